@@ -1,0 +1,82 @@
+"""The commands that are measured: told, and auto-memory beside it on the same files."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import NamedTuple
+
+from benchmarks import CannotMeasureError
+from benchmarks.measure import Command, heavy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from benchmarks.measure import Ran
+
+PEER = "auto-memory"
+PEER_VERSION = "0.5.1"
+_ALWAYS = "100000"  # days
+
+
+class Peer(NamedTuple):
+    """The other tool, installed in an environment of its own."""
+
+    folder: str  # where its commands are; empty when it could not be installed
+    why: str = ""
+
+    def figures(self) -> dict[str, object]:
+        """Say for a report which tool it is and whether it could be run."""
+        return {"name": PEER, "version": PEER_VERSION, "installed": bool(self.folder), "why_not": self.why}
+
+
+def told(home: str, *words: str, folder: str = "") -> Command:
+    """Return a told command on the history in `home`."""
+    program = os.path.join(os.path.dirname(sys.executable), "told")
+    if not os.path.exists(program):
+        raise CannotMeasureError("told is not installed beside this Python; run `make install` first.")
+    environ = _environ(home) | {"TOLD_HOME": os.path.join(home, ".told"), "TOLD_BACKGROUND": "off"}
+    return Command([program, *words], environ, folder or home)
+
+
+def peer(
+    where: Peer, home: str, program: str, *words: str, folder: str = "", everything: bool = True
+) -> Command:
+    """Return a command of the other tool; `everything` lifts its limits on how old a file may be."""
+    environ = _environ(home) | {
+        "SESSION_RECALL_ENABLE_FILE_BACKENDS": "1",
+        "SESSION_RECALL_ENABLE_CLAUDE_BACKEND": "1",
+    }
+    if everything:
+        environ |= {"SESSION_RECALL_JSONL_DAYS": _ALWAYS, "SESSION_RECALL_CC_PRUNE_DAYS": _ALWAYS}
+    return Command([os.path.join(where.folder, program), *words], environ, folder or home)
+
+
+def index(home: str) -> Ran:
+    """Let told read all history of a home, in the foreground."""
+    ran = heavy(told(home, "index"))
+    if ran.code:
+        raise CannotMeasureError(f"`told index` ended with {ran.code}: {ran.errors.strip()[-300:]}")
+    return ran
+
+
+def install_peer() -> Peer:
+    """Install the other tool into a cache folder, once; without it the figures are told's alone."""
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    folder = os.path.join(cache, "told-bench", f"{PEER}-{PEER_VERSION}")
+    commands = os.path.join(folder, "bin")
+    if os.path.exists(os.path.join(commands, "session-recall-cc")):
+        return Peer(commands)
+    try:
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True, capture_output=True, text=True)
+        pip = [os.path.join(commands, "python"), "-m", "pip", "install", "--quiet", f"{PEER}=={PEER_VERSION}"]
+        subprocess.run(pip, check=True, capture_output=True, text=True, timeout=300)
+    except subprocess.CalledProcessError as error:
+        return Peer("", f"could not be installed: {str(error.stderr).strip()[-200:]}")
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Peer("", f"could not be installed: {error}")
+    return Peer(commands)
+
+
+def _environ(home: str) -> dict[str, str]:
+    return {"HOME": home, "PATH": os.environ.get("PATH", os.defpath), "LANG": "C.UTF-8"}

@@ -1,0 +1,34 @@
+"""One file for each coding agent. A new agent is a new file here that defines `AGENT`."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from told.agents.base import Agent
+
+# Modules of this room that are not agents; nor are those whose name begins with an underscore.
+_SHARED = {"base", "labels", "text"}
+
+
+def _is_agent(file: str) -> bool:
+    return file.endswith(".py") and not file.startswith("_") and file[:-3] not in _SHARED
+
+
+def all_agents() -> dict[str, Agent]:
+    """Return every agent by name, in alphabetical order."""
+    here = os.path.dirname(__file__)
+    modules = sorted(name[:-3] for name in os.listdir(here) if _is_agent(name))
+    agents = [import_module(f"told.agents.{name}").AGENT for name in modules]
+    return {agent.name: agent for agent in sorted(agents, key=lambda agent: agent.name)}
+
+
+def agent_named(name: str) -> Agent | None:
+    """Return one agent by its name, without loading the others."""
+    try:
+        agent: Agent = import_module(f"told.agents.{name.replace('-', '_')}").AGENT
+    except (ImportError, AttributeError):
+        return None
+    return agent

@@ -1,0 +1,54 @@
+"""Tells from a transcript line's bytes whether it is worth parsing; most of a transcript is not.
+
+Quotes inside JSON strings are escaped, so an unescaped `"type":"x"` is always the line's own structure.
+A line written with spaces after its colons matches nothing here and is simply parsed.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_HEAD = b'{"type":"'
+_WANTED = frozenset(
+    (
+        b"user",
+        b"assistant",
+        b"attachment",
+        b"ai-title",
+        b"custom-title",
+        b"agent-name",
+        b"summary",
+        b"pr-link",
+    )
+)
+_REJECTED = (b'"toolDenialKind":"user-rejected"', b'"toolUseResult":"User rejected tool use"')
+
+
+def skip(raw: bytes, awaited: Iterable[str]) -> bool:
+    """Whether a line holds nothing of interest. `awaited` are the tool calls whose output matters."""
+    if raw.startswith(_HEAD):
+        kind = raw[len(_HEAD) : raw.find(b'"', len(_HEAD))]
+        if kind not in _WANTED:
+            return True
+    if b'"type":"progress","data":{' in raw:  # repeats whole messages of a subagent
+        return True
+    if b'"type":"assistant"' in raw:
+        return False
+    if b'"type":"tool_result"' in raw:
+        return _dull_result(raw, awaited)
+    if b'"type":"user"' in raw:
+        return False
+    if b'"type":"attachment"' in raw:
+        return b'"type":"queued_command"' not in raw
+    return b'"type":"system"' in raw
+
+
+def _dull_result(raw: bytes, awaited: Iterable[str]) -> bool:
+    if any(call.encode() in raw for call in awaited):
+        return False
+    if b'"bashEditDiff":{' in raw or any(mark in raw for mark in _REJECTED):
+        return False
+    # The output of Read says `"type":"text"` of itself; any other is a text block beside the output.
+    return raw.count(b'"type":"text"') == raw.count(b'"toolUseResult":{"type":"text"')

@@ -1,0 +1,20 @@
+"""Claude Code: one JSONL transcript for each session, and one for each of its helpers."""
+
+from __future__ import annotations
+
+from told.agents._claude_reader import read
+from told.agents.base import Agent, Layout
+
+AGENT = Agent(
+    name="claude-code",
+    title="Claude Code",
+    label="claude",
+    read=read,
+    roots=("~/.claude",),
+    env="CLAUDE_CONFIG_DIR",
+    layouts=(
+        Layout("projects/*/*.jsonl", "session"),
+        Layout("projects/*/*/subagents/*.jsonl", "subagent"),
+    ),
+    advice="Run claude once in a project; with --no-session-persistence it keeps no conversations.",
+)

@@ -1,0 +1,42 @@
+"""`told files`: what was worked on, file by file."""
+
+from __future__ import annotations
+
+from told.cli.output import count, cut, iso, short_path, to_json, when
+from told.cli.sessions import about, here_or_everywhere, nothing, unread
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from told.cli.arguments import Arguments
+    from told.cli.context import Context
+
+_PATH = 34
+
+
+def files(context: Context, arguments: Arguments) -> int:
+    """Print touched files, each once, the latest first."""
+    limit = arguments.number("limit", 10)
+    scope, found, widened = here_or_everywhere(
+        context, arguments, lambda wanted: context.reading.touches(wanted, limit)
+    )
+    if arguments.flag("json"):
+        rows = [
+            {"path": context.fence.inline(row.path), "how": row.how, "at": iso(row.at),
+             "session": row.session, "agent": row.agent, "project": row.project or None, "trust": "agent"}
+            for row in found
+        ]  # fmt: skip
+        context.print(to_json(about(context, scope, widened) | {"files": rows}))
+        return 0 if found else 1
+    if not found:
+        return nothing(context, "No files were touched", scope)
+    room = _PATH if limit <= 10 else max(_PATH, context.width - 40)
+    lines = []
+    for row in found:
+        path = short_path(row.path, row.root, room)
+        place = f" {cut(row.project, 24)}" if scope.project is None and row.project and limit > 10 else ""
+        lines.append(f"{when(row.at, context.now)} {row.how} {path} {row.session}{place}")
+    note = " (none in this project)" if widened else ""
+    context.print(f"{count(len(found), 'file')}, {scope.name}{note}")
+    context.print(context.fence.block("\n".join(lines)))
+    unread(context)
+    return 0

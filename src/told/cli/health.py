@@ -1,0 +1,173 @@
+"""`told health`, `told schema-check` and `told agents`: whether told sees what it should."""
+
+from __future__ import annotations
+
+import os
+
+from told.agents import all_agents
+from told.agents.base import roots_of
+from told.cli.calls import recent
+from told.cli.output import count, iso, to_json, when
+from told.errors import MissingError
+from told.store.condition import Condition
+from told.store.foreign import ForeignError, missing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from told.agents.base import Agent
+    from told.cli.arguments import Arguments
+    from told.cli.context import Context
+    from told.store.condition import Inventory
+
+
+def health(context: Context, arguments: Arguments) -> int:
+    """Print the score, the one thing to do, the nine dimensions, and each agent."""
+    from told.cli.dimensions import dimensions
+
+    condition = Condition(context.connection)
+    drift = _drift(context, "")
+    lacking = [f"{name} {column}" for name, columns in drift.items() for column in columns]
+    judged = dimensions(context, condition, recent(context.settings.home), lacking)
+    scored = [one for one in judged if one.score is not None]
+    worst = min(scored, key=lambda one: (one.score, one.name))
+    stored = condition.inventory()
+    agents = [_agent_json(context, agent, stored.get(agent.name)) for agent in all_agents().values()]
+    problems = condition.problems(10)
+    context.rows = len(judged)
+    advice = "" if worst.zone == "GREEN" else worst.do
+    if arguments.flag("json"):
+        context.print(to_json({
+            "zone": worst.zone, "score": worst.score, "do": advice or None,
+            "dimensions": [
+                {"name": one.name, "zone": one.zone, "score": one.score, "says": one.says} for one in judged
+            ],
+            "agents": agents,
+            "problems": [
+                {"agent": agent, "file": context.fence.inline(path), "line": line, "reason": reason,
+                 "trust": "agent"}
+                for agent, path, line, reason in problems
+            ],
+        }))  # fmt: skip
+        return 0
+    context.print(f"{worst.zone} {worst.score:.1f} of 10. {advice or 'Nothing to do.'}")
+    for one in judged:
+        score = "  - " if one.score is None else f"{one.score:4.1f}"
+        context.print(f"  {score}  {one.name:22} {one.says}")
+    _print_agents(context, [row for row in agents if row["found"]])
+    if problems:
+        total = sum(row["problems"] for row in agents)
+        context.print(f"\n{count(total, 'thing')} could not be read; the latest:")
+        lines = [f"  {path}:{line} {reason}" for _, path, line, reason in problems[:5]]
+        context.print(context.fence.block("\n".join(lines)))
+    return 0
+
+
+def agents(context: Context, arguments: Arguments) -> int:
+    """Print which agents are found, and where told looks for the others."""
+    stored = Condition(context.connection).inventory()
+    rows = [_agent_json(context, agent, stored.get(agent.name)) for agent in all_agents().values()]
+    context.rows = len(rows)
+    if arguments.flag("json"):
+        context.print(to_json({"agents": rows}))
+        return 0
+    found = [row for row in rows if row["found"]]
+    _print_agents(context, found)
+    absent = [row for row in rows if not row["found"]]
+    if absent:
+        context.print("\nnot found:")
+    for row in absent:
+        off = " (switched off)" if not row["enabled"] else ""
+        places = row["looked_in"] or ["project folders"]
+        context.print(
+            f"  {row['agent']:18} {places[0]}{f' +{len(places) - 1}' if len(places) > 1 else ''}{off}"
+        )
+    for row in rows:
+        if row["advice"]:
+            context.print(f"\n{row['title']}: {row['advice']}")
+    return 0
+
+
+def _print_agents(context: Context, rows: list[dict[str, Any]]) -> None:
+    context.print(f"\n{count(len(rows), 'agent')} found:")
+    for row in rows:
+        last = when(row["last_ms"], context.now) if row["last_ms"] else "never"
+        problems = f", {count(row['problems'], 'problem')}" if row["problems"] else ""
+        off = ", switched off" if not row["enabled"] else ""
+        context.print(
+            f"  {row['agent']:18} {count(row['sessions'], 'session')}, {count(row['files'], 'file')},"
+            f" last {last}{problems}{off}"
+        )
+
+
+def _agent_json(context: Context, agent: Agent, stored: Inventory | None) -> dict[str, Any]:
+    roots = roots_of(agent, context.environ, context.settings.folder_of(agent.name))
+    present = [root for root in roots if os.path.isdir(root)]
+    files = stored.files if stored else 0
+    sessions = stored.sessions if stored else 0
+    has_layout = bool(files or sessions)
+    return {
+        "agent": agent.name, "title": agent.title, "found": has_layout or _is_its_own(agent, present),
+        "enabled": agent.name not in context.settings.agents_off,
+        "paths": present, "looked_in": [root for root in roots if root not in present],
+        "files": files, "sessions": sessions, "turns": stored.turns if stored else 0,
+        "last": iso(stored.last) if stored else None, "last_ms": stored.last if stored else 0,
+        "problems": stored.problems if stored else 0,
+        "trust": "what you typed: user; the rest: agent",
+        "seen_run": agent.seen_run,
+        "advice": agent.advice if agent.advice and present and not sessions else "",
+    }  # fmt: skip
+
+
+def _is_its_own(agent: Agent, present: list[str]) -> bool:
+    """Whether a folder that is there belongs to this agent alone."""
+    return bool(present) and len(agent.roots) == 1
+
+
+def schema_check(context: Context, arguments: Arguments) -> int:
+    """Name the columns that a reader needs and an agent's database lacks."""
+    from told.cli.context import agent_name
+
+    drift = _drift(context, agent_name(arguments.text("agent")))
+    lacking = {name: columns for name, columns in drift.items() if columns}
+    context.rows = len(drift)
+    if arguments.flag("json"):
+        context.print(
+            to_json(
+                {
+                    "ok": not lacking,
+                    "agents": {
+                        name: {"ok": not columns, "missing": columns} for name, columns in drift.items()
+                    },
+                }
+            )
+        )
+    elif not drift:
+        context.print("No agent's database is there to check.")
+    else:
+        for name, columns in drift.items():
+            context.print(f"{name:18} {'as expected' if not columns else 'missing ' + ', '.join(columns)}")
+    if lacking:
+        raise MissingError(
+            f"{', '.join(lacking)} changed its database; what told can still read of it is read. Update told."
+        )
+    return 0
+
+
+def _drift(context: Context, only: str) -> dict[str, list[str]]:
+    from told.store.sources import Sources
+
+    known = Sources(context.connection).all()
+    drift: dict[str, list[str]] = {}
+    for agent in all_agents().values():
+        if not agent.tables or (only and agent.name != only):
+            continue
+        for source in (one.source for one in known if one.source.agent == agent.name and not one.gone):
+            tables = [table for table in agent.tables if table.layout == source.layout]
+            if tables:
+                try:
+                    drift.setdefault(agent.name, []).extend(missing(source.path, tables))
+                except ForeignError as error:
+                    drift.setdefault(agent.name, []).append(str(error))
+    return drift

@@ -1,0 +1,111 @@
+"""The command `told`: finds the command, opens the store, catches up, prints, and leaves quickly."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from told.cli.commands import COMMANDS, command_named
+from told.errors import ToldError, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import NoReturn
+
+    from told.cli.arguments import Arguments, Command
+
+
+def run() -> NoReturn:
+    """Run the command line and leave the process, without the interpreter's own tidying up (2 ms)."""
+    code = main(sys.argv[1:], os.environ)
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:
+        pass
+    os._exit(code)
+
+
+def main(words: Sequence[str], environ: Mapping[str, str]) -> int:
+    """Run one command and return its exit code."""
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="replace")
+    try:
+        return _main(list(words), environ)
+    except ToldError as error:
+        _complain(str(error))
+        return error.exit_code
+    except BrokenPipeError:
+        # Whoever read the output has seen enough.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 0
+    except KeyboardInterrupt:
+        _complain("Stopped.")
+        return 130
+
+
+def _main(words: list[str], environ: Mapping[str, str]) -> int:
+    if not words or words[0] in ("help", "--help", "-h"):
+        from told.cli.help import help_text
+
+        sys.stdout.write(help_text(words[1] if len(words) > 1 else ""))
+        return 0
+    if words[0] in ("--version", "-V", "version"):
+        from told import __version__
+
+        sys.stdout.write(f"told {__version__}\n")
+        return 0
+    if words[0].startswith("-"):
+        words = _command_first(words)
+    command = command_named(words[0])
+    if command is None:
+        from told.cli.arguments import nearest_command
+
+        raise UsageError(f"There is no command {words[0]!r}.{nearest_command(words[0], COMMANDS)}")
+    if "--help" in words[1:] or "-h" in words[1:]:
+        from told.cli.help import help_text
+
+        sys.stdout.write(help_text(command.name))
+        return 0
+    from told.cli.arguments import parse
+
+    return _run(command, parse(command, words[1:]), environ)
+
+
+def _command_first(words: list[str]) -> list[str]:
+    """Allow options before the command: `told --json list` is `told list --json`."""
+    for place, word in enumerate(words):
+        if command_named(word) is not None:
+            return [word, *words[:place], *words[place + 1 :]]
+    return words
+
+
+def _run(command: Command, arguments: Arguments, environ: Mapping[str, str]) -> int:
+    from importlib import import_module
+
+    from told.cli.session import Session
+
+    began = time.perf_counter()
+    code, rows = 1, 0
+    session = Session(environ)
+    try:
+        context = session.open(catch_up=command.tier > 0)
+        code = int(getattr(import_module(command.module), command.function)(context, arguments))
+        rows = context.rows
+        sys.stdout.write(context.take())
+        sys.stdout.flush()
+    except ToldError as error:
+        code = error.exit_code
+        raise
+    finally:
+        session.close(command, code, rows, (time.perf_counter() - began) * 1000)
+    return code
+
+
+def _complain(sentence: str) -> None:
+    from contextlib import suppress
+
+    with suppress(OSError):
+        sys.stderr.write(f"told: {sentence}\n")

@@ -1,0 +1,127 @@
+"""`told search`: what was said, where it was said, with the words marked."""
+
+from __future__ import annotations
+
+from told.agents.labels import label
+from told.cli.output import count, cut, iso, to_json
+from told.cli.sessions import about, session_head, session_json, summary, unread, widen
+from told.errors import NotFoundError
+from told.search.excerpt import excerpt, mark
+from told.search.sessions import search as find
+from told.store.matching import Matching
+from told.store.writing import NOTE, TITLE, public_id
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from told.cli.arguments import Arguments
+    from told.cli.context import Context, Scope
+    from told.search.rank import Ranked
+    from told.search.sessions import Found
+    from told.store.reading import SessionRow
+
+# Bytes of five hits: 350 tokens.
+_SEARCH_BYTES = 1380
+_LEAST_EXCERPT = 90
+_MOST_EXCERPT = 200
+
+
+def search(context: Context, arguments: Arguments) -> int:
+    """Print the sessions that answer a question, the best first."""
+    question = " ".join(arguments.operands)
+    scope = context.scope(arguments)
+    limit = arguments.number("limit", 5)
+    only_here = bool(arguments.text("project"))
+    found = find(
+        Matching(context.connection), question, now=context.now,
+        project=f"p{scope.project.id}" if scope.project else None,
+        agent=scope.filter.agent, since=scope.filter.since, limit=limit,
+    )  # fmt: skip
+    if found.widened and only_here:
+        found = type(found)(found.query)
+    if found.widened:
+        scope = widen(scope)
+    context.rows = len(found.sessions)
+    if arguments.flag("json"):
+        context.print(to_json(_as_json(context, scope, found, question)))
+        return 0 if found.sessions else 1
+    if not found.sessions:
+        raise NotFoundError(_nothing(context, scope, question))
+    _print(context, scope, found, question, limit)
+    return 0
+
+
+def _print(context: Context, scope: Scope, found: Found, question: str, limit: int) -> None:
+    header = f"{count(len(found.sessions), 'session')} in {scope.name} for {cut(question, 60)!r}"
+    if found.widened:
+        header += " (nothing in this project)"
+    if found.loosened:
+        header += " (not as quoted)"
+    for typed, used in found.corrected:
+        header += f" ({typed} → {used})"
+    rows = [context.reading.session(group.session) for group in found.sessions]
+    heads = [f"{session_head(context, row)} {cut(summary(row), 40)}" for row in rows]
+    room = _MOST_EXCERPT
+    if limit <= 5:
+        spare = _SEARCH_BYTES - len(header) - 40 - sum(len(head.encode()) + 24 for head in heads)
+        room = max(_LEAST_EXCERPT, min(room, spare // len(rows)))
+    lines = []
+    for group, row, head in zip(found.sessions, rows, heads, strict=True):
+        lines.append(head)
+        place, who, text, _ = _best(context, row, group.turns[0], found.query.words, room)
+        more = f" (+{len(group.turns) - 1})" if len(group.turns) > 1 else ""
+        lines.append(f"  {place} {who}: {text}{more}")
+    context.print(header)
+    context.print(context.fence.block("\n".join(lines)))
+    unread(context)
+
+
+def _best(
+    context: Context, row: SessionRow, hit: Ranked, words: tuple[str, ...], room: int
+) -> tuple[str, str, str, str]:
+    """Return (place, who, excerpt with the words marked, trust) of one of a session's hits."""
+    turn = context.reading.turn(row.id, hit.n)
+    if turn is None:
+        return "", "", "", "agent"
+    if hit.n == TITLE:
+        return "title", row.title_by, mark(*excerpt(turn.answered, words, room), "*", "*"), row.title_by
+    if hit.n <= NOTE:
+        number = NOTE - hit.n
+        public = public_id("c", row.agent, row.native, str(number), length=9)
+        return public, "checkpoint", mark(*excerpt(turn.answered, words, room), "*", "*"), "agent"
+    texts = [(turn.asked, "agent" if row.kind else "user"), (turn.answered, "agent"), (turn.steps, "agent")]
+    shown = [(*excerpt(text, words, room), trust) for text, trust in texts if text]
+    part, ranges, trust = max(shown, key=lambda option: len({option[0][a:b].lower() for a, b in option[1]}))
+    who = "you" if trust == "user" else label(row.agent)
+    return f".{hit.n}", who, mark(part, ranges, "*", "*"), trust
+
+
+def _as_json(context: Context, scope: Scope, found: Found, question: str) -> dict[str, Any]:
+    rows = []
+    for group in found.sessions:
+        row = context.reading.session(group.session)
+        hits = []
+        for hit in group.turns:
+            place, who, text, trust = _best(context, row, hit, found.query.words, _MOST_EXCERPT)
+            where = (
+                place
+                if place.startswith("c")
+                else f"{row.public}{place}"
+                if place.startswith(".")
+                else row.public
+            )
+            shown = text if trust == "user" else context.fence.inline(text)
+            hits.append({"id": where, "who": who, "at": iso(hit.at), "excerpt": shown, "trust": trust})
+        rows.append(session_json(context, row) | {"score": group.score, "hits": hits})
+    head = about(context, scope, found.widened) | {"query": question}
+    if found.corrected:
+        head["corrected"] = dict(found.corrected)
+    return head | {"results": rows}
+
+
+def _nothing(context: Context, scope: Scope, question: str) -> str:
+    if context.left:
+        return f"Nothing found yet: {count(context.left, 'file')} of history still being read. Ask again."
+    where = f" in {scope.name}. Try --all-projects" if scope.project is not None else ""
+    return f"Nothing found for {cut(question, 60)!r}{where}. Try fewer or other words."

@@ -1,0 +1,137 @@
+"""Opens told's store for one command, catches up with the agents before it, and sweeps after it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from told.cli.context import Context
+from told.errors import MissingError
+from told.ingest.look import look
+from told.settings import load
+from told.store.database import make_private_folder, open_database
+from told.store.schema import VERSION, migrate, version
+from told.store.watch import Watch
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import apsw
+
+    from told.cli.arguments import Command
+
+# What a query may spend on reading new data before it answers.
+_CATCH_UP_SECONDS = 0.1
+_SWEEP_EVERY_MS = 60_000
+
+
+class Session:
+    """The life of one command."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = environ
+        self._settings = load(environ)
+        self._context: Context | None = None
+        self._connection: apsw.Connection | None = None
+        self._behind = False
+
+    def open(self, *, catch_up: bool) -> Context:
+        """Open the store, making it if need be, and take in what is new if the command asks for it."""
+        settings = self._settings
+        connection = self._connection = open_store(settings.sessions_path)
+        key = _key(settings.home)
+        context = self._context = Context(settings, self._environ, connection, key)
+        if catch_up:
+            changed = look(Watch(connection), self._environ, settings.chosen)
+            if not changed.nothing:
+                context.left = self._catch_up(connection, changed, key, context.cwd)
+            last, left = Watch(connection).last_sweep()
+            context.left = context.left or left
+            self._behind = bool(context.left) or context.now - last > _SWEEP_EVERY_MS
+        return context
+
+    def _catch_up(self, connection: apsw.Connection, changed: object, key: bytes, cwd: str) -> int:
+        import apsw
+
+        from told.errors import BusyError
+        from told.guard.redact import Redactor
+        from told.ingest.sweep import Sweep
+
+        try:
+            sweep = Sweep(connection, self._settings, self._environ, Redactor(key).redact)
+            return sweep.some(changed, cwd, _CATCH_UP_SECONDS)  # type: ignore[arg-type]
+        except (BusyError, apsw.BusyError, apsw.ReadOnlyError, apsw.FullError, apsw.IOError):
+            return 0  # the answer is given from what is known; `told health` says what is wrong
+
+    def close(self, command: Command, code: int, rows: int, milliseconds: float) -> None:
+        """Note the call, and start a sweep in the background if one is due."""
+        from told.cli.calls import Call, note
+
+        now = time.time_ns() // 1_000_000
+        foreign = sys.modules.get("told.store.foreign")
+        retries = foreign.RETRIES if foreign else 0
+        took = round(milliseconds, 1)
+        note(self._settings.home, Call(now, command.name, took, rows, code, command.tier, retries))
+        if self._behind and self._settings.background:
+            from told.cli.detached import start_sweep
+
+            start_sweep(self._settings.home, self._environ)
+
+
+def open_store(path: str) -> apsw.Connection:
+    """Open `sessions.db`; make it, migrate it, or begin it anew when it is from another time or damaged."""
+    import apsw
+
+    fresh = not os.path.exists(path)
+    connection = open_database(path, create=fresh)
+    try:
+        if version(connection) == VERSION:
+            return connection
+        if fresh or version(connection) < VERSION:
+            open_database(path, create=True).close()
+            if migrate(connection):
+                return connection
+        newer = version(connection) > VERSION
+    except (apsw.NotADBError, apsw.CorruptError):
+        newer = False
+    connection.close()
+    if newer:
+        raise MissingError("The store was made by a newer told. Update told, or run `told rebuild`.")
+    set_aside(path)
+    return open_store(path)
+
+
+def set_aside(path: str) -> None:
+    """Move a database that cannot be used out of the way; it is derived and will be made anew."""
+    for suffix in ("-wal", "-shm"):
+        if os.path.exists(path + suffix):
+            os.replace(path + suffix, f"{path}.damaged{suffix}")
+    os.replace(path, f"{path}.damaged")
+    sys.stderr.write("told: the store was damaged; it is being made anew from the agents' files.\n")
+
+
+def _key(home: str) -> bytes:
+    """Return told's own secret, made once: it marks fences and placeholders."""
+    path = os.path.join(home, "key")
+    try:
+        with open(path, "rb") as file:
+            key = file.read(32)
+        if len(key) == 32:
+            return key
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise MissingError(f"{path} cannot be read ({(error.strerror or 'error').lower()}).") from None
+    make_private_folder(home)
+    key = os.urandom(32)
+    try:
+        descriptor = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return _key(home)
+    except OSError:
+        return key  # read-only: a mark that lasts for this call is as good
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(key)
+    return key

@@ -1,0 +1,104 @@
+"""`told index`, `told rebuild` and the background `told sweep`."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from told.cli.output import count, to_json
+from told.ingest.look import look
+from told.store.watch import Watch
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from told.cli.arguments import Arguments
+    from told.cli.context import Context
+    from told.ingest.sweep import Progress
+
+
+def index(context: Context, arguments: Arguments) -> int:
+    """Read everything that is new, with a bar on a terminal."""
+    files = _sweep_all(context)
+    _report(context, arguments, files)
+    return 0
+
+
+def sweep(context: Context, arguments: Arguments) -> int:  # noqa: ARG001
+    """Read everything that is new, quietly: what the other commands start behind them."""
+    from told.cli.detached import hold_lock
+
+    if hold_lock(context.settings.home) is None:
+        return 0
+    if hasattr(os, "nice"):
+        os.nice(19)
+    _sweep_all(context)
+    return 0
+
+
+def rebuild(context: Context, arguments: Arguments) -> int:
+    """Make the database of conversations anew; what the agents deleted comes back from the archive."""
+    from told.cli.session import open_store
+    from told.ingest.archive import keep, restore
+    from told.store.database import drop_database
+
+    keep(context.connection, context.settings.home, context.now, everything=True)
+    context.connection.close()
+    drop_database(context.settings.sessions_path)
+    fresh = open_store(context.settings.sessions_path)
+    context.use(fresh)
+    files = _sweep_all(context)
+    files += restore(fresh, context.settings.home, _redact(context))
+    _report(context, arguments, files)
+    return 0
+
+
+def _sweep_all(context: Context) -> int:
+    watch = Watch(context.connection)
+    changed = look(watch, context.environ, context.settings.chosen, everything=True)
+    files = 0
+    if not changed.nothing:
+        from told.ingest.sweep import Sweep
+
+        run = Sweep(context.connection, context.settings, context.environ, _redact(context))
+        files = run.everything(changed, context.cwd, _bar() if sys.stderr.isatty() else None)
+    from told.store.sources import Sources
+
+    Sources(context.connection).swept(context.now, 0)
+    from told.ingest.archive import keep
+
+    keep(context.connection, context.settings.home, context.now)
+    return files
+
+
+def _redact(context: Context) -> Callable[[str], str]:
+    from told.guard.redact import Redactor
+
+    return Redactor(context.key).redact
+
+
+def _report(context: Context, arguments: Arguments, files: int) -> None:
+    from told.store.reading import Filter
+
+    sessions = context.reading.count(Filter())
+    context.rows = files
+    if arguments.flag("json"):
+        context.print(to_json({"files_read": files, "sessions": sessions}))
+    else:
+        context.print(f"Read {count(files, 'changed file')}. {count(sessions, 'session')} in all.")
+
+
+def _bar() -> Callable[[Progress], None]:
+    def draw(progress: Progress) -> None:
+        share = progress.bytes / progress.bytes_total if progress.bytes_total else 1.0
+        filled = int(share * 30)
+        bar = "█" * filled + "·" * (30 - filled)
+        megabytes = f"{progress.bytes / 1e6:,.0f} of {progress.bytes_total / 1e6:,.0f} MB"
+        end = "\n" if progress.files == progress.files_total else ""
+        sys.stderr.write(
+            f"\r{bar} {share:4.0%}  {progress.files:,} of {progress.files_total:,} files, {megabytes}{end}"
+        )
+        sys.stderr.flush()
+
+    return draw

@@ -1,0 +1,1 @@
+"""All that hostile input must pass: redaction, fencing, sanitising, safe paths, limits."""

@@ -1,0 +1,186 @@
+"""Secrets known by what stands around them: a name, a header, an address, a command."""
+
+from __future__ import annotations
+
+from told.guard._redact_formats import FORMATS, Rule
+
+_QUOTE = r"""\\{0,4}["'`]"""
+_BARE = r"""(?P<bare>[^\s"'`,;<>(){}\[\]\\|&]{4,512}+)"""
+_QUOTED = rf"""{_QUOTE}(?P<quoted>[^\s"'`\\]{{4,512}}+)"""
+_VALUE = rf"(?:{_QUOTED}|{_BARE})"
+# Between a name and its value: the end of the name, a type, an operator. Also `"name": "X", "value": "…"`,
+# `<X>…`, `X%3D…` and, for a command's option, nothing but a space.
+_OPERATOR = (
+    rf"(?:{_QUOTE})?\]?"
+    r"(?:[ \t]{1,2}[a-z]\w{0,15}(?=[ \t]{1,3}=)|:[ \t]?[A-Za-z]\w{0,15}(?=[ \t]{1,3}=))?"
+    rf"(?:[ \t]{{0,24}}(?:=>|:{{0,3}}={{1,3}}|[.?+|]=|:|%3D)[ \t]{{0,8}}"
+    rf"|,?\s{{0,24}}{_QUOTE[:-1] + ']'}?value(?:{_QUOTE})?\s?[:=]\s?"
+    rf"|[ \t]?,[ \t]?(?={_QUOTE})|>\s{{0,24}}|[ \t]{{1,4}}(?=\S))"
+)
+_PRIVATE_KEY = (
+    r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----"
+    r"(?:[^-]|-(?!----))*+-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----"
+    r"|-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----"
+    r"(?:[\s\"'+|\\nr]{0,12}+[A-Za-z0-9+/=]{16,512}+)*+"
+)
+_NAMES = ("pass", "pwd", "secret", "token", "key", "credential", "auth")
+
+CONTEXT = (
+    Rule(
+        "private-key",
+        ("-----begin",),
+        _PRIVATE_KEY,
+        (
+            "-----BEGIN RSA PRI·VATE KEY-----\nMIIEowIBAAKCAQEAk3J9sQ0vWx7LmN2pR5tY8uB1\ncD4eF6gH0iJk3J9sQ0vWx7LmN2pR==\n"
+            "-----END RSA PRI·VATE KEY-----",
+            "-----BEGIN PRI·VATE KEY-----\\nMIIEowIBAAKCAQEAk3J9sQ0vWx7LmN2pR5tY8uB1\\n",
+        ),
+        (
+            "-----BEGIN PRI·VATE KEY-----\nanything\n-----END PRI·VATE KEY-----",
+            "-----BEGIN CERTIFICATE-----\nMIIEowIBAAKCAQEAk3J9sQ0vWx7LmN2pR5tY8uB1\n-----END CERTIFICATE-----",
+        ),
+        accept="key-body",
+    ),
+    Rule(
+        "slack-webhook",
+        ("hooks",),
+        r"hooks\.slack\.com/(?:services|workflows|triggers)/[\w/+-]{20,120}",
+        ("https://hooks.sl·ack.com/services/T01K3J9SQ/B0VWX7LMN/k3J9sQ0vWx7LmN2pR5tY8uB1",),
+        ("https://hooks.slack.com/services/TXXXXXXXX/BXXXXXXXX/XXXXXXXXXXXX", "https://hooks.slack.com/"),
+    ),
+    Rule(
+        "discord-webhook",
+        ("hooks",),
+        r"hooks/(?P<path>\d{15,22}/[\w-]{40,90})",
+        ("https://disc·ord.com/api/webhooks/781236542736412345/k3J9sQ0vWx7LmN2pR5tY8uB1cD4eF6gH0iJk3J9sQ0vWx7LmN2p",),
+        ("https://discord.com/api/webhooks/{id}/{token}",),
+    ),
+    Rule(
+        "url-password",
+        ("://",),
+        r"""://[^\s/:@"'<>`]{0,64}:(?P<after_colon>[^\s/@"'<>`]{3,256}+)@|://(?P<alone>[A-Za-z0-9_-]{20,128}+)@""",
+        (
+            "postgres://app:j96·YdRGLe40@db.internal:5432/app",
+            "https://k3J9sQ0vWx·7LmN2pR5tY8uB1@sentry.example.org/4",
+            "redis://:hunt·er2x@cache:6379/0",
+        ),
+        (
+            "https://user:pass@host.example",
+            "postgres://app:${DB_PASSWORD}@db/app",
+            "https://host.example:8080/a@b",
+            "http://localhost:5432/@scope/package",
+        ),
+    ),
+    Rule(
+        "authorization",
+        ("auth",),
+        rf"authorization(?:{_QUOTE})?\s{{0,2}}[:=,]\s{{0,2}}(?:{_QUOTE})?"
+        r"""(?:(?:bearer|basic|token|apikey|digest|bot|key)[ \t]{1,3}+)?(?P<credential>[^\s"'`\\<>,;]{8,4000}+)""",
+        (
+            "Authorization: Bearer k3J9·sQ0vWx7LmN2pR5tY8uB1",
+            "authorization: Basic YWRtaW46aHVu·dGVyMg==",
+            '"Authorization": "token 4f2a·9c8e1b7d3f6a0c5e4f2a9c8e1b7d3f6a0c5e"',
+        ),
+        ("Authorization: Bearer <token>", "Authorization: Bearer $TOKEN", "Authorization: Bearer ${TOKEN}"),
+        accept="random",
+    ),
+    Rule(
+        "bearer",
+        ("bearer ",),
+        r"bearer[ \t]{1,3}+(?P<credential>[\w.~+/=-]{12,4000}+)",
+        ("curl -H 'X-Auth: Bearer k3J9·sQ0vWx7LmN2pR5tY8uB1'",),
+        ("the bearer authentication-middleware checks it", "bearer tokens"),
+        accept="random",
+    ),
+    Rule(
+        "signature",
+        ("sig",),
+        r"sig(?:nature)?=(?P<value>[A-Za-z0-9%/+_-]{20,512}+)",
+        ("https://x.blob.example/c?sv=2024&sig=k3J9·sQ0vWx7LmN2pR5tY8uB1cD4eF6gH0iJk%3D",),
+        ("sig=signature_of_the_function_here",),
+        accept="random",
+    ),
+    Rule(
+        "user-password",
+        (" -u", "-user"),
+        rf"(?:[ ]-u|-user)[= ]?(?:{_QUOTE})?[^\s:\"'`$]{{1,80}}:(?:{_QUOTE})?"
+        r"""(?P<value>[^\s"'`]{4,256}+)""",
+        ("curl -u admin:uf2·Stc#lmQo5wi2 https://ci.example.com", "curl --user 'api:key-d2·LkV78zLxt' https://x.example"),
+        ("docker run -u 1000:1000 image", "curl -u user:pass http://x", 'curl -u "$USER:$PASS" http://x'),
+        accept="password",
+    ),
+    Rule(
+        "command-password",
+        (" -p",),
+        rf"[ ]-p[ ]?(?:{_QUOTE})?(?P<value>[^\s\"'`]{{4,256}}+)",
+        ("mysql -u root -p425·Vowschajbr9 app < dump.sql", "sshpass -p 'tr0ub4·dor' ssh host"),
+        ("docker run -p 8080:80 image", "mkdir -p src/told1/guard", "mysql -u root -p app"),
+        accept="command",
+    ),
+    Rule(
+        "password",
+        ("pass",),
+        r"pass(?:word|wd|phrase|code)\b[^\n.:;=\"'`]{0,48}?[ ](?:is|was|to|as)[ :]{1,2}(?:now )?(?:[\"'`*]{1,2})?"
+        r"""(?P<value>[^\s"'`<>]{4,128}+)""",
+        (
+            "my password for the staging box is R52·WBI!r1ubKvty, please use it",
+            "the password is hunt·er2",
+            "I changed the passphrase to `corr3ct-h0rse`".replace("h0rse", "h0·rse"),
+        ),
+        ("the password is required", "the password is hashed with argon2id", "password was not set"),
+        accept="prose",
+    ),
+    Rule(
+        "secret",
+        _NAMES,
+        rf"(?!secret:[a-z0-9-]+:[0-9a-f]{{4}}\])(?:{'|'.join(_NAMES)})[\w.-]{{0,32}}+{_OPERATOR}{_VALUE}",
+        (
+            "password=hunt·er2",
+            'DB_PASSWORD="c0rrect-h0·rse"',
+            "passwd: s3cr·3t!",
+            '{"client_secret": "k3J9·sQ0vWx7LmN2pR5tY"}',
+            '{\\"api_key\\": \\"k3J9·sQ0vWx7LmN2pR5tY\\"}',
+            "aws_secret_access_key = k3J9sQ0vWx7LmN2pR5tY8uB1·cD4eF6gH0iJk3J9s",
+            "export SERVICE_TOKEN=4f2a9c8e1b7d·3f6a0c5e",
+            "told --password hunt·er22 run",
+            "told --api-key=k3J9sQ0v·Wx7LmN2p",
+            "<apiToken>\n  k3J9sQ0v·Wx7LmN2p\n</apiToken>",
+            "- name: API_TOKEN\n  value: k3J9sQ0v·Wx7LmN2p",
+            'System.setProperty("API_TOKEN", "k3J9sQ0v·Wx7LmN2p")',
+            'token: str = "k3J9sQ0v·Wx7LmN2p"',
+            "AccountName=x;AccountKey=k3J9sQ0vWx7LmN2pR5tY8uB1·cD4eF6gH0iJk3J9s==;EndpointSuffix=core",
+            "SharedAccessKey=k3J9sQ0vWx7LmN2pR5tY8uB1·cD4eF6gH0iJk=",
+            "//registry.example/:_authToken=4f2a9c8e·1b7d3f6a0c5e",
+            "https://x.example/?access_token=4f2a9c8e·1b7d3f6a0c5e&x=1",
+        ),
+        (
+            "password: str",
+            "token: string",
+            "password: string;",
+            "token = get_token()",
+            'token = os.environ["TOKEN"]',
+            "const token = process.env.API_TOKEN",
+            "TOKEN=${TOKEN}",
+            "API_KEY=your-api-key-here",
+            "api_key: <your-token>",
+            "password: ****************",
+            "token=xxxxxxxxxxxxxxxx",
+            "secret_name: db-credentials-prod",
+            'max_tokens: 4096, "input_tokens": 123456',
+            "password_hash = hash_password(form.password.data)",
+            "key_length = XSalsa20.key_length",
+            '"cache_key": "user-42-profile9x"',
+            "token_path: /home/ann/.config/token1",
+            "tokenizer = AutoTokenizer.from_pretrained(name)",
+            "secret: [secret:github-token:4f2a]",
+            "The token expires after 3600s and the key rotates.",
+            '"password":{"type":"string","minLength":12}',
+            "def get_secret(self, user_id: int) -> str | None:",
+            "Fix token refresh in auth2middleware1",
+            "PublicKeyToken=b77a5c561934e089",
+        ),
+        accept="named",
+    ),
+)
+
+RULES = (*FORMATS, *CONTEXT)

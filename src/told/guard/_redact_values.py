@@ -1,0 +1,142 @@
+"""Tells whether a value that stands where a secret may stand is one, or a placeholder, a name or code."""
+
+from __future__ import annotations
+
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    # the value, up to 60 characters before the literal, all from there to the value, the character behind it
+    Judgement = Callable[[str, str, str, str], bool]
+
+_PLACEHOLDER = re.compile(
+    r"x{4}|\*{3}|\.{3}|…|[<>{}]|\A[$\[]|\$[({]|%[a-z_]+%|here\Z|example|placeholder|change[_-]?me|redacted|"
+    r"(?<![a-z0-9])(?:your|my|some|the|insert|replace|enter|todo|dummy|sample)[_-]?(?![a-z0-9]{12})|0123456789ab|1234567890123",
+    re.IGNORECASE,
+)
+# Words that stand for a password in examples; a real one among them protects nothing.
+_STAND_INS = frozenset(
+    (
+        "pass", "passwd", "password", "passphrase", "pwd", "secret", "token", "user", "username", "test", "admin",
+        "root", "none", "null", "true", "false", "undefined", "string", "str", "postgres", "mysql", "guest", "demo",
+        "pass123", "password1", "password123", "secret123", "foobar", "xxx", "yyy", "abc123",
+    )
+)  # fmt: skip
+_SEPARATORS = str.maketrans("", "", "_-.:/+=~,@")
+_CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]{6}")
+_DIGITS = re.compile(r"\d+")
+_DOTTED_NAMES = re.compile(r"[A-Za-z_]\w{0,40}(?:(?:\.|->|::)[A-Za-z_]\w{0,40}){1,6}\Z")
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE)
+_CODE_OR_PATH = re.compile(r"(?:[a-z][a-z0-9+]{1,9}://|[~.]{0,2}/|[A-Za-z]:\\|0x|@|#/|process\.env|os\.environ|data:)")
+_NAME_CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-$"
+_SECRET_NAME = re.compile(
+    r"pass(?:word|wd|phrase|code)|(?:\A|[^a-z]|db|user|sql|root|admin|my)pass(?![a-z])|pwd|secret|token|credential|"
+    r"(?:api|access|private|auth|sign|signing|encryption|master|account|licen[cs]e|deploy|shared|service|client|app|"
+    r"admin|rest|webhook|storage|rsa|ssh|server|write|stripe|openai)[_.-]?key(?![a-z])|_auth\Z"
+)
+_PLAIN_NAME = re.compile(
+    r"public|tokeni[sz]|keyword|keyboard|bypass|"
+    r"(?:ids?|name|ur[il]|type|len|length|path|file|dir|count|limit|size|hash|version|endpoint|field|header|prefix|suffix|"
+    r"ttl|expiry|expires|expiration|_at|ref|policy|regex|pattern|label|hint|index|algorithm|format|event|class|method|"
+    r"signatures|pair|budget|usage)\Z"
+)
+_CALLS = frozenset("([")
+_OPERATORS = frozenset("=:>,%")
+_PASSWORD_PROGRAM = re.compile(r"mysql(?:dump|admin)?|mariadb|sshpass")
+_KEY_LINE = re.compile(r"[A-Za-z0-9+/=]{24}")
+
+
+def filled(value: str) -> bool:
+    """Tell whether the value is filled in at all, and not a placeholder."""
+    return (
+        len(value) > 3
+        and len(set(value)) > min(4, len(value) // 2)
+        and value.lower() not in _STAND_INS
+        and not _PLACEHOLDER.search(value)
+    )
+
+
+def mixed(value: str) -> bool:
+    """Tell whether a value that begins like a token goes on like one."""
+    return filled(value) and (_changes(value) >= len(value) // 8 or bool(_CONSONANTS.search(value)))
+
+
+def random(value: str) -> bool:
+    """Tell whether the value looks drawn at random: letters and digits change places often."""
+    if len(value) < 8 or not filled(value) or _CODE_OR_PATH.match(value):
+        return False
+    if _UUID.match(value):
+        return True
+    if _DOTTED_NAMES.match(value) and not any(random(part) for part in value.split(".") if len(part) > 15):
+        return False
+    plain = value.translate(_SEPARATORS)
+    if len(plain) < 7 or plain.isdigit():
+        return len(plain) > 15
+    if len(plain) == len(value) and (
+        (len(plain) > 11 and _CONSONANTS.search(plain)) or (len(plain) > 15 and len(_DIGITS.findall(plain)) > 1)
+    ):
+        return True
+    return _changes(plain) * 5 >= len(plain) and (any(c.isdigit() for c in plain) or _changes(plain) * 3 >= len(plain))
+
+
+def password(value: str) -> bool:
+    """Tell whether the value looks like a password that a person chose."""
+    if len(value) < 6 or not filled(value) or _CODE_OR_PATH.match(value) or _DOTTED_NAMES.match(value):
+        return False
+    letters = any(c.isalpha() for c in value)
+    digits = any(c.isdigit() for c in value)
+    symbols = any(not c.isalnum() and c not in "_-.:/," for c in value)
+    cases = value != value.lower() and value != value.upper()
+    return letters + digits + symbols + cases > 2 or (letters and digits) or (letters and symbols) or random(value)
+
+
+def named(value: str, head: str, lead: str, after: str) -> bool:
+    """Tell whether the name before the value says secret, and the value looks like one."""
+    name = (head[len(head.rstrip(_NAME_CHARACTERS)) :] + lead[: len(lead) - len(lead.lstrip(_NAME_CHARACTERS))]).lower()
+    if not _SECRET_NAME.search(name) or _PLAIN_NAME.search(name) or after in _CALLS:
+        return False
+    if not name.startswith("-") and _OPERATORS.isdisjoint(lead) and "value" not in lead:
+        return False  # a space joins a name to its value only in a command's option
+    return password(value) if "pass" in name or "pwd" in name else random(value)
+
+
+def command(value: str, head: str, lead: str, after: str) -> bool:
+    """Tell whether `-p` is a password's option for the command that stands before it on the line."""
+    program = _PASSWORD_PROGRAM.search(head[head.rfind("\n") + 1 :])
+    if program is None or (lead.endswith(" ") and program[0] != "sshpass"):
+        return False
+    return password(value)
+
+
+def prose(value: str, head: str, lead: str, after: str) -> bool:
+    """Tell whether the last word of a sentence about a password is one."""
+    return password(value.rstrip(".,;:!?)*"))
+
+
+def key_body(value: str, head: str, lead: str, after: str) -> bool:
+    """Tell whether something that can be a key stands between the lines that say so."""
+    return bool(_KEY_LINE.search(value))
+
+
+def _changes(value: str) -> int:
+    """Count how often the kind of character changes along the value."""
+    kinds = [("0" if c.isdigit() else "a" if c.islower() else "A" if c.isupper() else "-") for c in value[:200]]
+    return sum(one != other for one, other in zip(kinds, kinds[1:], strict=False))
+
+
+def _by_value(judge: Callable[[str], bool]) -> Judgement:
+    return lambda value, _head, _lead, _after: judge(value)
+
+
+JUDGEMENTS: dict[str, Judgement] = {
+    "filled": _by_value(filled),
+    "mixed": _by_value(mixed),
+    "random": _by_value(random),
+    "password": _by_value(password),
+    "named": named,
+    "command": command,
+    "prose": prose,
+    "key-body": key_body,
+}

@@ -1,0 +1,174 @@
+"""Takes secrets out of text before the first byte of it is stored."""
+
+from __future__ import annotations
+
+import re
+
+from _blake2 import blake2s
+
+from told.guard._redact_rules import RULES
+from told.guard._redact_values import JUDGEMENTS
+from told.guard.text import clean
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+_PRIVATE = re.compile(r"<\s{0,3}(/?)\s{0,3}private(?:\s[^<>]{0,80})?>", re.IGNORECASE)
+# A secret goes on over the joint of two string literals, and as far as its own characters go.
+_GOES_ON = re.compile(r"""[\w+/=~%-]*+(?:["'][ \t]{0,3}[+.]?[ \t]{0,3}\\?\n?[ \t]{0,16}["'][\w+/=~-]{8,512}+)*+""")
+_NEXT_LINE = re.compile(r"\n[ \t]{0,16}+([A-Za-z0-9_-]{8,512}+)(?=\s|\Z)")
+_WIDE_TO_ASCII = {0xFF01 + offset: 0x21 + offset for offset in range(0x5E)}
+_IN_WORDS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~")
+_WORD_MAP = bytes(97 if byte in _IN_WORDS else 32 for byte in range(256))
+_LONG_WORD = b"a" * 18
+
+
+def _orders_by_literal(formats: bool) -> dict[bytes, list[int]]:
+    """Return which rules a literal calls for."""
+    found: dict[bytes, list[int]] = {}
+    for order, rule in enumerate(RULES):
+        if rule.is_format == formats:
+            for literal in rule.literals:
+                found.setdefault(literal.encode(), []).append(order)
+    return found
+
+
+_FORMATS_BY_BEGINNING = _orders_by_literal(formats=True)
+_CONTEXTS_BY_LITERAL = _orders_by_literal(formats=False)
+
+
+def _any_of(words: Iterable[str]) -> str:
+    """Return a regular expression for any of the words, the longest first, that looks at each letter once."""
+    by_letter: dict[str, set[str]] = {}
+    for word in words:
+        by_letter.setdefault(word[:1], set()).add(word[1:])
+    choices = [re.escape(first) + _any_of(rest) for first, rest in by_letter.items() if first]
+    if not choices:
+        return ""
+    return f"(?:{'|'.join(choices)}){'?' if '' in by_letter else ''}"
+
+
+# Where a long word, or a part of one, begins as a secret does; the words stand on lines of their own.
+_BEGINNING = re.compile(rf"[\n.~-]({_any_of(map(bytes.decode, _FORMATS_BY_BEGINNING))})".encode())
+
+
+class Redactor:
+    """Replaces secrets by placeholders such as `[secret:github-token:4f2a]`.
+
+    The last part is a keyed hash: the same secret has the same placeholder, and nobody can guess it back.
+    """
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+        self._patterns: dict[int, re.Pattern[str]] = {}
+
+    def redact(self, text: str) -> str:
+        """Return the text, cleaned, with a placeholder for each secret and each `<private>` part."""
+        text = _without_private(clean(text))
+        spans = self._spans(text)
+        if not spans:
+            return text
+        kept = []
+        at = 0
+        for start, end, name in spans:
+            digest = blake2s(text[start:end].encode(), key=self._key, digest_size=2).hexdigest()
+            kept += (text[at:start], f"[secret:{name}:{digest}]")
+            at = end
+        return "".join(kept) + text[at:]
+
+    def _spans(self, text: str) -> list[tuple[int, int, str]]:
+        """Return where secrets are, in order and without overlap; the first rule that sees one names it."""
+        plain = _narrow(text)
+        flat = plain.encode("ascii", "replace")  # still a byte for a character
+        found: list[tuple[int, int, int]] = []
+        for beginning in set(_BEGINNING.findall(_long_words(flat))):
+            for order in _FORMATS_BY_BEGINNING[beginning]:
+                found += self._matches(order, beginning, plain, flat)
+        flat = flat.lower()
+        for literal, orders in _CONTEXTS_BY_LITERAL.items():
+            if literal in flat:
+                for order in orders:
+                    found += self._matches(order, literal, plain, flat)
+        if not found:
+            return []
+        merged: list[tuple[int, int, int]] = []
+        for start, end, order in sorted(found):
+            if merged and start < merged[-1][1]:
+                last = merged.pop()
+                merged.append((last[0], max(last[1], end), min(last[2], order)))
+            else:
+                merged.append((start, end, order))
+        return [(start, end, RULES[order].name) for start, end, order in merged]
+
+    def _matches(self, order: int, literal: bytes, text: str, flat: bytes) -> Iterator[tuple[int, int, int]]:
+        rule = RULES[order]
+        pattern = self._patterns.get(order)
+        if pattern is None:
+            pattern = self._patterns[order] = re.compile(rule.pattern, 0 if rule.is_format else re.IGNORECASE)
+        judge = JUDGEMENTS[rule.accept]
+        at = flat.find(literal)
+        while at >= 0:
+            match = pattern.match(text, at)
+            behind = at + 1
+            if match:
+                start, end = match.span(match.lastgroup or 0)
+                head, lead, after = text[max(0, at - 60) : at], text[at:start], text[end : end + 1]
+                if start < end and judge(text[start:end], head, lead, after):
+                    end = behind = _grown(text, end, rule.is_format)
+                    yield start, end, order
+            at = flat.find(literal, behind)
+
+
+def _grown(text: str, end: int, over_lines: bool) -> int:
+    """Return where a secret is really over: its pattern is bounded, and terminals wrap long lines."""
+    match = _GOES_ON.match(text, end)
+    if match:
+        end = match.end()
+    if over_lines:
+        match = _NEXT_LINE.match(text, end)
+        if match and JUDGEMENTS["random"](match[1], "", "", ""):
+            end = match.end()
+    return end
+
+
+def _without_private(text: str) -> str:
+    """Replace what the user marked as private, to the end of the text if the mark is never closed."""
+    kept = []
+    at = depth = 0
+    for tag in _PRIVATE.finditer(text):
+        if not tag[1]:
+            if depth == 0:
+                kept += (text[at : tag.start()], "[private]")
+            depth += 1
+        elif depth:
+            depth -= 1
+            at = tag.end()
+    if not kept:
+        return text
+    return "".join(kept) + ("" if depth else text[at:])
+
+
+def _narrow(text: str) -> str:
+    """Write full-width letters as ordinary ones, character for character."""
+    if text.isascii():
+        return text
+    encoded = text.encode()
+    return text.translate(_WIDE_TO_ASCII) if b"\xef\xbc" in encoded or b"\xef\xbd" in encoded else text
+
+
+def _long_words(flat: bytes) -> bytes:
+    """Return only the unbroken runs of 18 and more: few texts have any, and most tokens are one."""
+    shape = flat.translate(_WORD_MAP)
+    at = shape.find(_LONG_WORD)
+    if at < 0:
+        return b""
+    found = [b""]
+    while at >= 0:
+        end = shape.find(b" ", at)
+        if end < 0:
+            end = len(shape)
+        found.append(flat[at:end])
+        at = shape.find(_LONG_WORD, end)
+    return b"\n".join(found)

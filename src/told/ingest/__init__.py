@@ -1,0 +1,1 @@
+"""Brings new conversation data in: drives the readers, keeps offsets, resumes."""

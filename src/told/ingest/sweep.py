@@ -1,0 +1,200 @@
+"""Takes new conversation data in: finds what changed, drives the readers, commits in batches."""
+
+from __future__ import annotations
+
+import time
+
+from told.agents import agent_named, all_agents
+from told.agents.base import Folder, find, roots_of
+from told.ingest.batch import Batch, Portion, fingerprint
+from told.ingest.fold import Fold
+from told.ingest.look import state_of, surroundings
+from told.model import Cursor, Mark, Problem
+from told.record import record
+from told.search.index_text import extra_words, near_words
+from told.store.projects import Projects
+from told.store.sources import Sources
+from told.store.writing import Writer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    import apsw
+
+    from told.agents.base import Agent
+    from told.ingest.look import Look
+    from told.model import Source
+    from told.settings import Settings
+    from told.store.sources import Known
+    from told.store.writing import TurnText
+
+# Characters held before they are written: enough for an efficient index, little enough for memory.
+_BATCH = 8_000_000
+_PLACES = {
+    "HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME",
+}  # fmt: skip
+
+
+@record
+class Progress:
+    """How far a sweep is."""
+
+    files: int
+    files_total: int
+    bytes: int
+    bytes_total: int
+
+
+class Sweep:
+    """One run over agents' files. What is read is committed in batches, with the cursors behind it."""
+
+    def __init__(
+        self, connection: apsw.Connection, settings: Settings, environ: Mapping[str, str],
+        redact: Callable[[str], str], told: Callable[[str, str, tuple[TurnText, ...]], None] | None = None,
+    ) -> None:  # fmt: skip
+        """Take an open store, the settings, and a function that is handed each session's new turns."""
+        self._settings = settings
+        self._environ = environ
+        self._redact = redact
+        self._writer = Writer(connection, extra_words, near_words)
+        self._sources = Sources(connection)
+        self._projects = Projects(connection)
+        self._batch = Batch(self._writer, self._sources, self._projects, now, told)
+
+    def some(self, changed: Look, cwd: str, seconds: float) -> int:
+        """Take in what a look found, for at most that long. Returns how many files are left to read."""
+        deadline = time.monotonic() + seconds
+        return self._read(self._changed_sources(changed, cwd), deadline, None)
+
+    def everything(self, changed: Look, cwd: str, report: Callable[[Progress], None] | None = None) -> int:
+        """Take in all that a look found, to the end. Returns how many files were read."""
+        todo = self._changed_sources(changed, cwd)
+        self._read(todo, None, report)
+        return len(todo)
+
+    def _changed_sources(self, changed: Look, cwd: str) -> list[Known]:
+        agents: Iterable[Agent]
+        if changed.moved:
+            agents = all_agents().values()
+        else:
+            agents = [agent for name in changed.agents if (agent := agent_named(name)) is not None]
+        self._find([agent for agent in agents if agent.name not in self._settings.agents_off], cwd)
+        if changed.moved:
+            with self._writer.transaction():
+                names = _PLACES | {agent.env for agent in agents if agent.env}
+                self._sources.surrounded(surroundings(self._environ, names, self._settings.chosen))
+        return self._unread(changed)
+
+    def _find(self, agents: list[Agent], cwd: str) -> None:
+        """List the files of some agents, and note the new ones and the folders they lie in."""
+        if not agents:
+            return
+        known = self._sources.paths()
+        projects = list(dict.fromkeys([*self._projects.roots(), *([cwd] if cwd else [])]))
+        with self._writer.transaction():
+            for agent in agents:
+                roots = roots_of(agent, self._environ, self._settings.folder_of(agent.name))
+                folders: dict[str, int] = {}
+                sources: list[Source] = []
+                for found in find(agent, roots, projects if agent.in_projects else ()):
+                    if isinstance(found, Folder):
+                        folders[found.path] = found.changed
+                    elif found[0].path not in known:
+                        sources.append(found[0])
+                self._sources.add(sources)
+                self._sources.put_folders(agent.name, folders.items())
+
+    def _unread(self, changed: Look) -> list[Known]:
+        """Return the sources that differ from what was read, the latest first; note those that are gone."""
+        paths = {*changed.files}
+        todo, gone = [], []
+        for known in self._sources.all():
+            if known.gone or known.source.agent in self._settings.agents_off:
+                continue
+            if known.changed and known.source.path not in paths and not changed.moved:
+                continue
+            state = state_of(known.source.path)
+            if state is None:
+                gone.append(known.source.path)
+            elif state != (known.size, known.changed):
+                todo.append((state[1], known))
+        if gone:
+            with self._writer.transaction():
+                self._sources.mark_gone(gone)
+        todo.sort(key=lambda item: (-item[0], item[1].source.path))
+        return [known for _, known in todo]
+
+    def _read(
+        self, todo: list[Known], deadline: float | None, report: Callable[[Progress], None] | None
+    ) -> int:
+        sizes = [(state_of(known.source.path) or (0, 0))[0] for known in todo] if report else []
+        done = 0
+        for place, known in enumerate(todo):
+            if deadline is not None and time.monotonic() > deadline:
+                self._batch.commit()
+                return len(todo) - place
+            if not self._read_one(known, deadline):
+                return len(todo) - place
+            if report is not None:
+                done += sizes[place]
+                report(Progress(place + 1, len(todo), done, sum(sizes)))
+        self._batch.commit()
+        return 0
+
+    def _read_one(self, known: Known, deadline: float | None) -> bool:
+        """Read one source to its end, or to the deadline."""
+        state = state_of(known.source.path)
+        agent = agent_named(known.source.agent)
+        if state is None or agent is None:
+            return True
+        start = known.cursor
+        if start.offset and known.print and (
+            start.offset > state[0] or fingerprint(known.source.path, start.offset) != known.print
+        ):  # fmt: skip
+            start = Cursor()
+        fresh = start == Cursor()
+        fold = self._fold(agent, fresh)
+        try:
+            for event in agent.read(known.source, start):
+                fold.add(event)
+                late = deadline is not None and time.monotonic() > deadline
+                if isinstance(event, Mark) and (late or fold.weight > _BATCH):
+                    self._hold(known, fold, start, fresh, state, finished=False)
+                    self._batch.commit()
+                    if late:
+                        return False
+                    start, fresh = event.cursor, False
+                    fold = self._fold(agent, fresh)
+        except Exception as error:  # noqa: BLE001 - one bad file never stops the others
+            fold.add(Problem(0, f"the reader failed: {type(error).__name__}"))
+        self._hold(known, fold, start, fresh, state, finished=True)
+        if self._batch.weight > _BATCH:
+            self._batch.commit()
+        return True
+
+    def _fold(self, agent: Agent, fresh: bool) -> Fold:
+        def open_turn(native: str) -> tuple[int, TurnText | None]:
+            session = self._writer.session(agent.name, native)
+            if session is None:
+                return 0, None
+            return session.next_n, self._writer.turn(session.id, session.next_n - 1)
+
+        return Fold(fresh=fresh, redact=self._redact, open_turn=open_turn)
+
+    def _hold(
+        self, known: Known, fold: Fold, start: Cursor, fresh: bool, state: tuple[int, int], *, finished: bool
+    ) -> None:
+        drafts, problems = tuple(fold.drafts.values()), tuple(fold.problems)
+        cursor = fold.cursor or start
+        self._batch.add(
+            fold,
+            Portion(
+                known, drafts, problems, known.cursor if fresh else start, cursor, *state, finished, fresh
+            ),
+        )
+
+
+def now() -> int:
+    """Return the time in milliseconds."""
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,1 @@
+"""Query analysis and ranking: pure functions over candidates."""

@@ -1,0 +1,164 @@
+"""From a question to the sessions that answer it: in this project first, then everywhere."""
+
+from __future__ import annotations
+
+from told.record import record
+from told.search.analyse import Query, analyse
+from told.search.dates import days_of
+from told.search.plan import BUDGET, plan, scoped, too_common
+from told.search.rank import COLUMN_WEIGHTS, Group, grouped, ranked
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Protocol
+
+    from told.search.rank import Hit
+
+    class SearchStore(Protocol):
+        """What a search asks of the store."""
+
+        def turn_count(self) -> int:
+            """Return about how many turns there are."""
+
+        def frequency(self, phrase: str, cap: int) -> int:
+            """Return in how many turns an expression occurs, counting no further than `cap`."""
+
+        def match(
+            self, expression: str, weights: Sequence[float], limit: int, *,
+            since: int = 0, until: int = 0, agent: str = "", newest: int = 0,
+        ) -> list[Hit]:  # fmt: skip
+            """Return the best matches; with `newest` only that many of the latest ones are scored."""
+
+        def similar_terms(self, word: str) -> list[str]:
+            """Return indexed terms that are one letter away from a word."""
+
+
+_CANDIDATES = 200
+_CAP = BUDGET + 1  # whatever is more frequent is just "common"
+_MOST_CORRECTED = 3
+_SHORTEST_CORRECTED = 4
+_ENOUGH_KNOWN = 3  # with so many known words, a wrong guess at another does more harm than good
+_LONGEST_CORRECTED_QUESTION = 8  # in a paste, unknown words are names and numbers, not slips of the finger
+
+
+@record
+class Found:
+    """The answer to a search."""
+
+    query: Query
+    sessions: tuple[Group, ...] = ()
+    widened: bool = False  # this project had no good answer, so all projects were searched
+    loosened: bool = False  # nothing has the quoted words as quoted, so they were searched as plain words
+    corrected: tuple[tuple[str, str], ...] = ()  # words nobody used, and the ones searched instead
+
+
+@record
+class _Limits:
+    """What a turn must be to count, and when that was asked."""
+
+    since: int
+    until: int
+    agent: str
+    now: int
+
+
+def search(
+    store: SearchStore, question: str, *, now: int, project: str | None = None, agent: str = "",
+    since: int = 0, until: int = 0, limit: int = 5,
+) -> Found:  # fmt: skip
+    """Find the sessions that answer a question.
+
+    Args:
+        store: Where the turns are.
+        question: Whatever was typed.
+        now: The moment of asking, in ms since 1970.
+        project: The index token of the project to look in first; all projects when None.
+        agent: Only sessions of this agent.
+        since: Only turns from this moment on (ms).
+        until: Only turns before this moment (ms).
+        limit: How many sessions to return.
+    """
+    query, corrected = _corrected(store, analyse(question, now))
+    limits = _Limits(since, until, agent, now)
+    scopes = [project, ""] if project else [""]
+    attempts = [(must, scope) for must in dict.fromkeys((query.must, ())) for scope in scopes]
+    for must, scope in attempts:
+        hits, good = _look(store, query, must, scope, limits)
+        if hits and (good or (must, scope) == attempts[-1] or scope == ""):
+            if (
+                not query.words and not query.must
+            ):  # all that is asked for is a time: no turn fits better than others
+                hits = [(*hit[:4], -1.0) for hit in hits]
+            sessions = tuple(grouped(ranked(hits, query.window), limit))
+            return Found(query, sessions, scope != scopes[0], must != query.must, corrected)
+    return Found(query, (), len(scopes) > 1, bool(query.must), corrected)
+
+
+def _look(
+    store: SearchStore, query: Query, must: tuple[str, ...], scope: str, limits: _Limits
+) -> tuple[list[Hit], bool]:
+    """Return the candidates in a scope, and whether the scope knows enough of the question's words."""
+    frequencies = {
+        term: store.frequency(scoped(term, scope), _CAP) for term in dict.fromkeys((*must, *query.terms))
+    }
+    if not all(frequencies[phrase] for phrase in must):
+        return [], False
+    optional = {term: frequencies[term] for term in query.terms}
+    # Counting all turns is only worth it where it can change the plan.
+    open_question = sum(optional.values()) > BUDGET and max(optional.values(), default=0) < _CAP
+    expression = plan(optional, store.turn_count() if open_question else _CAP, must=must)
+    if not expression:
+        return [], False
+    newest = 0
+    if too_common({term: frequencies[term] for term in must or optional}, _CAP):
+        newest = BUDGET
+        if query.window and query.words:
+            days = " OR ".join(f'"{day}"' for day in days_of(query.window, limits.now))
+            expression = f"({expression}) AND ({days})" if days else expression
+    hits = _match(store, scoped(expression, scope), limits, newest)
+    if newest and not hits:
+        hits = _match(store, scoped(expression, scope), limits, 0)
+    known = sum(1 for count in optional.values() if count)
+    return hits, bool(must) or not scope or 2 * known >= _known_anywhere(store, optional)
+
+
+def _match(store: SearchStore, expression: str, limits: _Limits, newest: int) -> list[Hit]:
+    """Ask the store for candidates."""
+    return store.match(
+        expression, COLUMN_WEIGHTS, _CANDIDATES,
+        since=limits.since, until=limits.until, agent=limits.agent, newest=newest,
+    )  # fmt: skip
+
+
+def _known_anywhere(store: SearchStore, frequencies: dict[str, int]) -> int:
+    """Count the terms that any project knows."""
+    return sum(1 for term, count in frequencies.items() if count or store.frequency(scoped(term), 1))
+
+
+def _corrected(store: SearchStore, query: Query) -> tuple[Query, tuple[tuple[str, str], ...]]:
+    """Replace words that nobody ever used by the nearest ones that somebody did."""
+    if len(query.terms) > _LONGEST_CORRECTED_QUESTION:
+        return query, ()
+    unknown = [term for term in query.terms if not store.frequency(scoped(term), 1)]
+    if len(query.terms) - len(unknown) >= _ENOUGH_KNOWN:
+        return query, ()
+    instead: dict[str, list[str]] = {}
+    for term in unknown[:_MOST_CORRECTED]:
+        word = term.strip('"')
+        similar = store.similar_terms(word) if _may_be_a_slip(word) else []
+        if similar:
+            instead[term] = similar
+    if not instead:
+        return query, ()
+    terms = dict.fromkeys(
+        new for term in query.terms for new in ([f'"{word}"' for word in instead.get(term, ())] or [term])
+    )
+    words = dict.fromkeys((*query.words, *(word for similar in instead.values() for word in similar)))
+    changed = Query(query.text, tuple(terms), query.must, tuple(words), query.window, query.window_words)
+    return changed, tuple((term.strip('"'), similar[0]) for term, similar in instead.items())
+
+
+def _may_be_a_slip(word: str) -> bool:
+    """Tell whether a word is one that people mistype: long enough, and plain letters."""
+    return len(word) >= _SHORTEST_CORRECTED and word.isascii() and word.isalpha()

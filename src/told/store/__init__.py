@@ -1,0 +1,1 @@
+"""The only SQL: one protocol, SQLite behind it, and read-only access to agents' databases."""

@@ -1,0 +1,114 @@
+"""Opens told's own SQLite files: private, in WAL mode, one writer at a time."""
+
+from __future__ import annotations
+
+import os
+
+import apsw
+
+from told.errors import BusyError, MissingError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import TracebackType
+    from typing import Any
+
+# Long enough for another told to finish a batch, short enough for a person to wait.
+_WAIT_MS = 5000
+
+
+def open_database(path: str, *, create: bool) -> apsw.Connection:
+    """Open a database for reading and writing; where the disk is read-only, for reading.
+
+    Raises:
+        MissingError: it is not there, or its folder cannot be written.
+    """
+    if create:
+        make_private_folder(os.path.dirname(path))
+        make_private_file(path)
+    elif not os.path.exists(path):
+        raise MissingError("told has not read any history yet. Run `told index`.")
+    try:
+        connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+        connection.set_busy_timeout(_WAIT_MS)
+        connection.execute("PRAGMA mmap_size=1073741824")
+    except (apsw.CantOpenError, apsw.ReadOnlyError):
+        connection = _open_read_only(path)
+    if create:
+        connection.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL")
+    return connection
+
+
+def _open_read_only(path: str) -> apsw.Connection:
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    for mode in ("mode=ro", "immutable=1"):
+        connection = apsw.Connection(f"file:{quoted}?{mode}", flags=flags)
+        try:
+            connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+        except apsw.Error:
+            connection.close()
+            continue
+        return connection
+    raise MissingError(f"told cannot read {path}. Check its permissions.")
+
+
+def rows(connection: apsw.Connection, sql: str, values: Sequence[Any] | dict[str, Any] = ()) -> list[Any]:
+    """Run a query and return all its rows, as tuples."""
+    return connection.execute(sql, values).fetchall()
+
+
+def drop_database(path: str) -> None:
+    """Remove a database and its logs."""
+    for suffix in ("", "-wal", "-shm"):
+        if os.path.exists(path + suffix):
+            os.remove(path + suffix)
+
+
+def make_private_folder(path: str) -> None:
+    """Make a folder that only the user may look into, if it is not there yet."""
+    try:
+        os.makedirs(path, mode=0o700, exist_ok=True)
+    except OSError as error:
+        why = (error.strerror or "error").lower()
+        raise MissingError(
+            f"told cannot write to {path} ({why}). Set TOLD_HOME to a folder it may use."
+        ) from None
+
+
+def make_private_file(path: str) -> None:
+    """Make an empty file that only the user may read, if it is not there yet.
+
+    SQLite gives its `-wal` and `-shm` the same permissions.
+    """
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    except OSError as error:
+        why = (error.strerror or "error").lower()
+        raise MissingError(
+            f"told cannot write to {path} ({why}). Set TOLD_HOME to a folder it may use."
+        ) from None
+
+
+class Transaction:
+    """`BEGIN IMMEDIATE` … `COMMIT`, or `ROLLBACK` when an error leaves the block."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+
+    def __enter__(self) -> None:
+        """Take the write lock at once, so that nothing read inside can be stale."""
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+        except apsw.BusyError:
+            raise BusyError from None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Keep everything or nothing."""
+        if kind is None:
+            self._connection.execute("COMMIT")
+        elif self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")

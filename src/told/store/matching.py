@@ -1,0 +1,111 @@
+"""Full-text matching over turns: frequencies of words, ranked rows, and words that are one letter away."""
+
+from __future__ import annotations
+
+import apsw
+
+from told.store.database import rows
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+_TOKENIZER = ["unicode61", "remove_diacritics", "2"]
+# A word's neighbours are looked for among terms with the same first two letters: more is not worth the wait.
+_MOST_TERMS = 20_000
+
+
+class Matching:
+    """What the search room asks of the store."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._db = connection
+
+    def turn_count(self) -> int:
+        """Return about how many turns there are."""
+        return int(rows(self._db, "SELECT count(*) FROM turn_words_docsize")[0][0])
+
+    def frequency(self, phrase: str, cap: int) -> int:
+        """Return in how many turns an FTS5 expression occurs, counting no further than `cap`."""
+        found = rows(
+            self._db,
+            "SELECT count(*) FROM (SELECT 1 FROM turn_words WHERE turn_words MATCH ? LIMIT ?)",
+            (phrase, cap),
+        )
+        return int(found[0][0])
+
+    def match(
+        self, expression: str, weights: Sequence[float], limit: int, *,
+        since: int = 0, until: int = 0, agent: str = "", newest: int = 0,
+    ) -> list[tuple[int, int, int, int, float]]:  # fmt: skip
+        """Return (row, session, n, at, score) of the best matches; a lower score is better.
+
+        With `newest` only that many of the latest matching turns are scored.
+        """
+        conditions = ["turn_words MATCH ?"]
+        values: list[Any] = [expression]
+        if newest:
+            oldest = rows(
+                self._db,
+                "SELECT min(rowid) FROM (SELECT rowid FROM turn_words WHERE turn_words MATCH ?"
+                " ORDER BY rowid DESC LIMIT ?)",
+                (expression, newest),
+            )[0][0]
+            conditions.append("turn_words.rowid >= ?")
+            values.append(oldest or 0)
+        join = ""
+        if since or until or agent:
+            join = " JOIN turn t ON t.id = turn_words.rowid JOIN session s ON s.id = t.session_id"
+            for condition, value in (("t.at >= ?", since), ("t.at < ?", until), ("s.agent = ?", agent)):
+                if value:
+                    conditions.append(condition)
+                    values.append(value)
+        marks = ", ".join(str(float(weight)) for weight in weights)
+        ranked = (
+            f"SELECT turn_words.rowid AS row, bm25(turn_words, {marks}) AS score FROM turn_words{join}"
+            f" WHERE {' AND '.join(conditions)} ORDER BY score LIMIT ?"
+        )
+        return rows(
+            self._db,
+            f"SELECT t.id, t.session_id, t.n, t.at, r.score FROM ({ranked}) r JOIN turn t ON t.id = r.row",
+            (*values, limit),
+        )
+
+    def similar_terms(self, word: str) -> list[str]:
+        """Return indexed terms that are one letter away from a word, the most frequent first."""
+        stem = self._stem(word)
+        if len(stem) < 3:
+            return []
+        low, high = stem[:2], stem[:2] + "\U0010ffff"
+        found = rows(
+            self._db,
+            "SELECT term, doc FROM turn_vocabulary WHERE term >= ? AND term < ? LIMIT ?",
+            (low, high, _MOST_TERMS),
+        )
+        near = [(-doc, term) for term, doc in found if one_letter_apart(stem, term)]
+        return [term for _, term in sorted(near)[:3]]
+
+    def _stem(self, word: str) -> str:
+        tokenizer = self._db.fts5_tokenizer("porter", _TOKENIZER)
+        found: Any = tokenizer(word.encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False)
+        return str(found[0][0]) if found else ""
+
+
+def one_letter_apart(first: str, second: str) -> bool:
+    """Whether two words differ by one letter more, less or other, or by two that changed places."""
+    if abs(len(first) - len(second)) > 1 or first == second:
+        return False
+    if len(first) > len(second):
+        first, second = second, first
+    start = 0
+    while start < len(first) and first[start] == second[start]:
+        start += 1
+    if len(first) < len(second):
+        return first[start:] == second[start + 1 :]
+    if first[start + 1 :] == second[start + 1 :]:
+        return True
+    return (
+        first[start : start + 2] == second[start : start + 2][::-1]
+        and first[start + 2 :] == second[start + 2 :]
+    )

@@ -1,0 +1,77 @@
+"""Keeps which folder belongs to which project."""
+
+from __future__ import annotations
+
+from told.record import record
+from told.store.database import rows
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import apsw
+
+
+@record
+class Project:
+    """One code base."""
+
+    id: int
+    key: str  # what makes it the same everywhere: its remote, its first commit, or its folder
+    name: str
+    root: str
+
+
+class Projects:
+    """The tables `project` and `place`."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._db = connection
+
+    def at(self, path: str) -> Project | None:
+        """Return the project that a folder was found to belong to."""
+        found = rows(
+            self._db,
+            "SELECT id, key, name, root FROM project"
+            " WHERE id = (SELECT project_id FROM place WHERE path = ?)",
+            (path,),
+        )
+        return Project(*found[0]) if found else None
+
+    def by_key(self, key: str) -> Project | None:
+        """Return a project by its key."""
+        found = rows(self._db, "SELECT id, key, name, root FROM project WHERE key = ?", (key,))
+        return Project(*found[0]) if found else None
+
+    def named(self, name: str) -> list[Project]:
+        """Return the projects a user may mean by a name, `owner/name`, or the end of a key."""
+        exact = rows(
+            self._db,
+            "SELECT id, key, name, root FROM project WHERE lower(name) = lower(?1) OR lower(key) = lower(?1)"
+            " OR lower(key) LIKE '%/' || lower(?1) ORDER BY key",
+            (name,),
+        )
+        return [Project(*row) for row in exact]
+
+    def put(self, key: str, name: str, root: str) -> Project:
+        """Make a project, or return the one with that key."""
+        known = self.by_key(key)
+        if known is not None:
+            return known
+        self._db.execute("INSERT INTO project(key, name, root) VALUES(?, ?, ?)", (key, name, root))
+        return Project(self._db.last_insert_rowid(), key, name, root)
+
+    def rename(self, project_id: int, key: str, name: str) -> None:
+        """Give a project a better key, once it is known."""
+        self._db.execute("UPDATE project SET key = ?, name = ? WHERE id = ?", (key, name, project_id))
+
+    def place(self, path: str, project_id: int) -> None:
+        """Note that a folder belongs to a project."""
+        self._db.execute("INSERT OR REPLACE INTO place VALUES(?, ?)", (path, project_id))
+
+    def move(self, old: int, new: int) -> list[int]:
+        """Move a project's folders to another one; return the sessions that have to follow."""
+        self._db.execute("UPDATE place SET project_id = ? WHERE project_id = ?", (new, old))
+        return [row[0] for row in rows(self._db, "SELECT id FROM session WHERE project_id = ?", (old,))]
+
+    def roots(self) -> list[str]:
+        """Return the folders of all projects."""
+        return [row[0] for row in rows(self._db, "SELECT path FROM place ORDER BY path")]

@@ -1,0 +1,106 @@
+"""The schema of `sessions.db`, and how an older one becomes the present one.
+
+The file is derived from the agents' own files and from told's archive, so a version that no migration
+leads from is rebuilt instead. A migration is never edited once released.
+"""
+
+from __future__ import annotations
+
+from told.store.database import Transaction, rows
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import apsw
+
+VERSION = 1
+
+# Indexed words of a turn. `project` comes first so that a query can be held to one project inside the index.
+_SCHEMA = """
+CREATE TABLE project(
+  id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, name TEXT NOT NULL, root TEXT NOT NULL);
+CREATE TABLE place(
+  path TEXT PRIMARY KEY, project_id INTEGER NOT NULL REFERENCES project) WITHOUT ROWID;
+
+CREATE TABLE source(
+  id INTEGER PRIMARY KEY, agent TEXT NOT NULL, path TEXT NOT NULL UNIQUE, layout TEXT NOT NULL,
+  root TEXT NOT NULL, size INTEGER NOT NULL, changed INTEGER NOT NULL, offset INTEGER NOT NULL,
+  line INTEGER NOT NULL, state TEXT NOT NULL, print TEXT NOT NULL, gone INTEGER NOT NULL DEFAULT 0);
+CREATE INDEX source_changed ON source(changed);
+CREATE TABLE folder(
+  path TEXT PRIMARY KEY, agent TEXT NOT NULL, changed INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE problem(
+  source_id INTEGER NOT NULL REFERENCES source, line INTEGER NOT NULL, reason TEXT NOT NULL,
+  at INTEGER NOT NULL, PRIMARY KEY(source_id, line, reason)) WITHOUT ROWID;
+
+CREATE TABLE session(
+  id INTEGER PRIMARY KEY, public TEXT NOT NULL UNIQUE, agent TEXT NOT NULL, native TEXT NOT NULL,
+  source_id INTEGER NOT NULL, project_id INTEGER REFERENCES project, cwd TEXT NOT NULL DEFAULT '',
+  part TEXT NOT NULL DEFAULT '', branch TEXT NOT NULL DEFAULT '', repository TEXT NOT NULL DEFAULT '',
+  title TEXT NOT NULL DEFAULT '', title_by TEXT NOT NULL DEFAULT '', summary TEXT NOT NULL DEFAULT '',
+  started INTEGER NOT NULL DEFAULT 0, ended INTEGER NOT NULL DEFAULT 0, parent TEXT NOT NULL DEFAULT '',
+  kind TEXT NOT NULL DEFAULT '', archived INTEGER NOT NULL DEFAULT 0, model TEXT NOT NULL DEFAULT '',
+  turns INTEGER NOT NULL DEFAULT 0, next_n INTEGER NOT NULL DEFAULT 0, kept INTEGER NOT NULL DEFAULT 0,
+  UNIQUE(agent, native));
+CREATE INDEX session_ended ON session(ended) WHERE turns > 0;
+CREATE INDEX session_project ON session(project_id, ended) WHERE turns > 0;
+
+CREATE TABLE turn(
+  id INTEGER PRIMARY KEY, session_id INTEGER NOT NULL REFERENCES session, n INTEGER NOT NULL,
+  at INTEGER NOT NULL, key INTEGER, project TEXT NOT NULL, asked TEXT NOT NULL, answered TEXT NOT NULL,
+  steps TEXT NOT NULL, near TEXT NOT NULL, extra TEXT NOT NULL);
+CREATE UNIQUE INDEX turn_place ON turn(session_id, n);
+CREATE INDEX turn_key ON turn(key) WHERE key IS NOT NULL;
+CREATE VIRTUAL TABLE turn_words USING fts5(
+  project, asked, answered, steps, near, extra, content='turn', content_rowid='id',
+  tokenize="porter unicode61 remove_diacritics 2");
+INSERT INTO turn_words(turn_words, rank) VALUES('automerge', 8);
+CREATE VIRTUAL TABLE turn_vocabulary USING fts5vocab(turn_words, row);
+
+CREATE TABLE touch(
+  session_id INTEGER NOT NULL REFERENCES session, path TEXT NOT NULL, how TEXT NOT NULL,
+  at INTEGER NOT NULL, PRIMARY KEY(session_id, path)) WITHOUT ROWID;
+CREATE INDEX touch_at ON touch(at);
+CREATE TABLE ref(
+  session_id INTEGER NOT NULL REFERENCES session, kind TEXT NOT NULL, value TEXT NOT NULL,
+  at INTEGER NOT NULL, PRIMARY KEY(session_id, kind, value)) WITHOUT ROWID;
+CREATE TABLE checkpoint(
+  session_id INTEGER NOT NULL REFERENCES session, number INTEGER NOT NULL, public TEXT NOT NULL UNIQUE,
+  title TEXT NOT NULL, overview TEXT NOT NULL, at INTEGER NOT NULL, work_done TEXT NOT NULL,
+  technical_details TEXT NOT NULL, important_files TEXT NOT NULL, next_steps TEXT NOT NULL,
+  history TEXT NOT NULL, PRIMARY KEY(session_id, number)) WITHOUT ROWID;
+CREATE INDEX checkpoint_at ON checkpoint(at);
+CREATE TABLE sweep(
+  id INTEGER PRIMARY KEY CHECK(id = 1), at INTEGER NOT NULL, remaining INTEGER NOT NULL,
+  surroundings TEXT NOT NULL);
+INSERT INTO sweep VALUES(1, 0, 0, '');
+"""
+
+# From version N to N + 1.
+_MIGRATIONS: dict[int, str] = {}
+
+
+def version(connection: apsw.Connection) -> int:
+    """Return the schema version of an open database; 0 when it is empty."""
+    return int(rows(connection, "PRAGMA user_version")[0][0])
+
+
+def migrate(connection: apsw.Connection) -> bool:
+    """Bring a database to the present schema, in one transaction.
+
+    Returns:
+        False when no way leads from its version to this one: it has to be rebuilt.
+    """
+    found = version(connection)
+    if found == VERSION:
+        return True
+    with Transaction(connection):
+        found = version(connection)
+        if found == 0:
+            connection.execute(_SCHEMA)
+        while 0 < found < VERSION and found in _MIGRATIONS:
+            connection.execute(_MIGRATIONS[found])
+            found += 1
+        if found not in (0, VERSION):
+            return False
+        connection.execute(f"PRAGMA user_version={VERSION}")
+    return True

@@ -1,0 +1,383 @@
+"""Writes conversations into `sessions.db`: sessions, turns and their words, touches, refs, checkpoints."""
+
+from __future__ import annotations
+
+from _blake2 import blake2s
+
+from told.record import record
+from told.store.database import Transaction, rows
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
+
+    import apsw
+
+    from told.model import Checkpoint, Facts, Ref, Touch
+
+# Notes are kept as turns before the first: the title at TITLE, checkpoint number k at NOTE - k.
+TITLE = -1
+NOTE = -2
+_LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
+# A turn's row id counts eighths of seconds since 2015, so that the index's own order is time.
+_EPOCH = 1_420_070_400
+_LAST_SECOND = 1 << 36
+
+
+@record
+class SessionState:
+    """What the writer needs to know of a session to go on with it."""
+
+    id: int
+    agent: str
+    native: str
+    source_id: int  # where its turns come from; 0 when it has none yet
+    project_id: int
+    started: int
+    next_n: int
+    cwd: str = ""
+    repository: str = ""
+    parent: str = ""
+
+
+@record
+class TurnText:
+    """One exchange as it is stored."""
+
+    n: int
+    at: int
+    key: str
+    asked: str
+    answered: str
+    steps: str
+
+
+def public_id(letter: str, *parts: str, length: int = 7) -> str:
+    """Return a short id that is the same on every machine: a letter that says what it is, and a hash."""
+    number = int.from_bytes(blake2s("\0".join(parts).encode(), digest_size=10).digest(), "big")
+    return letter + "".join(_LETTERS[(number >> (5 * place)) & 31] for place in range(length))
+
+
+def hash_of_key(agent: str, key: str) -> int | None:
+    """Return a number for an agent's own id of a record, or None if it has none."""
+    if not key:
+        return None
+    if key.startswith("#"):  # of a turn that was stored before
+        return int(key[1:])
+    digest = blake2s(f"{agent}\0{key}".encode("utf-8", "replace"), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)
+
+
+class Writer:
+    """Writes inside transactions; words reach the full-text index when the transaction ends."""
+
+    def __init__(
+        self, connection: apsw.Connection, words: Callable[[str, int], str], near: Callable[[str, str], str]
+    ) -> None:
+        """Take the connection, and the functions that make a turn's extra and neighbouring words."""
+        self._db = connection
+        self._words = words
+        self._near = near
+        self._pending: list[tuple[int, int, tuple[str, ...]]] = []
+
+    def transaction(self) -> _WordsTransaction:
+        """Begin a transaction that also brings the full-text index up to date."""
+        return _WordsTransaction(self._db, self)
+
+    # -- sessions ---------------------------------------------------------------------------------
+
+    def session(self, agent: str, native: str) -> SessionState | None:
+        """Return what is known of a session."""
+        found = rows(
+            self._db,
+            "SELECT id, agent, native, source_id, coalesce(project_id, 0), started, next_n,"
+            " cwd, repository, parent FROM session WHERE agent = ? AND native = ?",
+            (agent, native),
+        )
+        return SessionState(*found[0]) if found else None
+
+    def new_session(self, agent: str, native: str) -> SessionState:
+        """Make a session and return it."""
+        length = 7
+        while True:
+            public = public_id("s", agent, native, length=length)
+            if not rows(self._db, "SELECT 1 FROM session WHERE public = ?", (public,)):
+                break
+            length += 1
+        self._db.execute(
+            "INSERT INTO session(public, agent, native, source_id) VALUES(?, ?, ?, 0)",
+            (public, agent, native),
+        )
+        return SessionState(self._db.last_insert_rowid(), agent, native, 0, 0, 0, 0)
+
+    def own(self, session_id: int, source_id: int) -> None:
+        """Make a source the one that a session's turns come from."""
+        self._db.execute("UPDATE session SET source_id = ? WHERE id = ?", (source_id, session_id))
+
+    def merge(self, session_id: int, facts: Facts) -> None:
+        """Add what is newly known of a session; an empty field changes nothing, a user's title stays."""
+        self._db.execute(
+            """UPDATE session SET
+              cwd = CASE WHEN cwd = '' THEN :cwd ELSE cwd END,
+              branch = CASE WHEN :branch = '' THEN branch ELSE :branch END,
+              repository = CASE WHEN :repository = '' THEN repository ELSE :repository END,
+              title_by = CASE WHEN :title = '' OR (title_by = 'user' AND :title_by != 'user') THEN title_by
+                              ELSE :title_by END,
+              title = CASE WHEN :title = '' OR (title_by = 'user' AND :title_by != 'user') THEN title
+                           ELSE :title END,
+              started = CASE WHEN :started = 0 THEN started WHEN started = 0 THEN :started
+                             ELSE min(started, :started) END,
+              parent = CASE WHEN :parent = '' THEN parent ELSE :parent END,
+              kind = CASE WHEN :kind = '' THEN kind ELSE :kind END,
+              archived = max(archived, :archived),
+              model = CASE WHEN :model = '' THEN model ELSE :model END
+            WHERE id = :id""",
+            {
+                "id": session_id, "cwd": facts.cwd, "branch": facts.branch, "repository": facts.repository,
+                "title": facts.title, "title_by": facts.title_by, "started": facts.started,
+                "parent": facts.parent, "kind": facts.kind, "archived": int(facts.archived),
+                "model": facts.model,
+            },
+        )  # fmt: skip
+
+    def place_session(self, session_id: int, project_id: int, part: str) -> None:
+        """Say which project a session belongs to, and which folder of it."""
+        self._db.execute(
+            "UPDATE session SET project_id = ?, part = ? WHERE id = ?", (project_id, part, session_id)
+        )
+        token = f"p{project_id}"
+        for row in self._turn_rows("session_id = ? AND project != ?", (session_id, token)):
+            self._rewrite(row[0], row[1:], (token, *row[2:]))
+
+    def close_session(self, session_id: int, next_n: int, summary: str, last_at: int) -> None:
+        """Bring the counts and times of a session up to date after its turns were written."""
+        self._db.execute(
+            """UPDATE session SET next_n = :next,
+              summary = CASE WHEN :summary = '' THEN summary ELSE :summary END,
+              turns = (SELECT count(*) FROM turn WHERE session_id = :id AND n >= 0),
+              ended = max(coalesce((SELECT max(at) FROM turn WHERE session_id = :id), 0),
+                started, ended, :last),
+              started = CASE WHEN started > 0 THEN started
+                ELSE coalesce((SELECT min(at) FROM turn WHERE session_id = :id AND at > 0), 0) END
+            WHERE id = :id""",
+            {"id": session_id, "next": next_n, "summary": summary, "last": last_at},
+        )
+
+    # -- turns ------------------------------------------------------------------------------------
+
+    def turn(self, session_id: int, n: int) -> TurnText | None:
+        """Return one turn of a session."""
+        found = rows(
+            self._db,
+            "SELECT n, at, coalesce('#' || key, ''), asked, answered, steps FROM turn"
+            " WHERE session_id = ? AND n = ?",
+            (session_id, n),
+        )
+        return TurnText(*found[0]) if found else None
+
+    def put_turns(self, session: SessionState, turns: Sequence[TurnText], *, replace: bool) -> None:
+        """Store turns that follow each other; with `replace` the session has no others.
+
+        A turn that another session already holds a copy of stays with the session that began first.
+        """
+        token = f"p{session.project_id}"
+        first = turns[0].n if turns else 0
+        before = self.turn(session.id, first - 1) if first > 0 and not replace else None
+        old = self._old_turns(session.id, first)
+        for place, turn in enumerate(turns):
+            previous = turns[place - 1] if place else before
+            after = turns[place + 1] if place + 1 < len(turns) else None
+            near = self._near(_whole(previous), _whole(after))
+            key = hash_of_key(session.agent, turn.key)
+            if key is not None and self._belongs_elsewhere(key, session):
+                continue
+            extra = self._words(f"{turn.asked}\n{turn.answered}", turn.at)
+            self._put(session.id, turn, key, (token, turn.asked, turn.answered, turn.steps, near, extra), old)
+        if before is not None and turns:
+            self._renew_near(session.id, before, turns[0])
+        if replace:
+            for row_id, words in old.values():
+                self._drop(row_id, words)
+
+    def put_title(self, session: SessionState, title: str, at: int) -> None:
+        """Make a session's title searchable."""
+        self._put_note(session, TITLE, at, title)
+
+    def _put_note(self, session: SessionState, n: int, at: int, text: str) -> None:
+        known = self._turn_rows("session_id = ? AND n = ?", (session.id, n))
+        old = {n: (known[0][0], known[0][1:])} if known else {}
+        words = (f"p{session.project_id}", "", text, "", "", self._words(text, at))
+        self._put(session.id, TurnText(n, at, "", "", text, ""), None, words, old)
+
+    def _old_turns(self, session_id: int, first: int) -> dict[int, tuple[int, tuple[str, ...]]]:
+        found = rows(
+            self._db,
+            "SELECT n, id, project, asked, answered, steps, near, extra FROM turn"
+            " WHERE session_id = ? AND n >= ?",
+            (session_id, first),
+        )
+        return {row[0]: (row[1], row[2:]) for row in found}
+
+    def _put(
+        self, session_id: int, turn: TurnText, key: int | None, words: tuple[str, ...],
+        old: dict[int, tuple[int, tuple[str, ...]]],
+    ) -> None:  # fmt: skip
+        known = old.pop(turn.n, None)
+        if known is not None:
+            self._db.execute("UPDATE turn SET key = ? WHERE id = ?", (key, known[0]))
+            self._rewrite(known[0], known[1], words)
+            return
+        row_id = self._free_id(turn.at)
+        self._db.execute(
+            "INSERT INTO turn VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (row_id, session_id, turn.n, turn.at, key, *words),
+        )
+        self._pending.append((row_id, 1, words))
+
+    def _belongs_elsewhere(self, key: int, session: SessionState) -> bool:
+        copies = rows(
+            self._db,
+            "SELECT t.id, s.id, s.started, s.native FROM turn t JOIN session s ON s.id = t.session_id"
+            " WHERE t.key = ? AND t.session_id != ?",
+            (key, session.id),
+        )
+        for row_id, other, started, native in copies:
+            if (started, native) < (session.started, session.native):
+                return True
+            words = self._turn_rows("id = ?", (row_id,))[0][1:]
+            self._drop(row_id, words)
+            self._db.execute("UPDATE session SET turns = turns - 1 WHERE id = ?", (other,))
+        return False
+
+    def _free_id(self, at: int) -> int:
+        row_id = max(1, min(at // 1000 - _EPOCH, _LAST_SECOND)) << 3
+        stride = 1
+        while rows(self._db, "SELECT 1 FROM turn WHERE id = ?", (row_id,)):
+            row_id += stride
+            if row_id & 7 == 0:  # that second is full: look further and further away
+                stride *= 2
+        return row_id
+
+    def _renew_near(self, session_id: int, turn: TurnText, after: TurnText) -> None:
+        row = self._turn_rows("session_id = ? AND n = ?", (session_id, turn.n))[0]
+        before = self.turn(session_id, turn.n - 1)
+        near = self._near(_whole(before), _whole(after))
+        self._rewrite(row[0], row[1:], (*row[1:5], near, row[6]))
+
+    def _turn_rows(self, where: str, values: tuple[Any, ...]) -> list[Any]:
+        select = "SELECT id, project, asked, answered, steps, near, extra FROM turn WHERE "
+        return rows(self._db, select + where, values)
+
+    def _rewrite(self, row_id: int, old: tuple[str, ...], new: tuple[str, ...]) -> None:
+        if old == new:
+            return
+        self._db.execute(
+            "UPDATE turn SET project = ?, asked = ?, answered = ?, steps = ?, near = ?, extra = ?"
+            " WHERE id = ?",
+            (*new, row_id),
+        )
+        self._pending.append((row_id, 0, old))
+        self._pending.append((row_id, 1, new))
+
+    def _drop(self, row_id: int, words: tuple[str, ...]) -> None:
+        self._db.execute("DELETE FROM turn WHERE id = ?", (row_id,))
+        self._pending.append((row_id, 0, words))
+
+    def flush_words(self) -> None:
+        """Bring the full-text index in line with the turns, in the order of row ids.
+
+        The index writes a segment whenever ids go backwards; sorted, a batch is one segment.
+        """
+        for row_id, last in sorted(_net_changes(self._pending).items()):
+            removed, added = last
+            if removed is not None:
+                self._db.execute(
+                    "INSERT INTO turn_words(turn_words, rowid, project, asked, answered, steps, near, extra)"
+                    " VALUES('delete', ?, ?, ?, ?, ?, ?, ?)",
+                    (row_id, *removed),
+                )
+            if added is not None:
+                self._db.execute(
+                    "INSERT INTO turn_words(rowid, project, asked, answered, steps, near, extra)"
+                    " VALUES(?, ?, ?, ?, ?, ?, ?)",
+                    (row_id, *added),
+                )
+        self._pending.clear()
+
+    def forget_pending(self) -> None:
+        """Drop words that belong to a transaction that was rolled back."""
+        self._pending.clear()
+
+    # -- what a session touched and named -----------------------------------------------------------
+
+    def put_touches(self, session_id: int, touches: Iterable[Touch]) -> None:
+        """Store touched files, the latest touch of each; a change outweighs a look."""
+        self._db.executemany(
+            """INSERT INTO touch VALUES(?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+              how = CASE WHEN excluded.how = 'read' THEN how ELSE excluded.how END,
+              at = max(at, excluded.at)""",
+            ((session_id, touch.path, touch.how, touch.at) for touch in touches),
+        )
+
+    def put_refs(self, session_id: int, refs: Iterable[Ref]) -> None:
+        """Store commits, pull requests and issues."""
+        self._db.executemany(
+            "INSERT INTO ref VALUES(?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            ((session_id, ref.kind, ref.value, ref.at) for ref in refs),
+        )
+
+    def put_checkpoint(self, session: SessionState, note: Checkpoint) -> None:
+        """Store a hand-over note of an agent."""
+        public = public_id("c", session.agent, session.native, str(note.number), length=9)
+        self._db.execute(
+            "INSERT OR REPLACE INTO checkpoint VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (session.id, note.number, public, note.title, note.overview, note.at, note.work_done,
+             note.technical_details, note.important_files, note.next_steps, note.history),
+        )  # fmt: skip
+        parts = (note.title, note.overview, note.work_done, note.technical_details, note.important_files,
+                 note.next_steps, note.history)  # fmt: skip
+        self._put_note(session, NOTE - note.number, note.at, "\n".join(part for part in parts if part))
+
+    def clear_session(self, session_id: int) -> None:
+        """Forget what a session touched, named and noted, before it is read anew."""
+        for table in ("touch", "ref"):
+            self._db.execute(f"DELETE FROM {table} WHERE session_id = ?", (session_id,))
+
+
+class _WordsTransaction(Transaction):
+    def __init__(self, connection: apsw.Connection, writer: Writer) -> None:
+        super().__init__(connection)
+        self._writer = writer
+
+    def __exit__(self, kind, error, trace) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+        if kind is None:
+            try:
+                self._writer.flush_words()
+            except BaseException:
+                super().__exit__(BaseException, None, None)
+                raise
+        else:
+            self._writer.forget_pending()
+        super().__exit__(kind, error, trace)
+
+
+def _whole(turn: TurnText | None) -> str:
+    return "" if turn is None else f"{turn.asked}\n{turn.answered}".strip()
+
+
+def _net_changes(
+    pending: list[tuple[int, int, tuple[str, ...]]],
+) -> dict[int, tuple[tuple[str, ...] | None, tuple[str, ...] | None]]:
+    """Reduce what happened to each row to the words first removed and the words last added."""
+    changes: dict[int, tuple[tuple[str, ...] | None, tuple[str, ...] | None]] = {}
+    for row_id, adding, words in pending:
+        removed, added = changes.get(row_id, (None, None))
+        if adding:
+            added = words
+        else:
+            # What was added in this same transaction never reached the index.
+            removed = words if added is None and removed is None else removed
+            added = None
+        changes[row_id] = (removed, added)
+    return changes

@@ -1,0 +1,121 @@
+"""What a user of Neovim's chat plugins finds again."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from told.agents.base import Folder, find, roots_of
+from told.agents.neovim import AGENT
+from told.model import Checkpoint, Cursor, Event, Facts, Problem, Said, Source, Touch
+
+HOME = Path(__file__).parents[1] / "data" / "agents" / "neovim" / "plugins"
+AVANTE = "avante-__home__dev__shop"
+
+
+def sources(environ: dict[str, str]) -> list[Source]:
+    found = find(AGENT, roots_of(AGENT, environ))
+    return [entry[0] for entry in found if not isinstance(entry, Folder)]
+
+
+def read_home(home: Path) -> list[Event | Problem]:
+    return [event for source in sources({"HOME": str(home)}) for event in AGENT.read(source, Cursor())]
+
+
+def spoken(session: str) -> list[tuple[str, str, str]]:
+    return [
+        (event.who, event.form, event.text)
+        for event in read_home(HOME)
+        if isinstance(event, Said) and event.session == session
+    ]
+
+
+def facts(session: str) -> list[Facts]:
+    return [event for event in read_home(HOME) if isinstance(event, Facts) and event.session == session]
+
+
+def test_a_saved_copilotchat_is_read_without_its_sticky_lines() -> None:
+    assert spoken("copilotchat-refactor") == [
+        ("user", "text", "Split this function"),
+        ("agent", "step", "It does two things."),
+        ("agent", "text", "Here are two functions."),
+        ("agent", "step", "[file] lua/init.lua"),
+    ]
+    assert facts("copilotchat-refactor") == [
+        Facts("copilotchat-refactor", title="refactor", title_by="user"),
+    ]
+
+
+def test_a_codecompanion_chat_is_read_without_what_was_attached() -> None:
+    assert spoken("codecompanion-1750000000") == [
+        ("user", "text", "Make my editor start faster"),
+        ("agent", "step", "Look at the plugins."),
+        ("agent", "text", "Load plugins lazily."),
+        ("agent", "step", "[insert_edit_into_file] init.lua"),
+    ]
+    assert facts("codecompanion-1750000000") == [
+        Facts(
+            "codecompanion-1750000000",
+            cwd="/home/dev/dotfiles",
+            title="Faster start",
+            started=1750000000000,
+            model="gpt-4.1",
+        )
+    ]
+
+
+def test_summaries_are_checkpoints_of_their_chat() -> None:
+    checkpoints = [event for event in read_home(HOME) if isinstance(event, Checkpoint)]
+    assert [(one.session, one.title, one.overview) for one in checkpoints] == [
+        ("codecompanion-1750000000", "Faster start", "# Summary\n\nPlugins are loaded lazily now."),
+        (f"{AVANTE}-1", "Add a cache", "A cache of 100 entries was added."),
+    ]
+
+
+def test_an_avante_chat_is_read_with_its_project_and_without_tool_results() -> None:
+    assert spoken(f"{AVANTE}-1") == [
+        ("user", "text", "Add a cache"),
+        ("agent", "step", "Where is the store?"),
+        ("agent", "step", "[str_replace] store.go"),
+        ("agent", "text", "The cache is in."),
+    ]
+    (known,) = facts(f"{AVANTE}-1")
+    assert (known.cwd, known.title, known.model) == ("/home/dev/shop", "Add a cache", "claude-sonnet-4")
+    assert [(event.path, event.how) for event in read_home(HOME) if isinstance(event, Touch)] == [
+        ("init.lua", "edit"),
+        ("store.go", "edit"),
+    ]
+
+
+def test_avantes_times_are_those_of_the_users_clock() -> None:
+    times = [
+        event.at for event in read_home(HOME) if isinstance(event, Said) and event.session == f"{AVANTE}-1"
+    ]
+    assert [at - times[0] for at in times] == [0, 2000, 3000, 7000]
+    assert abs(times[0] - 1751364000000) <= 14 * 3600 * 1000
+
+
+def test_an_older_avante_chat_of_requests_and_responses_is_read() -> None:
+    assert spoken(f"{AVANTE}-0") == [
+        ("user", "text", "What does main do?"),
+        ("agent", "text", "It starts the server."),
+    ]
+
+
+def test_folders_of_the_users_own_choice_are_looked_into(tmp_path: Path) -> None:
+    shutil.copytree(HOME / ".local" / "share", tmp_path / "data")
+    shutil.copytree(HOME / ".local" / "state", tmp_path / "state")
+    environ = {"HOME": "/nowhere", "XDG_DATA_HOME": f"{tmp_path}/data", "XDG_STATE_HOME": f"{tmp_path}/state"}
+    assert {source.layout for source in sources(environ)} == {
+        "copilotchat",
+        "codecompanion",
+        "summary",
+        "avante",
+    }
+
+
+def test_a_half_written_chat_is_a_problem_and_wipes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / ".local" / "share" / "nvim" / "copilotchat_history" / "x.json"
+    path.parent.mkdir(parents=True)
+    path.write_text('[{"role": "user", "content": "Hel')
+    assert read_home(tmp_path) == [Problem(0, "not JSON")]

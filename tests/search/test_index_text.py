@@ -1,0 +1,62 @@
+"""What is indexed beside a turn's words makes more ways of asking find it."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from told.search.index_text import extra_words, near_words
+
+MAY_8 = int(time.mktime((2023, 5, 8, 13, 56, 0, 0, 0, -1))) * 1000
+DATE = "8 may 2023 monday 20230508"
+
+
+@pytest.mark.parametrize(
+    ("text", "extra"),
+    [
+        ("Plain prose. It has Names, ACRONYMS and numbers 42.", ""),
+        ("call getUserToken(id)", "get user token"),
+        ("class HTTPServer2Factory", "http server2 factory"),
+        ("getUserToken gets the user a token", "get"),
+        ("fooBar then fooBar and fooBaz", "foo bar baz"),
+        ("東京都に行く", "東京 京都 都に に行 行く く"),
+        ("猫", "猫"),
+        ("Redisを使う", "redis を使 使う う"),
+        ("한국어 문서", "한국 국어 어 문서 서"),
+        ("สวัสดี", "สว วส สด ด"),
+        ("café – “naïve”", ""),
+    ],
+)
+def test_extra_words(text: str, extra: str) -> None:
+    assert extra_words(text, MAY_8) == f"{DATE} {extra}".strip()
+
+
+def test_an_unknown_time_adds_no_date() -> None:
+    assert extra_words("plain", 0) == ""
+
+
+def test_a_listing_of_identifiers_does_not_swamp_the_index() -> None:
+    many = " ".join(f"alpha{chr(97 + n // 26)}{chr(97 + n % 26)}Beta" for n in range(600))
+    assert len(extra_words(many, 0).split()) <= 120
+    assert extra_words("aB" * 5000, 0) == ""
+
+
+def test_near_words_are_whole_words_of_both_neighbours() -> None:
+    near = near_words("start " + "before " * 100, "after " * 100 + "end")
+    assert set(near.split()) == {"before", "after"}
+    assert len(near) <= 401
+    assert near_words("", "next") == "next"
+    assert near_words("", "") == ""
+
+
+def test_plain_text_costs_little() -> None:
+    text = "The quick brown fox jumps over the lazy dog. It was a sunny day, and nobody minded.\n" * 12_000
+    fastest = min(_seconds(text) for _ in range(3))
+    assert len(text) / fastest > 30e6  # bytes a second; a slow machine still does several times this
+
+
+def _seconds(text: str) -> float:
+    start = time.perf_counter()
+    extra_words(text, MAY_8)
+    return time.perf_counter() - start

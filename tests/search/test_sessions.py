@@ -1,0 +1,132 @@
+"""A search looks in this project first, then everywhere, and says what it did."""
+
+from __future__ import annotations
+
+from tests.search.fake_store import DAY, NOON, FakeStore
+from told.search.sessions import Found, search
+
+
+def store() -> FakeStore:
+    filled = FakeStore()
+    filled.put(
+        1,
+        "Let us add a redis cache",
+        "The redis cache times out under load",
+        project="p1",
+        at=NOON - 20 * DAY,
+    )
+    filled.put(2, "Rename the button", "Make the button blue", project="p1", at=NOON - DAY)
+    filled.put(3, "Kafka consumer lag is growing", project="p2", at=NOON - 2 * DAY, agent="codex")
+    filled.put(4, "Fix getUserToken in src/auth/token.py", project="p2", at=NOON - 3 * DAY)
+    filled.put(5, "東京のサーバーが落ちた", project="p3", at=NOON - 4 * DAY)
+    return filled
+
+
+def ask(question: str, project: str | None = None, agent: str = "", since: int = 0, until: int = 0) -> Found:
+    return search(store(), question, now=NOON, project=project, agent=agent, since=since, until=until)
+
+
+def sessions(found: Found) -> list[int]:
+    return [group.session for group in found.sessions]
+
+
+def test_the_session_that_speaks_of_it_is_found_with_its_turns() -> None:
+    found = ask("why does the Redis cache time out?", "p1")
+    assert sessions(found) == [1]
+    assert {turn.n for turn in found.sessions[0].turns} == {0, 1}
+    assert not found.widened
+
+
+def test_what_this_project_does_not_know_is_looked_for_everywhere() -> None:
+    found = ask("kafka consumer lag", "p1")
+    assert sessions(found) == [3]
+    assert found.widened
+
+
+def test_a_project_that_knows_only_a_common_word_of_the_question_is_not_enough() -> None:
+    found = ask("button for the kafka consumer lag", "p1")
+    assert sessions(found)[0] == 3
+    assert found.widened
+
+
+def test_another_project_does_not_answer_what_this_one_can() -> None:
+    filled = store()
+    filled.put(6, "redis cache redis cache redis cache", project="p2")
+    assert sessions(search(filled, "redis cache", now=NOON, project="p1")) == [1]
+    assert sessions(search(filled, "redis cache", now=NOON)) == [6, 1]
+
+
+def test_parts_of_identifiers_and_paths_are_found() -> None:
+    assert sessions(ask("user token")) == [4]
+    assert sessions(ask("auth/token.py")) == [4]
+    assert sessions(ask("getUserToken")) == [4]
+
+
+def test_text_without_spaces_is_found_by_its_parts() -> None:
+    assert sessions(ask("サーバー")) == [5]
+    assert sessions(ask("京")) == [5]
+    assert sessions(ask('"東京のサーバー"')) == [5]
+
+
+def test_a_slip_of_the_finger_is_corrected_and_named() -> None:
+    found = ask("kafak consumer")
+    assert sessions(found) == [3]
+    assert found.corrected == (("kafak", "kafka"),)
+    assert "kafka" in found.query.words
+
+
+def test_quoted_words_must_stand_together() -> None:
+    assert sessions(ask('"button blue" redis cache')) == [2]
+    assert not ask('"button blue" redis cache').loosened
+    assert sessions(ask('"redis cache" button')) == [1]
+
+
+def test_quotes_that_nothing_fits_are_dropped_and_this_is_said() -> None:
+    found = ask('"cache redis" load', "p1")
+    assert sessions(found) == [1]
+    assert found.loosened
+    assert not found.widened
+
+
+def test_a_time_alone_finds_what_was_said_then() -> None:
+    assert sessions(ask("what did we do yesterday?")) == [2]
+    assert sessions(ask("in October")) == [1]
+
+
+def test_a_time_beside_words_prefers_what_was_said_then() -> None:
+    filled = FakeStore()
+    filled.put(1, "tune the redis pool", at=NOON - 40 * DAY)
+    filled.put(2, "tune the redis pool please", at=NOON - 7 * DAY)
+    filled.put(3, "tune the redis pool", at=NOON)
+    assert sessions(search(filled, "redis pool last week", now=NOON))[0] == 2
+
+
+def test_agent_and_time_limits_hold() -> None:
+    assert sessions(ask("redis kafka", agent="codex")) == [3]
+    assert sessions(ask("redis kafka", since=NOON - 5 * DAY)) == [3]
+    assert sessions(ask("redis kafka", until=NOON - 5 * DAY)) == [1]
+    assert sessions(ask("redis", "p1", agent="codex")) == []
+
+
+def test_nothing_is_an_answer() -> None:
+    for question in ("", "   ", "???", "zzzzqqqq", "without"):
+        assert sessions(ask(question, "p1")) == []
+
+
+def test_a_word_that_is_everywhere_is_looked_for_in_the_newest_turns() -> None:
+    filled = FakeStore()
+    with filled.db:
+        for session in range(2300):
+            filled.put(session, "deploy", at=NOON - (2300 - session) * DAY // 24)
+    found = search(filled, "deploy", now=NOON)
+    assert sessions(found) == [2299, 2298, 2297, 2296, 2295]
+    # A named time reaches behind them.
+    past = search(filled, "deploy 90 days ago", now=NOON)
+    window = past.query.window
+    assert window is not None
+    assert all(window[0] <= group.turns[0].at < window[1] for group in past.sessions)
+    assert len(past.sessions) == 5
+
+
+def test_the_same_question_gets_the_same_answer() -> None:
+    assert ask("redis kafka button token") == ask("redis kafka button token")
