@@ -21,5 +21,13 @@ check: install
 test: check
 	@$(BIN)/pytest
 
+demo: install
+	@$(BIN)/python -m demo
+
+# `make bench BENCH=--quick` takes a smaller size; docs/benchmarks.md says what is measured.
+bench: install
+	@$(BIN)/python -m benchmarks ingest $(BENCH)
+	@$(BIN)/python -m benchmarks recall $(BENCH)
+
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

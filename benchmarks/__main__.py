@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
+import os
 import pkgutil
 import sys
 
@@ -45,7 +46,12 @@ def main(words: list[str]) -> int:
     except benchmarks.CannotMeasureError as error:
         print(error, file=sys.stderr)
         return 1
-    print(json.dumps(figures, ensure_ascii=False) if arguments.json else report.table(figures))
+    try:
+        print(
+            json.dumps(figures, ensure_ascii=False) if arguments.json else report.table(figures), flush=True
+        )
+    except BrokenPipeError:  # whoever read it has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 # Of Copilot's sessions, how many are only in `session-state`, and how many are there as well.
 _ONLY_STATE, _BOTH = 0.15, 0.10
 
-# Sized after transcripts of real runs: most bytes are tool results, then what frames each request.
+# The kinds of lines are those of real transcripts; their shares are an estimate, as the ones at hand are
+# short and trimmed: about half of the bytes tool results, a twelfth text that is worth keeping.
 _BULK = story.Shape(
     sentences=(6, 30), thoughts=(3, 12), remarks=0.5, calls=(1, 6), output=(300, 12_000), compacted=0.15
 )

@@ -25,13 +25,13 @@ _TINY = story.Shape(sentences=(1, 2), calls=(0, 1), output=(100, 400))
 NEW_WORD = "wintergreenlantern"
 
 HOW = (
-    "Transcripts are generated with the mix of lines that real ones have (see mix_of_bytes) and read "
-    "by `told index` into an empty folder, as one process; CPU is its user and system time, peak its "
-    "largest resident memory. The floor is one process in the same run that parses every line of the "
-    "same files with json.loads and inserts the same texts into a bare FTS5 table (porter unicode61) "
-    "through apsw, 5,000 rows a transaction. The sweep is `told index` again when no file has "
-    "changed, in shuffled rounds with a bare Python. The appended turn is searched for by the very "
-    "next call."
+    "Transcripts are generated with the kinds of lines that real ones have, in estimated shares (see "
+    "mix_of_bytes), and read by `told index` into an empty folder, as one process; CPU is its user "
+    "and system time, peak its largest resident memory. Both cold figures are single runs. The floor "
+    "is one process in the same run that parses every line of the same files with json.loads and "
+    "inserts the same texts into a bare FTS5 table (porter unicode61) through apsw, 5,000 rows a "
+    "transaction. The sweep is `told index` again when no file has changed, in shuffled rounds with a "
+    "bare Python. The appended turn is searched for by the very next call."
 )
 
 

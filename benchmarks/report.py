@@ -20,7 +20,7 @@ def table(figures: Mapping[str, Any]) -> str:
     lines = list(_section({name: value for name, value in figures.items() if name != "how"}, ""))
     if how:
         lines += ["", "How it was measured", *textwrap.wrap(str(how), WIDTH)]
-    return "\n".join(lines).lstrip("\n")
+    return "\n".join(line.rstrip() for line in lines).lstrip("\n")
 
 
 def _section(group: Mapping[str, Any], title: str) -> Iterator[str]:
@@ -53,11 +53,10 @@ def _grid(rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
         if not shown:
             yield from _records([{"": name, **row} for name, row in group.items()])
             continue
-        for line in (0, 1):
-            heads = [_head(column)[line] for column in shown]
-            yield " " * _LABEL + "".join(
-                f" {head:>{width}}" for head, width in zip(heads, widths, strict=True)
-            )
+        for heads in zip(*map(_head, shown), strict=True):
+            if any(heads):
+                cells = [f" {head:>{width}}" for head, width in zip(heads, widths, strict=True)]
+                yield " " * _LABEL + "".join(cells)
         for name, row in group.items():
             cells = [_cell(row[column]) for column in shown]
             yield f"{name[:_LABEL]:<{_LABEL}}" + "".join(

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# As many as in real transcripts: about two names a sentence that few other sentences have.
+# An assumption: developers name that many things a sentence that few other sentences name.
 _NAMES_IN_A_SENTENCE = 3
 _SYLLABLES = "ba ce di fo gu ha je ki lo mu na pe qui ro su ta ve wi xo yu za bre cli dro fla gri"
 

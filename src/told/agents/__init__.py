@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from importlib import import_module
+import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,14 +21,19 @@ def all_agents() -> dict[str, Agent]:
     """Return every agent by name, in alphabetical order."""
     here = os.path.dirname(__file__)
     modules = sorted(name[:-3] for name in os.listdir(here) if _is_agent(name))
-    agents = [import_module(f"told.agents.{name}").AGENT for name in modules]
+    agents = [_load(name) for name in modules]
     return {agent.name: agent for agent in sorted(agents, key=lambda agent: agent.name)}
 
 
 def agent_named(name: str) -> Agent | None:
-    """Return one agent by its name, without loading the others."""
+    """Return one agent by its name, without loading the others where that can be."""
     try:
-        agent: Agent = import_module(f"told.agents.{name.replace('-', '_')}").AGENT
+        return _load(name.replace("-", "_"))
     except (ImportError, AttributeError):
-        return None
+        return all_agents().get(name)  # one whose name Python could not import
+
+
+def _load(module: str) -> Agent:
+    __import__(f"told.agents.{module}")
+    agent: Agent = sys.modules[f"told.agents.{module}"].AGENT
     return agent

@@ -23,6 +23,7 @@ _WANTED = frozenset(
         b"pr-link",
     )
 )
+_NEAR = 640
 _REJECTED = (b'"toolDenialKind":"user-rejected"', b'"toolUseResult":"User rejected tool use"')
 
 
@@ -32,17 +33,26 @@ def skip(raw: bytes, awaited: Iterable[str]) -> bool:
         kind = raw[len(_HEAD) : raw.find(b'"', len(_HEAD))]
         if kind not in _WANTED:
             return True
-    if b'"type":"progress","data":{' in raw:  # repeats whole messages of a subagent
+    # The line's kind nearly always stands near its start; only where it does not is the whole line searched.
+    head = raw[:_NEAR]
+    if b'"type":"progress","data":{' in head:  # repeats whole messages of a subagent
         return True
-    if b'"type":"assistant"' in raw:
+    if b'"role":"assistant"' in head or b'"type":"assistant"' in head:
         return False
-    if b'"type":"tool_result"' in raw:
+    if b'"type":"tool_result"' in head:
         return _dull_result(raw, awaited)
-    if b'"type":"user"' in raw:
-        return False
-    if b'"type":"attachment"' in raw:
-        return b'"type":"queued_command"' not in raw
-    return b'"type":"system"' in raw
+    if b'"type":"attachment"' not in head:
+        if b'"type":"progress","data":{' in raw:
+            return True
+        if b'"type":"assistant"' in raw:
+            return False
+        if b'"type":"tool_result"' in raw:
+            return _dull_result(raw, awaited)
+        if b'"type":"user"' in raw:
+            return False
+        if b'"type":"attachment"' not in raw:
+            return b'"type":"system"' in raw
+    return b'"type":"queued_command"' not in raw
 
 
 def _dull_result(raw: bytes, awaited: Iterable[str]) -> bool:

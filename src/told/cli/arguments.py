@@ -35,6 +35,7 @@ class Command:
     options: tuple[Option, ...] = ()
     hidden: bool = False
     tier: int = 0  # how much it discloses: 1 orientation, 2 search, 3 whole texts
+    rows: str = ""  # what a row of its output shows
 
 
 class Arguments:
@@ -88,7 +89,8 @@ def parse(command: Command, words: Sequence[str]) -> Arguments:
         name, equals, value = word.partition("=")
         option = by_name.get(name)
         if option is None:
-            raise UsageError(f"`told {command.name}` has no option {name}.{_nearest(name, by_name)}")
+            behind = " Words that begin with a dash go behind `--`." if command.operand else ""
+            raise UsageError(f"`told {command.name}` has no option {name}.{_nearest(name, by_name)}{behind}")
         if not option.value:
             if equals:
                 raise UsageError(f"{name} takes no value.")
@@ -105,11 +107,13 @@ def parse(command: Command, words: Sequence[str]) -> Arguments:
 
 def _check_operands(command: Command, operands: list[str]) -> None:
     if command.needs_operand and not " ".join(operands).strip():
-        raise UsageError(
-            f"`told {command.name}` needs {command.operand.rstrip('…')}: see `told {command.name} --help`."
-        )
+        usage = f"told {command.name} {command.operand.rstrip('…')}"
+        raise UsageError(f"Something is missing: `{usage}`. `told {command.name} --help` says more.")
     if operands and not command.operand:
-        raise UsageError(f"`told {command.name}` takes no {operands[0]!r}: see `told {command.name} --help`.")
+        raise UsageError(
+            f"`told {command.name}` takes options only, not {operands[0]!r}."
+            f" To look for words, use `told search`; `told {command.name} --help` lists the options."
+        )
     if len(operands) > 1 and not command.operand.endswith("…"):
         raise UsageError(f"`told {command.name}` takes one {command.operand}, not {len(operands)}.")
 
@@ -124,7 +128,7 @@ def _nearest(word: str, known: dict[str, Any]) -> str:
     from difflib import get_close_matches
 
     close = get_close_matches(word, known, 1, 0.5)
-    return f" Did you mean {close[0]}?" if close else " See --help."
+    return f" Did you mean {close[0]}?" if close else " --help lists them."
 
 
 def nearest_command(word: str, commands: Sequence[Command]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from told.agents.labels import label
 from told.cli.output import count, cut, iso, to_json, when
-from told.cli.sessions import about, here_or_everywhere, nothing, unread
+from told.cli.sessions import about, beyond, here_or_everywhere, nothing, unread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def checkpoints(context: Context, arguments: Arguments) -> int:
         if text:
             said = "next: " if note.next_steps else ""
             lines.append(f"  {said}{cut(' '.join(text.split()), 200)}")
-    context.print(f"{count(len(found), 'checkpoint')}, {scope.name}")
+    context.print(f"{count(len(found), 'checkpoint')}, {scope.name}{beyond(widened)}")
     context.print(context.fence.block("\n".join(lines)))
     unread(context)
     return 0
@@ -51,7 +51,7 @@ def print_checkpoint(context: Context, note: CheckpointRow, arguments: Arguments
         context.print(to_json(checkpoint_json(context, note, whole=whole)))
         return
     head = f"{when(note.at, context.now)} {note.public} {label(note.agent)} {note.session}"
-    context.print(f"{head} {note.project}".rstrip())
+    context.print(f"{head} {context.name(note.project)}".rstrip())
     lines = [note.title]
     for part in _PARTS:
         text = getattr(note, part)
@@ -65,7 +65,7 @@ def checkpoint_json(context: Context, note: CheckpointRow, *, whole: bool) -> di
     """Return a note as JSON shows it."""
     shown: dict[str, Any] = {
         "id": note.public, "number": note.number, "session": note.session, "agent": note.agent,
-        "project": note.project or None, "at": iso(note.at), "trust": "agent",
+        "project": context.name(note.project) or None, "at": iso(note.at), "trust": "agent",
         "title": context.fence.inline(note.title),
     }  # fmt: skip
     for part in _PARTS:

@@ -6,6 +6,7 @@ import os
 import sys
 import time
 
+from told.cli.output import is_plain
 from told.errors import NotFoundError, UsageError
 from told.guard.fence import Fence
 from told.ingest.identity import project_at
@@ -49,6 +50,7 @@ class Context:
         self.now = time.time_ns() // 1_000_000
         self.rows = 0
         self.left = 0  # files that are still to be read
+        self.behind = False  # whether a sweep in the background is due
         self._lines: list[str] = []
 
     def use(self, connection: apsw.Connection) -> None:
@@ -75,6 +77,10 @@ class Context:
         """Hold a line; everything is written at once."""
         self._lines.append(text)
 
+    def name(self, name: str) -> str:
+        """Return a name that others gave as it is; fenced if it could be more than a name."""
+        return name if is_plain(name) else self.fence.inline(name)
+
     def take(self) -> str:
         """Return what was printed."""
         text = "\n".join(self._lines)
@@ -94,10 +100,12 @@ class Context:
         elif not arguments.flag("all-projects") and self.cwd:
             project = project_at(Projects(self.connection), self.cwd)
         wanted = Filter(project.id if project else 0, agent, since)
-        return Scope(wanted, project, project.name if project else "all projects")
+        return Scope(wanted, project, self.name(project.name) if project else "all projects")
 
     def _since(self, arguments: Arguments) -> int:
         days = arguments["days"]
+        if days is not None and arguments.text("since"):
+            raise UsageError("Give --days or --since, not both.")
         if days is not None:
             return max(1, self.now - int(days) * 86_400_000)
         since = arguments.text("since")
@@ -126,7 +134,7 @@ class Context:
         if len(matches) == 1:
             return matches[0]
         if matches:
-            keys = ", ".join(match.key for match in matches[:5])
+            keys = ", ".join(self.name(match.key) for match in matches[:5])
             raise UsageError(f"{name!r} could be {keys}. Give one of these.")
         raise NotFoundError(f"No project is called {name!r}. `told repos` lists them.")
 

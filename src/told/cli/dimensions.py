@@ -94,9 +94,13 @@ def _latency(calls: list[Call]) -> Dimension:
 
 
 def _corpus(sessions: int, turns: int) -> Dimension:
-    score = 10.0 if sessions >= 50 else 7 + 3 * (sessions - 10) / 40 if sessions >= 10 else 7 * sessions / 10
+    score = (
+        10.0 if sessions >= 50 else 7 + 3 * (sessions - 10) / 40 if sessions >= 10 else 4 + 3 * sessions / 10
+    )
+    if not sessions:
+        return Dimension("corpus", 0, "no session yet", "Use a coding agent, or see `told agents`.")
     return Dimension("corpus", score, f"{sessions:,} sessions, {turns:,} turns",
-                     "It grows with every session; `told agents` shows which agents are read.")  # fmt: skip
+                     "Few sessions so far; `told agents` shows which agents are read.")  # fmt: skip
 
 
 def _coverage(name: str, part: int, whole: int, do: str) -> Dimension:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from told.cli.output import count, cut, iso, short_path, to_json, when
-from told.cli.sessions import about, here_or_everywhere, nothing, unread
+from told.cli.sessions import about, beyond, here_or_everywhere, nothing, unread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,8 @@ def files(context: Context, arguments: Arguments) -> int:
     if arguments.flag("json"):
         rows = [
             {"path": context.fence.inline(row.path), "how": row.how, "at": iso(row.at),
-             "session": row.session, "agent": row.agent, "project": row.project or None, "trust": "agent"}
+             "session": row.session, "agent": row.agent,
+             "project": context.name(row.project) or None, "trust": "agent"}
             for row in found
         ]  # fmt: skip
         context.print(to_json(about(context, scope, widened) | {"files": rows}))
@@ -35,8 +36,7 @@ def files(context: Context, arguments: Arguments) -> int:
         path = short_path(row.path, row.root, room)
         place = f" {cut(row.project, 24)}" if scope.project is None and row.project and limit > 10 else ""
         lines.append(f"{when(row.at, context.now)} {row.how} {path} {row.session}{place}")
-    note = " (none in this project)" if widened else ""
-    context.print(f"{count(len(found), 'file')}, {scope.name}{note}")
+    context.print(f"{count(len(found), 'file')}, {scope.name}{beyond(widened)}")
     context.print(context.fence.block("\n".join(lines)))
     unread(context)
     return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from told.agents import all_agents
 from told.agents.base import roots_of
@@ -28,7 +29,8 @@ def health(context: Context, arguments: Arguments) -> int:
 
     condition = Condition(context.connection)
     drift = _drift(context, "")
-    lacking = [f"{name} {column}" for name, columns in drift.items() for column in columns]
+    lacking = [f"{name} {column}" for name, (columns, _) in drift.items() for column in columns]
+    lacking += [f"{name} database" for name, (_, reason) in drift.items() if reason]
     judged = dimensions(context, condition, recent(context.settings.home), lacking)
     scored = [one for one in judged if one.score is not None]
     worst = min(scored, key=lambda one: (one.score, one.name))
@@ -45,7 +47,8 @@ def health(context: Context, arguments: Arguments) -> int:
             ],
             "agents": agents,
             "problems": [
-                {"agent": agent, "file": context.fence.inline(path), "line": line, "reason": reason,
+                {"agent": agent, "file": context.fence.inline(path), "line": line,
+                 "reason": context.fence.inline(reason),
                  "trust": "agent"}
                 for agent, path, line, reason in problems
             ],
@@ -55,6 +58,7 @@ def health(context: Context, arguments: Arguments) -> int:
     for one in judged:
         score = "  - " if one.score is None else f"{one.score:4.1f}"
         context.print(f"  {score}  {one.name:22} {one.says}")
+    context.print()
     _print_agents(context, [row for row in agents if row["found"]])
     if problems:
         total = sum(row["problems"] for row in agents)
@@ -90,7 +94,7 @@ def agents(context: Context, arguments: Arguments) -> int:
 
 
 def _print_agents(context: Context, rows: list[dict[str, Any]]) -> None:
-    context.print(f"\n{count(len(rows), 'agent')} found:")
+    context.print(f"{count(len(rows), 'agent')} found{':' if rows else '.'}")
     for row in rows:
         last = when(row["last_ms"], context.now) if row["last_ms"] else "never"
         problems = f", {count(row['problems'], 'problem')}" if row["problems"] else ""
@@ -130,44 +134,48 @@ def schema_check(context: Context, arguments: Arguments) -> int:
     from told.cli.context import agent_name
 
     drift = _drift(context, agent_name(arguments.text("agent")))
-    lacking = {name: columns for name, columns in drift.items() if columns}
     context.rows = len(drift)
     if arguments.flag("json"):
-        context.print(
-            to_json(
-                {
-                    "ok": not lacking,
-                    "agents": {
-                        name: {"ok": not columns, "missing": columns} for name, columns in drift.items()
-                    },
-                }
-            )
-        )
+        rows = {
+            name: {"ok": not columns and not reason, "missing": columns}
+            | ({"unreadable": context.fence.inline(reason), "trust": "agent"} if reason else {})
+            for name, (columns, reason) in drift.items()
+        }
+        context.print(to_json({"ok": all(row["ok"] for row in rows.values()), "agents": rows}))
     elif not drift:
         context.print("No agent's database is there to check.")
     else:
-        for name, columns in drift.items():
-            context.print(f"{name:18} {'as expected' if not columns else 'missing ' + ', '.join(columns)}")
-    if lacking:
-        raise MissingError(
-            f"{', '.join(lacking)} changed its database; what told can still read of it is read. Update told."
+        for name, (columns, reason) in drift.items():
+            found = f"missing {', '.join(columns)}" if columns else "as expected"
+            context.print(f"{name:18} {context.fence.inline(reason) if reason else found}")
+    changed = [name for name, (columns, reason) in drift.items() if columns or reason]
+    if changed:
+        # The rows above it are an answer as well, so this does not end the command as an error would.
+        sys.stderr.write(
+            f"told: The database of {', '.join(changed)} is not as told expects; what can be read is read."
+            " Update told.\n"
         )
+        return MissingError.exit_code
     return 0
 
 
-def _drift(context: Context, only: str) -> dict[str, list[str]]:
+def _drift(context: Context, only: str) -> dict[str, tuple[list[str], str]]:
+    """Return the (missing columns, why it cannot be read) of each agent's databases."""
     from told.store.sources import Sources
 
     known = Sources(context.connection).all()
-    drift: dict[str, list[str]] = {}
+    drift: dict[str, tuple[list[str], str]] = {}
     for agent in all_agents().values():
         if not agent.tables or (only and agent.name != only):
             continue
         for source in (one.source for one in known if one.source.agent == agent.name and not one.gone):
             tables = [table for table in agent.tables if table.layout == source.layout]
-            if tables:
-                try:
-                    drift.setdefault(agent.name, []).extend(missing(source.path, tables))
-                except ForeignError as error:
-                    drift.setdefault(agent.name, []).append(str(error))
+            if not tables:
+                continue
+            columns, reason = drift.get(agent.name, ([], ""))
+            try:
+                columns = list(dict.fromkeys([*columns, *missing(source.path, tables)]))
+            except ForeignError as error:
+                reason = f"{source.path}: {error}"
+            drift[agent.name] = columns, reason
     return drift

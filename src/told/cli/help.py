@@ -32,4 +32,6 @@ def help_text(name: str) -> str:
     for option in command.options:
         short = f"-{option.short}, " if option.short else ""
         lines.append(f"  {f'{short}--{option.name} {option.value}'.rstrip():20} {option.help}")
+    if command.rows:
+        lines += ["", command.rows]
     return "\n".join(lines) + "\n"

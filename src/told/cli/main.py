@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import time
@@ -11,14 +12,16 @@ from told.errors import ToldError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import NoReturn
 
     from told.cli.arguments import Arguments, Command
+    from told.cli.context import Context
 
 
 def run() -> NoReturn:
     """Run the command line and leave the process, without the interpreter's own tidying up (2 ms)."""
+    gc.disable()  # a command makes no garbage worth looking for, and looking costs 5 % of an index run
     code = main(sys.argv[1:], os.environ)
     try:
         sys.stdout.flush()
@@ -83,8 +86,6 @@ def _command_first(words: list[str]) -> list[str]:
 
 
 def _run(command: Command, arguments: Arguments, environ: Mapping[str, str]) -> int:
-    from importlib import import_module
-
     from told.cli.session import Session
 
     began = time.perf_counter()
@@ -92,7 +93,7 @@ def _run(command: Command, arguments: Arguments, environ: Mapping[str, str]) -> 
     session = Session(environ)
     try:
         context = session.open(catch_up=command.tier > 0)
-        code = int(getattr(import_module(command.module), command.function)(context, arguments))
+        code = _function(command)(context, arguments)
         rows = context.rows
         sys.stdout.write(context.take())
         sys.stdout.flush()
@@ -102,6 +103,12 @@ def _run(command: Command, arguments: Arguments, environ: Mapping[str, str]) -> 
     finally:
         session.close(command, code, rows, (time.perf_counter() - began) * 1000)
     return code
+
+
+def _function(command: Command) -> Callable[[Context, Arguments], int]:
+    __import__(command.module)  # importlib's own import would be twice as slow as what it imports
+    function: Callable[[Context, Arguments], int] = getattr(sys.modules[command.module], command.function)
+    return function
 
 
 def _complain(sentence: str) -> None:

@@ -9,6 +9,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+# A branch, a project or a folder that has more than these could be a sentence that steers its reader.
+_IN_NAMES = {ord(char): None for char in "._-/@:+#~"}
+
+
 def to_json(value: Any) -> str:
     """Return compact JSON. The json module would cost as much time as the query."""
     from _json import encode_basestring
@@ -38,7 +42,7 @@ def when(at: int, now: int) -> str:
         now: milliseconds.
     """
     if at <= 0:
-        return "  ?   "
+        return "undated    "
     then = _local(at)
     form = "%m-%d %H:%M" if then.tm_year == _local(now).tm_year else "%Y-%m-%d %H:%M"
     return time.strftime(form, then)
@@ -59,6 +63,12 @@ def _local(at: int) -> time.struct_time:
         return time.localtime(at // 1000)
     except (OverflowError, OSError, ValueError):
         return time.localtime(0)
+
+
+def is_plain(name: str) -> bool:
+    """Whether a name is nothing but a name: short, one word, of ASCII letters, digits and `._-/@:+#~`."""
+    bare = name.translate(_IN_NAMES)
+    return len(name) <= 80 and name.isascii() and (bare.isalnum() or not bare)
 
 
 def count(number: int, word: str) -> str:

@@ -8,8 +8,8 @@ from told.cli.sessions import about, session_head, session_json, summary, unread
 from told.errors import NotFoundError
 from told.search.excerpt import excerpt, mark
 from told.search.sessions import search as find
+from told.store.ids import NOTE, TITLE, project_token, public_id
 from told.store.matching import Matching
-from told.store.writing import NOTE, TITLE, public_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def search(context: Context, arguments: Arguments) -> int:
     only_here = bool(arguments.text("project"))
     found = find(
         Matching(context.connection), question, now=context.now,
-        project=f"p{scope.project.id}" if scope.project else None,
+        project=project_token(scope.project.id) if scope.project else None,
         agent=scope.filter.agent, since=scope.filter.since, limit=limit,
     )  # fmt: skip
     if found.widened and only_here:
@@ -55,11 +55,11 @@ def search(context: Context, arguments: Arguments) -> int:
 def _print(context: Context, scope: Scope, found: Found, question: str, limit: int) -> None:
     header = f"{count(len(found.sessions), 'session')} in {scope.name} for {cut(question, 60)!r}"
     if found.widened:
-        header += " (nothing in this project)"
+        header += " (too little in this project)"
     if found.loosened:
         header += " (not as quoted)"
     for typed, used in found.corrected:
-        header += f" ({typed} → {used})"
+        header += f" ({typed} is nowhere; searched {used})"
     rows = [context.reading.session(group.session) for group in found.sessions]
     heads = [f"{session_head(context, row)} {cut(summary(row), 40)}" for row in rows]
     room = _MOST_EXCERPT
@@ -85,7 +85,8 @@ def _best(
     if turn is None:
         return "", "", "", "agent"
     if hit.n == TITLE:
-        return "title", row.title_by, mark(*excerpt(turn.answered, words, room), "*", "*"), row.title_by
+        who = "you" if row.title_by == "user" else label(row.agent)
+        return "title", who, mark(*excerpt(turn.answered, words, room), "*", "*"), row.title_by
     if hit.n <= NOTE:
         number = NOTE - hit.n
         public = public_id("c", row.agent, row.native, str(number), length=9)

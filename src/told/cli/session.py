@@ -35,7 +35,6 @@ class Session:
         self._settings = load(environ)
         self._context: Context | None = None
         self._connection: apsw.Connection | None = None
-        self._behind = False
 
     def open(self, *, catch_up: bool) -> Context:
         """Open the store, making it if need be, and take in what is new if the command asks for it."""
@@ -49,7 +48,7 @@ class Session:
                 context.left = self._catch_up(connection, changed, key, context.cwd)
             last, left = Watch(connection).last_sweep()
             context.left = context.left or left
-            self._behind = bool(context.left) or context.now - last > _SWEEP_EVERY_MS
+            context.behind = bool(context.left) or context.now - last > _SWEEP_EVERY_MS
         return context
 
     def _catch_up(self, connection: apsw.Connection, changed: object, key: bytes, cwd: str) -> int:
@@ -74,7 +73,7 @@ class Session:
         retries = foreign.RETRIES if foreign else 0
         took = round(milliseconds, 1)
         note(self._settings.home, Call(now, command.name, took, rows, code, command.tier, retries))
-        if self._behind and self._settings.background:
+        if self._context is not None and self._context.behind and self._settings.background:
             from told.cli.detached import start_sweep
 
             start_sweep(self._settings.home, self._environ)

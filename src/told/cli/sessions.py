@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from told.agents.labels import label
-from told.cli.output import count, cut, iso, to_json, when
+from told.cli.output import count, cut, is_plain, iso, to_json, when
 from told.record import replaced
 
 TYPE_CHECKING = False
@@ -36,9 +36,7 @@ def list_sessions(context: Context, arguments: Arguments) -> int:
         return 0 if found else 1
     if not found:
         return nothing(context, "No sessions", scope)
-    header = f"{len(found)} of {count(total, 'session')}, {scope.name}"
-    if widened:
-        header += " (none in this project)"
+    header = f"{len(found)} of {count(total, 'session')}, {scope.name}{beyond(widened)}"
     room = max(_LEAST_SUMMARY, min(_MOST_SUMMARY, context.width - 50))
     heads = [session_head(context, row) for row in found]
     if limit <= 5:
@@ -58,8 +56,9 @@ def repos(context: Context, arguments: Arguments) -> int:
     context.rows = len(found)
     if arguments.flag("json"):
         rows = [
-            {"project": name or None, "key": key or None, "sessions": sessions, "turns": turns,
-             "last": iso(last), "agents": sorted(agents.split(","))}
+            {"project": context.name(name) or None, "key": context.name(key) or None,
+             "sessions": sessions, "turns": turns, "last": iso(last),
+             "agents": sorted(agents.split(",")), "trust": "agent"}
             for name, key, sessions, turns, last, agents in found
         ]  # fmt: skip
         context.print(to_json({"count": len(rows), "projects": rows}))
@@ -71,7 +70,7 @@ def repos(context: Context, arguments: Arguments) -> int:
         + ",".join(sorted(label(agent) for agent in agents.split(",")))
         for name, _, sessions, turns, last, agents in found
     ]
-    context.print(count(len(found), "project"))
+    context.print(f"{count(len(found), 'project')} (s: sessions, t: turns)")
     context.print(context.fence.block("\n".join(lines)))
     unread(context)
     return 0
@@ -81,13 +80,14 @@ def timeline(context: Context, arguments: Arguments) -> int:
     """Print what the user asked, across sessions, the latest first."""
     limit = arguments.number("limit", 20)
     scope, found, widened = here_or_everywhere(
-        context, arguments, lambda wanted: context.reading.timeline(wanted, limit)
+        context, arguments, lambda wanted: context.reading.timeline(replaced(wanted, helpers=False), limit)
     )
     sessions = {turn.session_id: context.reading.session(turn.session_id) for turn in found}
     if arguments.flag("json"):
         rows = [
             {"id": f"{sessions[turn.session_id].public}.{turn.n}", "at": iso(turn.at),
-             "agent": sessions[turn.session_id].agent, "project": sessions[turn.session_id].project or None,
+             "agent": sessions[turn.session_id].agent,
+             "project": context.name(sessions[turn.session_id].project) or None,
              "asked": cut(" ".join(turn.asked.split()), 300), "trust": "user"}
             for turn in found
         ]  # fmt: skip
@@ -98,10 +98,12 @@ def timeline(context: Context, arguments: Arguments) -> int:
     lines = []
     for turn in found:
         session = sessions[turn.session_id]
-        place = f" {session.project}" if scope.project is None and session.project else ""
+        # A name that could be more than a name has no place in what the user said.
+        shown = scope.project is None and session.project and is_plain(session.project)
+        place = f" {session.project}" if shown else ""
         head = f"{when(turn.at, context.now)} {session.public}.{turn.n} {label(session.agent)}{place}"
         lines.append(f"{head} {cut(' '.join(turn.asked.split()), max(30, context.width - len(head)))}")
-    context.print(f"{count(len(found), 'turn')}, {scope.name}")
+    context.print(f"{count(len(found), 'turn')}, {scope.name}{beyond(widened)}")
     context.print(context.fence.block("\n".join(lines), "user"))
     unread(context)
     return 0
@@ -133,18 +135,23 @@ def session_json(context: Context, row: SessionRow) -> dict[str, Any]:
     if row.kind:
         trust = "agent"  # a helper is asked by an agent
     shown: dict[str, Any] = {
-        "id": row.public, "agent": row.agent, "native_id": row.native, "project": row.project or None,
-        "branch": row.branch or None, "turns": row.turns,
+        "id": row.public, "agent": row.agent, "native_id": context.name(row.native),
+        "project": context.name(row.project) or None, "branch": context.name(row.branch) or None,
+        "turns": row.turns,
         "summary": text if trust == "user" else context.fence.inline(text), "trust": trust,
         "started": iso(row.started), "ended": iso(row.ended),
     }  # fmt: skip
     optional = {"folder": row.part, "kind": row.kind, "parent": row.parent, "archived": bool(row.archived)}
-    return shown | {name: value for name, value in optional.items() if value}
+    return shown | {
+        name: context.name(value) if isinstance(value, str) else value
+        for name, value in optional.items()
+        if value
+    }
 
 
 def about(context: Context, scope: Scope, widened: bool) -> dict[str, Any]:
     """Return what every JSON answer says about what it covers."""
-    head: dict[str, Any] = {"project": scope.project.name if scope.project else None, "count": context.rows}
+    head: dict[str, Any] = {"project": scope.name if scope.project else None, "count": context.rows}
     if widened:
         head["widened"] = True
     if context.left:
@@ -164,6 +171,11 @@ def here_or_everywhere(
         found = query(scope.filter)
     context.rows = len(found)
     return scope, found, widened
+
+
+def beyond(widened: bool) -> str:
+    """Say that this project has nothing of the kind, if that is why others are shown."""
+    return " (none in this project)" if widened else ""
 
 
 def widen(scope: Scope) -> Scope:
@@ -189,4 +201,5 @@ def nothing(context: Context, what: str, scope: Scope) -> int:
         raise NotFoundError(f"{what}: no agent has any history here. `told agents` says where told looks.")
     hint = " Try --all-projects." if scope.project is not None else ""
     narrow = " with these limits" if scope.filter.agent or scope.filter.since else ""
-    raise NotFoundError(f"{what} in {scope.name}{narrow}.{hint}")
+    where = f" in {scope.name}" if scope.project is not None else " in any project" if not narrow else ""
+    raise NotFoundError(f"{what}{where}{narrow}.{hint}")

@@ -29,10 +29,10 @@ def show(context: Context, arguments: Arguments) -> int:
     base, _, number = wanted.partition(".")
     if wanted.startswith("c") and (notes := context.reading.checkpoints_like(wanted, _CANDIDATES)):
         exact = [note for note in notes if note.public == wanted]
-        if len(notes) > 1 and not exact:
-            raise UsageError(
-                f"{wanted!r} could be {', '.join(note.public for note in notes)}. Give more of it."
-            )
+        others = [row.native for row in context.reading.sessions_like(wanted, 1)]
+        if not exact and len(notes) + len(others) > 1:
+            several = ", ".join([*(note.public for note in notes), *map(context.name, others)])
+            raise UsageError(f"{wanted!r} could be {several}. Give more of it.")
         context.rows = 1
         print_checkpoint(context, (exact or notes)[0], arguments)
         return 0
@@ -53,15 +53,20 @@ def _session(context: Context, wanted: str, given: str) -> SessionRow:
     if len(wanted) < 3:
         raise UsageError(f"{given!r} is too short for an id. Give at least three letters of it.")
     found = context.reading.sessions_like(wanted, _CANDIDATES + 1)
+    if not found:
+        found = context.reading.sessions_like(wanted.lower(), _CANDIDATES + 1)
     exact = [row for row in found if wanted in (row.public, row.native)]
-    found = exact or found
+    parents = {row.native for row in found}
+    # The agent's own id of a helper begins with that of the session it helped.
+    found = exact or [row for row in found if row.parent not in parents]
     if not found:
         raise NotFoundError(f"There is no {given!r}. Ids come from `told list` and `told search`.")
     if len(found) > 1:
         lines = [f"{session_head(context, row)} {cut(summary(row), 40)}" for row in found[:_CANDIDATES]]
         context.print(context.fence.block("\n".join(lines)))
         listed = context.take().rstrip()
-        raise UsageError(f"{given!r} could be {count(len(found), 'session')}. Give more of the id.\n{listed}")
+        many = str(len(found)) if len(found) <= _CANDIDATES else f"more than {_CANDIDATES}"
+        raise UsageError(f"{given!r} could be {many} sessions. Give more of the id.\n{listed}")
     return found[0]
 
 
@@ -94,8 +99,7 @@ def _print_short(context: Context, session: SessionRow) -> None:
     room = max(120, (_SHOW_BYTES - used) // max(1, len(turns)) - 40)
     for turn in turns:
         lines += _turn_lines(context, session, turn, asked=room // 3, answered=room - room // 3)
-    context.print(head)
-    context.print(context.fence.block("\n".join(lines)))
+    context.print(context.fence.block("\n".join([head, *lines])))
 
 
 def _turn_lines(context: Context, session: SessionRow, turn: TurnRow, asked: int, answered: int) -> list[str]:
@@ -118,12 +122,16 @@ def _both_ends(text: str, room: int) -> str:
 
 
 def _print_all_turns(context: Context, session: SessionRow, *, whole: bool) -> None:
-    context.print(_head(context, session))
-    for turn in context.reading.turns(session.id):
-        if not whole:
-            text = "\n".join(_turn_lines(context, session, turn, 160, 240))
-            context.print(context.fence.block(text))
-            continue
+    turns = context.reading.turns(session.id)
+    context.rows = session.turns
+    if not whole:
+        lines = [_head(context, session)]
+        for turn in turns:
+            lines += _turn_lines(context, session, turn, 160, 240)
+        context.print(context.fence.block("\n".join(lines)))
+        return
+    context.print(context.fence.block(_head(context, session)))
+    for turn in turns:
         context.print(f".{turn.n} {when(turn.at, context.now)}")
         if turn.asked:
             context.print(context.fence.block(turn.asked, "agent" if session.kind else "user"))
@@ -131,7 +139,6 @@ def _print_all_turns(context: Context, session: SessionRow, *, whole: bool) -> N
             context.print(context.fence.block(turn.steps))
         if turn.answered:
             context.print(context.fence.block(turn.answered))
-    context.rows = session.turns
 
 
 def _show_turn(context: Context, session: SessionRow, number: str, arguments: Arguments) -> int:
@@ -144,7 +151,8 @@ def _show_turn(context: Context, session: SessionRow, number: str, arguments: Ar
     if arguments.flag("json"):
         context.print(to_json(_turn_json(context, session, turn, whole=True) | {"session": session.public}))
         return 0
-    context.print(f"{_head(context, session)}\n.{turn.n} {when(turn.at, context.now)}")
+    context.print(context.fence.block(_head(context, session)))
+    context.print(f".{turn.n} {when(turn.at, context.now)}")
     if turn.asked:
         context.print(context.fence.block(turn.asked, "agent" if session.kind else "user"))
     if turn.steps and arguments.flag("full"):
@@ -167,7 +175,7 @@ def _session_json(context: Context, session: SessionRow, arguments: Arguments) -
         session.id, -1 if whole or arguments.flag("turns") else _SHORT_TURNS, newest=True
     )
     return session_json(context, session) | {
-        "cwd": session.cwd or None,
+        "cwd": context.name(session.cwd) or None,
         "turns_shown": [_turn_json(context, session, turn, whole=whole) for turn in turns],
         "files": [
             {"path": fence(path), "how": how, "at": iso(at), "trust": "agent"}

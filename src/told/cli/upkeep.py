@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 def index(context: Context, arguments: Arguments) -> int:
     """Read everything that is new, with a bar on a terminal."""
     files = _sweep_all(context)
+    if not context.settings.background:
+        _archive(context)
+    elif files:
+        context.behind = True  # the archive is written in the background
     _report(context, arguments, files)
     return 0
 
@@ -34,6 +38,7 @@ def sweep(context: Context, arguments: Arguments) -> int:  # noqa: ARG001
     if hasattr(os, "nice"):
         os.nice(19)
     _sweep_all(context)
+    _archive(context)
     return 0
 
 
@@ -66,10 +71,13 @@ def _sweep_all(context: Context) -> int:
     from told.store.sources import Sources
 
     Sources(context.connection).swept(context.now, 0)
+    return files
+
+
+def _archive(context: Context) -> None:
     from told.ingest.archive import keep
 
     keep(context.connection, context.settings.home, context.now)
-    return files
 
 
 def _redact(context: Context) -> Callable[[str], str]:

@@ -9,9 +9,9 @@ from told.record import record
 class Rule:
     """One kind of secret.
 
-    A match begins where one of the `literals` stands, so text without any of them costs no regular expression.
+    A match begins where one of the `literals` stands, so text without one costs no regular expression.
     Repeats are bounded or possessive, which keeps the time linear. The secret is the group that matched last,
-    or all of the match. Examples hold a middle dot that is not part of them, lest this file looks like a leak.
+    or all of the match. Examples hold a middle dot that is not part of them, lest this looks like a leak.
     """
 
     name: str
@@ -35,7 +35,13 @@ _HEX = ("[0-9a-fA-F]", "4f2a9c8e1b7d3f6a0c5e")
 _SIMPLE: tuple[tuple[str, str, tuple[str, str], int, int], ...] = (
     ("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", _ALNUM, 16, 255),
     ("github-token", "github_pat_", _WORD, 20, 255),
-    ("gitlab-token", "glpat- gldt- glrt- glcbt- glptt- glft- glimt- glagent- gloas- glsoat- glffct-", _DOTS, 16, 300),
+    (
+        "gitlab-token",
+        "glpat- gldt- glrt- glcbt- glptt- glft- glimt- glagent- gloas- glsoat- glffct-",
+        _DOTS,
+        16,
+        300,
+    ),
     ("gitlab-token", "GR1348941", _WORD, 16, 64),
     ("anthropic-key", "sk-ant-", _WORD, 20, 300),
     ("openai-key", "sk-proj- sk-svcacct- sk-admin- sk-", _WORD, 19, 300),
@@ -44,7 +50,14 @@ _SIMPLE: tuple[tuple[str, str, tuple[str, str], int, int], ...] = (
     ("google-secret", "GOCSPX-", _WORD, 20, 60),
     ("slack-token", "xoxa- xoxb- xoxc- xoxd- xoxe- xoxo- xoxp- xoxr- xoxs- xapp-", _WORD, 14, 400),
     ("slack-token", "xoxe.xoxp- xoxe.xoxb-", _WORD, 14, 400),
-    ("stripe-key", "sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ rk_prod_ pk_live_ pk_prod_ whsec_", _ALNUM, 10, 255),
+    (
+        "stripe-key",
+        "sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ rk_prod_ pk_live_ pk_prod_",
+        _ALNUM,
+        10,
+        255,
+    ),
+    ("stripe-secret", "whsec_", _BASE64, 20, 255),
     ("brevo-key", "xkeysib- xsmtpsib-", _WORD, 30, 120),
     ("npm-token", "npm_", _ALNUM, 30, 64),
     ("pypi-token", "pypi-A", _WORD, 40, 600),
@@ -126,14 +139,19 @@ def _simple(name: str, beginnings: str, made_of: tuple[str, str], least: int, mo
         name,
         literals,
         f"{_NOT_INSIDE}(?:{choice}){alphabet}{{{least},{most}}}+{whole}",
-        tuple(literal + (sample * least)[:least].replace("-", "", 1) + sample[:1] * ("-" in sample) for literal in literals),
+        tuple(
+            literal + (sample * least)[:least].replace("-", "", 1) + sample[:1] * ("-" in sample)
+            for literal in literals
+        ),
         (*(literal + "x" * least for literal in literals), f"{literals[0]} and then"),
         accept="random" if name in _WEAK else "mixed",
         is_format=True,
     )
 
 
-def _shaped(name: str, beginnings: str, rest: str, *examples: str, counter_examples: tuple[str, ...] = ()) -> Rule:
+def _shaped(
+    name: str, beginnings: str, rest: str, *examples: str, counter_examples: tuple[str, ...] = ()
+) -> Rule:
     choice = beginnings.replace(".", r"\.").replace(" ", "|")
     pattern = f"{_NOT_INSIDE}(?:{choice}){rest}"
     return Rule(name, tuple(beginnings.split()), pattern, examples, counter_examples, "mixed", is_format=True)
@@ -190,7 +208,9 @@ FORMATS = (
         r"eyJ[\w-]{40,200}\.[\w-]{20,40}",
         "pk·.eyJ1IjoiazNKOXNRMHZXeDdMbU4ycFI1dFk4dUIxY0Q0ZUY2Z0gw.k3J9sQ0vWx7LmN2pR5tY8u",
     ),
-    _shaped("openshift-token", "sha256~", r"[\w-]{43}", "sha·256~k3J9sQ0vWx7LmN2pR5tY8uB1cD4eF6gH0iJk3J9sQ0v"),
+    _shaped(
+        "openshift-token", "sha256~", r"[\w-]{43}", "sha·256~k3J9sQ0vWx7LmN2pR5tY8uB1cD4eF6gH0iJk3J9sQ0v"
+    ),
     _shaped(
         "yandex-token",
         "t1.",

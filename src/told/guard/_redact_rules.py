@@ -5,8 +5,8 @@ from __future__ import annotations
 from told.guard._redact_formats import FORMATS, Rule
 
 _QUOTE = r"""\\{0,4}["'`]"""
-_BARE = r"""(?P<bare>[^\s"'`,;<>(){}\[\]\\|&]{4,512}+)"""
-_QUOTED = rf"""{_QUOTE}(?P<quoted>[^\s"'`\\]{{4,512}}+)"""
+_BARE = r"""(?P<bare>[^\s"'`,;<>(){}\[\]\\|&]{4,}+)"""
+_QUOTED = rf"""{_QUOTE}(?P<quoted>[^\s"'`\\]{{4,}}+)"""
 _VALUE = rf"(?:{_QUOTED}|{_BARE})"
 # Between a name and its value: the end of the name, a type, an operator. Also `"name": "X", "value": "…"`,
 # `<X>…`, `X%3D…` and, for a command's option, nothing but a space.
@@ -31,13 +31,12 @@ CONTEXT = (
         ("-----begin",),
         _PRIVATE_KEY,
         (
-            "-----BEGIN RSA PRI·VATE KEY-----\nMIIEowIBAAKCAQEAk3J9sQ0vWx7LmN2pR5tY8uB1\ncD4eF6gH0iJk3J9sQ0vWx7LmN2pR==\n"
-            "-----END RSA PRI·VATE KEY-----",
+            "-----BEGIN RSA PRI·VATE KEY-----\nMIIEowIBAAKCAQEAk3J9sQ0vcD==\n-----END RSA PRI·VATE KEY-----",
             "-----BEGIN PRI·VATE KEY-----\\nMIIEowIBAAKCAQEAk3J9sQ0vWx7LmN2pR5tY8uB1\\n",
         ),
         (
             "-----BEGIN PRI·VATE KEY-----\nanything\n-----END PRI·VATE KEY-----",
-            "-----BEGIN CERTIFICATE-----\nMIIEowIBAAKCAQEAk3J9sQ0vWx7LmN2pR5tY8uB1\n-----END CERTIFICATE-----",
+            "-----BEGIN CERTIFICATE-----\nMIIEowIBAAKCAQEAk3J9sQ0vWx7LmN2p\n-----END CERTIFICATE-----",
         ),
         accept="key-body",
     ),
@@ -45,14 +44,16 @@ CONTEXT = (
         "slack-webhook",
         ("hooks",),
         r"hooks\.slack\.com/(?:services|workflows|triggers)/[\w/+-]{20,120}",
-        ("https://hooks.sl·ack.com/services/T01K3J9SQ/B0VWX7LMN/k3J9sQ0vWx7LmN2pR5tY8uB1",),
+        ("https://hooks.slack.com/services/T01K3·J9SQ/B0VWX7LMN/k3J9sQ0vWx7LmN2pR5tY8uB1",),
         ("https://hooks.slack.com/services/TXXXXXXXX/BXXXXXXXX/XXXXXXXXXXXX", "https://hooks.slack.com/"),
     ),
     Rule(
         "discord-webhook",
         ("hooks",),
         r"hooks/(?P<path>\d{15,22}/[\w-]{40,90})",
-        ("https://disc·ord.com/api/webhooks/781236542736412345/k3J9sQ0vWx7LmN2pR5tY8uB1cD4eF6gH0iJk3J9sQ0vWx7LmN2p",),
+        (
+            "https://discord.com/api/webhooks/7812365·42736412345/k3J9sQ0vWx7LmN2pR5tY8uB1cD4eF6gH0iJk3J9sQ0vWx7LmN2p",
+        ),
         ("https://discord.com/api/webhooks/{id}/{token}",),
     ),
     Rule(
@@ -75,7 +76,8 @@ CONTEXT = (
         "authorization",
         ("auth",),
         rf"authorization(?:{_QUOTE})?\s{{0,2}}[:=,]\s{{0,2}}(?:{_QUOTE})?"
-        r"""(?:(?:bearer|basic|token|apikey|digest|bot|key)[ \t]{1,3}+)?(?P<credential>[^\s"'`\\<>,;]{8,4000}+)""",
+        r"(?:(?:bearer|basic|token|apikey|digest|bot|key)[ \t]{1,3}+)?"
+        r"""(?P<credential>[^\s"'`\\<>,;]{8,}+)""",
         (
             "Authorization: Bearer k3J9·sQ0vWx7LmN2pR5tY8uB1",
             "authorization: Basic YWRtaW46aHVu·dGVyMg==",
@@ -87,7 +89,7 @@ CONTEXT = (
     Rule(
         "bearer",
         ("bearer ",),
-        r"bearer[ \t]{1,3}+(?P<credential>[\w.~+/=-]{12,4000}+)",
+        r"bearer[ \t]{1,3}+(?P<credential>[\w.~+/=-]{12,}+)",
         ("curl -H 'X-Auth: Bearer k3J9·sQ0vWx7LmN2pR5tY8uB1'",),
         ("the bearer authentication-middleware checks it", "bearer tokens"),
         accept="random",
@@ -95,7 +97,7 @@ CONTEXT = (
     Rule(
         "signature",
         ("sig",),
-        r"sig(?:nature)?=(?P<value>[A-Za-z0-9%/+_-]{20,512}+)",
+        r"sig(?:nature)?=(?P<value>[A-Za-z0-9%/+_-]{20,}+)",
         ("https://x.blob.example/c?sv=2024&sig=k3J9·sQ0vWx7LmN2pR5tY8uB1cD4eF6gH0iJk%3D",),
         ("sig=signature_of_the_function_here",),
         accept="random",
@@ -104,15 +106,18 @@ CONTEXT = (
         "user-password",
         (" -u", "-user"),
         rf"(?:[ ]-u|-user)[= ]?(?:{_QUOTE})?[^\s:\"'`$]{{1,80}}:(?:{_QUOTE})?"
-        r"""(?P<value>[^\s"'`]{4,256}+)""",
-        ("curl -u admin:uf2·Stc#lmQo5wi2 https://ci.example.com", "curl --user 'api:key-d2·LkV78zLxt' https://x.example"),
+        r"""(?P<value>[^\s"'`]{4,}+)""",
+        (
+            "curl -u admin:uf2·Stc#lmQo5wi2 https://ci.example.com",
+            "curl --user 'api:key-d2·LkV78zLxt' https://x.example",
+        ),
         ("docker run -u 1000:1000 image", "curl -u user:pass http://x", 'curl -u "$USER:$PASS" http://x'),
         accept="password",
     ),
     Rule(
         "command-password",
         (" -p",),
-        rf"[ ]-p[ ]?(?:{_QUOTE})?(?P<value>[^\s\"'`]{{4,256}}+)",
+        rf"[ ]-p[ ]?(?:{_QUOTE})?(?P<value>[^\s\"'`]{{4,}}+)",
         ("mysql -u root -p425·Vowschajbr9 app < dump.sql", "sshpass -p 'tr0ub4·dor' ssh host"),
         ("docker run -p 8080:80 image", "mkdir -p src/told1/guard", "mysql -u root -p app"),
         accept="command",
@@ -120,8 +125,8 @@ CONTEXT = (
     Rule(
         "password",
         ("pass",),
-        r"pass(?:word|wd|phrase|code)\b[^\n.:;=\"'`]{0,48}?[ ](?:is|was|to|as)[ :]{1,2}(?:now )?(?:[\"'`*]{1,2})?"
-        r"""(?P<value>[^\s"'`<>]{4,128}+)""",
+        r"pass(?:word|wd|phrase|code)\b[^\n.:;=\"'`]{0,48}?[ ](?:is|was|to|as)[ :]{1,2}(?:now )?"
+        r"""(?:["'`*]{1,2})?(?P<value>[^\s"'`<>]{4,}+)""",
         (
             "my password for the staging box is R52·WBI!r1ubKvty, please use it",
             "the password is hunt·er2",

@@ -12,24 +12,30 @@ if TYPE_CHECKING:
     Judgement = Callable[[str, str, str, str], bool]
 
 _PLACEHOLDER = re.compile(
-    r"x{4}|\*{3}|\.{3}|…|[<>{}]|\A[$\[]|\$[({]|%[a-z_]+%|here\Z|example|placeholder|change[_-]?me|redacted|"
-    r"(?<![a-z0-9])(?:your|my|some|the|insert|replace|enter|todo|dummy|sample)[_-]?(?![a-z0-9]{12})|0123456789ab|1234567890123",
+    r"x{4}|\*{3}|\.{3}|…|[<>{}]|\A[$\[]|\$[({]|%[a-z_]+%|example|placeholder|change[_-]?me|redacted|0123456789ab|"
+    r"1234567890123|(?:token|key|string|secret|password|value)[_-]?here\Z|"
+    r"(?<![a-z0-9])(?:(?:your|insert|replace|enter|todo|dummy|sample)(?![a-z0-9]{12})|"
+    r"(?:my|some|the)[_-](?:[a-z]{1,20}[_-]){0,3}(?:secret|token|key|pass|api))",
     re.IGNORECASE,
 )
 # Words that stand for a password in examples; a real one among them protects nothing.
 _STAND_INS = frozenset(
     (
-        "pass", "passwd", "password", "passphrase", "pwd", "secret", "token", "user", "username", "test", "admin",
-        "root", "none", "null", "true", "false", "undefined", "string", "str", "postgres", "mysql", "guest", "demo",
-        "pass123", "password1", "password123", "secret123", "foobar", "xxx", "yyy", "abc123",
+        "pass", "passwd", "password", "passphrase", "pwd", "secret", "token", "user", "username", "test",
+        "admin", "root", "none", "null", "true", "false", "undefined", "string", "str", "postgres", "mysql",
+        "guest", "demo", "pass123", "password1", "password123", "secret123", "foobar", "xxx", "yyy", "abc123",
     )
 )  # fmt: skip
 _SEPARATORS = str.maketrans("", "", "_-.:/+=~,@")
 _CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]{6}")
+_CHANGE = re.compile(r"(?<=[a-z])[^a-z]|(?<=[A-Z])[^A-Z]|(?<=[0-9])[^0-9]|(?<=[^A-Za-z0-9])[A-Za-z0-9]")
+_DIGIT_OR_SYMBOL = re.compile(r"[^A-Za-z_.:/,\u0080-\U0010ffff-]")
 _DIGITS = re.compile(r"\d+")
 _DOTTED_NAMES = re.compile(r"[A-Za-z_]\w{0,40}(?:(?:\.|->|::)[A-Za-z_]\w{0,40}){1,6}\Z")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE)
-_CODE_OR_PATH = re.compile(r"(?:[a-z][a-z0-9+]{1,9}://|[~.]{0,2}/|[A-Za-z]:\\|0x|@|#/|process\.env|os\.environ|data:)")
+_CODE_OR_PATH = re.compile(
+    r"(?:[a-z][a-z0-9+]{1,9}://|[~.]{0,2}/|[A-Za-z]:\\|0x|@|#/|process\.env|os\.environ|data:)"
+)
 _NAME_CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-$"
 _SECRET_NAME = re.compile(
     r"pass(?:word|wd|phrase|code)|(?:\A|[^a-z]|db|user|sql|root|admin|my)pass(?![a-z])|pwd|secret|token|credential|"
@@ -60,41 +66,48 @@ def filled(value: str) -> bool:
 
 def mixed(value: str) -> bool:
     """Tell whether a value that begins like a token goes on like one."""
-    return filled(value) and (_changes(value) >= len(value) // 8 or bool(_CONSONANTS.search(value)))
+    return (_changes(value) >= len(value) // 8 or bool(_CONSONANTS.search(value))) and filled(value)
 
 
 def random(value: str) -> bool:
     """Tell whether the value looks drawn at random: letters and digits change places often."""
-    if len(value) < 8 or not filled(value) or _CODE_OR_PATH.match(value):
+    # The cheap questions come first: most values are words, and hostile text asks very often.
+    if len(value) < 8 or not _looks_random(value) or _CODE_OR_PATH.match(value) or not filled(value):
         return False
-    if _UUID.match(value):
-        return True
-    if _DOTTED_NAMES.match(value) and not any(random(part) for part in value.split(".") if len(part) > 15):
+    if _DOTTED_NAMES.match(value):
+        return any(random(part) for part in value.split(".") if len(part) > 15)
+    return True
+
+
+def password(value: str) -> bool:
+    """Tell whether the value looks like a password that a person chose."""
+    if len(value) < 6 or not _DIGIT_OR_SYMBOL.search(value):
+        return random(value)
+    if value.lower() == value.upper():  # no letters: a port, a date, a version
+        return random(value)
+    return not _CODE_OR_PATH.match(value) and not _DOTTED_NAMES.match(value) and filled(value)
+
+
+def _looks_random(value: str) -> bool:
+    digits = _DIGITS.findall(value)
+    if not digits and value.islower() and not _CONSONANTS.search(value):
         return False
     plain = value.translate(_SEPARATORS)
     if len(plain) < 7 or plain.isdigit():
         return len(plain) > 15
     if len(plain) == len(value) and (
-        (len(plain) > 11 and _CONSONANTS.search(plain)) or (len(plain) > 15 and len(_DIGITS.findall(plain)) > 1)
+        (len(plain) > 15 and len(digits) > 1) or (len(plain) > 11 and _CONSONANTS.search(plain))
     ):
         return True
-    return _changes(plain) * 5 >= len(plain) and (any(c.isdigit() for c in plain) or _changes(plain) * 3 >= len(plain))
-
-
-def password(value: str) -> bool:
-    """Tell whether the value looks like a password that a person chose."""
-    if len(value) < 6 or not filled(value) or _CODE_OR_PATH.match(value) or _DOTTED_NAMES.match(value):
-        return False
-    letters = any(c.isalpha() for c in value)
-    digits = any(c.isdigit() for c in value)
-    symbols = any(not c.isalnum() and c not in "_-.:/," for c in value)
-    cases = value != value.lower() and value != value.upper()
-    return letters + digits + symbols + cases > 2 or (letters and digits) or (letters and symbols) or random(value)
+    changes = _changes(plain)
+    return (changes * 5 >= len(plain) and (bool(digits) or changes * 3 >= len(plain))) or bool(_UUID.match(value))
 
 
 def named(value: str, head: str, lead: str, after: str) -> bool:
     """Tell whether the name before the value says secret, and the value looks like one."""
-    name = (head[len(head.rstrip(_NAME_CHARACTERS)) :] + lead[: len(lead) - len(lead.lstrip(_NAME_CHARACTERS))]).lower()
+    name = (
+        head[len(head.rstrip(_NAME_CHARACTERS)) :] + lead[: len(lead) - len(lead.lstrip(_NAME_CHARACTERS))]
+    ).lower()
     if not _SECRET_NAME.search(name) or _PLAIN_NAME.search(name) or after in _CALLS:
         return False
     if not name.startswith("-") and _OPERATORS.isdisjoint(lead) and "value" not in lead:
@@ -102,7 +115,7 @@ def named(value: str, head: str, lead: str, after: str) -> bool:
     return password(value) if "pass" in name or "pwd" in name else random(value)
 
 
-def command(value: str, head: str, lead: str, after: str) -> bool:
+def command(value: str, head: str, lead: str, _after: str) -> bool:
     """Tell whether `-p` is a password's option for the command that stands before it on the line."""
     program = _PASSWORD_PROGRAM.search(head[head.rfind("\n") + 1 :])
     if program is None or (lead.endswith(" ") and program[0] != "sshpass"):
@@ -110,20 +123,19 @@ def command(value: str, head: str, lead: str, after: str) -> bool:
     return password(value)
 
 
-def prose(value: str, head: str, lead: str, after: str) -> bool:
+def prose(value: str) -> bool:
     """Tell whether the last word of a sentence about a password is one."""
     return password(value.rstrip(".,;:!?)*"))
 
 
-def key_body(value: str, head: str, lead: str, after: str) -> bool:
+def key_body(value: str) -> bool:
     """Tell whether something that can be a key stands between the lines that say so."""
     return bool(_KEY_LINE.search(value))
 
 
 def _changes(value: str) -> int:
     """Count how often the kind of character changes along the value."""
-    kinds = [("0" if c.isdigit() else "a" if c.islower() else "A" if c.isupper() else "-") for c in value[:200]]
-    return sum(one != other for one, other in zip(kinds, kinds[1:], strict=False))
+    return len(_CHANGE.findall(value))
 
 
 def _by_value(judge: Callable[[str], bool]) -> Judgement:
@@ -137,6 +149,6 @@ JUDGEMENTS: dict[str, Judgement] = {
     "password": _by_value(password),
     "named": named,
     "command": command,
-    "prose": prose,
-    "key-body": key_body,
+    "prose": _by_value(prose),
+    "key-body": _by_value(key_body),
 }

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 # Agents write tool output and images on one line; nothing a person said is this long.
 MAX_LINE = 16 * 1024 * 1024
 _MARK_EVERY = 512 * 1024
+_UTF8_MARK = b"\xef\xbb\xbf"
+_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 @record
@@ -51,9 +53,8 @@ def json_lines(
             continue
         complete = raw.endswith(b"\n")
         if not (skip is not None and complete and skip(raw)):
-            content = raw.strip(b" \t\r\n")
-            if number == 0:
-                content = content.removeprefix(b"\xef\xbb\xbf")
+            # A crash can leave zeros where a line was to be written; the next line follows them at once.
+            content = raw.strip(b" \t\r\n\0").removeprefix(_UTF8_MARK)
             if content:
                 parsed = parse(content)
                 if isinstance(parsed, dict):
@@ -62,7 +63,7 @@ def json_lines(
                     break  # the agent is still writing it
                 else:
                     yield Problem(number + 1, parsed if isinstance(parsed, str) else "not a JSON object")
-        number += 1
+        number += complete  # a line feed that is still to come ends this line, not one more
         done = end
         if done - marked >= _MARK_EVERY:
             marked = done
@@ -82,24 +83,20 @@ def raw_lines(path: str, offset: int) -> Iterator[tuple[bytes | Problem, int]]:
         yield Problem(0, str(error)), offset
         return
     with file:
-        file.seek(offset)
-        while True:
-            try:
-                raw = file.readline(MAX_LINE)
-            except OSError as error:
-                yield Problem(0, reason(error)), offset
-                return
-            if not raw:
-                return
-            offset += len(raw)
-            if len(raw) < MAX_LINE or raw.endswith(b"\n"):
-                yield raw, offset
-                continue
-            while rest := file.readline(_MARK_EVERY):
-                offset += len(rest)
-                if rest.endswith(b"\n"):
-                    yield Problem(1, f"longer than {MAX_LINE // (1024 * 1024)} MB"), offset
-                    break
+        try:
+            file.seek(offset)
+            while raw := file.readline(MAX_LINE):
+                offset += len(raw)
+                if len(raw) < MAX_LINE or raw.endswith(b"\n"):
+                    yield raw, offset
+                    continue
+                while rest := file.readline(_MARK_EVERY):
+                    offset += len(rest)
+                    if rest.endswith(b"\n"):
+                        yield Problem(1, f"longer than {MAX_LINE // (1024 * 1024)} MB"), offset
+                        break
+        except OSError as error:
+            yield Problem(0, reason(error)), offset
 
 
 def json_document(path: str) -> Any | Problem:
@@ -108,13 +105,18 @@ def json_document(path: str) -> Any | Problem:
         content = read_document(path)
     except NotReadableError as error:
         return Problem(0, str(error))
-    parsed = parse(content.removeprefix(b"\xef\xbb\xbf"))
+    if content.startswith(_UTF16_MARKS):
+        parsed = parse(content.decode("utf-16", "replace"))
+    else:
+        parsed = parse(content.removeprefix(_UTF8_MARK))
     return Problem(0, parsed) if isinstance(parsed, str) else parsed
 
 
 def parse(content: bytes | str) -> Any:
     """Parse JSON; a text in return says why it could not be done (a bare JSON string counts as such)."""
     try:
+        if isinstance(content, bytes):  # json would guess the encoding, and wrongly where there are zeros
+            content = content.decode("utf-8", "surrogatepass")
         value = json.loads(content)
     except RecursionError:
         return "nested too deep"

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-
 from _blake2 import blake2s
 
 from told.guard._redact_rules import RULES
-from told.guard._redact_values import JUDGEMENTS
+from told.guard._redact_values import JUDGEMENTS, random
 from told.guard.text import clean
 
 TYPE_CHECKING = False
@@ -17,11 +16,18 @@ if TYPE_CHECKING:
 
 _PRIVATE = re.compile(r"<\s{0,3}(/?)\s{0,3}private(?:\s[^<>]{0,80})?>", re.IGNORECASE)
 # A secret goes on over the joint of two string literals, and as far as its own characters go.
-_GOES_ON = re.compile(r"""[\w+/=~%-]*+(?:["'][ \t]{0,3}[+.]?[ \t]{0,3}\\?\n?[ \t]{0,16}["'][\w+/=~-]{8,512}+)*+""")
+_GOES_ON = re.compile(
+    r"""[\w+/=~%-]*+(?:["'][ \t]{0,3}[+.]?[ \t]{0,3}\\?\n?[ \t]{0,16}["'][\w+/=~-]{8,512}+)*+"""
+)
 _NEXT_LINE = re.compile(r"\n[ \t]{0,16}+([A-Za-z0-9_-]{8,512}+)(?=\s|\Z)")
 _WIDE_TO_ASCII = {0xFF01 + offset: 0x21 + offset for offset in range(0x5E)}
 _IN_WORDS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~")
 _WORD_MAP = bytes(97 if byte in _IN_WORDS else 32 for byte in range(256))
+_PLACEHOLDER = re.compile(r"\[secret:[a-z0-9-]{1,40}+:[0-9a-f]{4}\]")
+_KNOWN = -1  # in place of a rule's number: redacted before
+_JUDGED = 160  # a value shows what it is in its first characters
+_MAX_REFUSALS = 20
+_SHORT = 36  # a token shorter than this may go on in the next line
 _LONG_WORD = b"a" * 18
 
 
@@ -70,7 +76,7 @@ class Redactor:
         spans = self._spans(text)
         if not spans:
             return text
-        kept = []
+        kept: list[str] = []
         at = 0
         for start, end, name in spans:
             digest = blake2s(text[start:end].encode(), key=self._key, digest_size=2).hexdigest()
@@ -93,6 +99,7 @@ class Redactor:
                     found += self._matches(order, literal, plain, flat)
         if not found:
             return []
+        found += ((*placeholder.span(), _KNOWN) for placeholder in _PLACEHOLDER.finditer(plain))
         merged: list[tuple[int, int, int]] = []
         for start, end, order in sorted(found):
             if merged and start < merged[-1][1]:
@@ -100,7 +107,7 @@ class Redactor:
                 merged.append((last[0], max(last[1], end), min(last[2], order)))
             else:
                 merged.append((start, end, order))
-        return [(start, end, RULES[order].name) for start, end, order in merged]
+        return [(start, end, RULES[order].name) for start, end, order in merged if order != _KNOWN]
 
     def _matches(self, order: int, literal: bytes, text: str, flat: bytes) -> Iterator[tuple[int, int, int]]:
         rule = RULES[order]
@@ -108,34 +115,45 @@ class Redactor:
         if pattern is None:
             pattern = self._patterns[order] = re.compile(rule.pattern, 0 if rule.is_format else re.IGNORECASE)
         judge = JUDGEMENTS[rule.accept]
+        refused_end = refusals = 0
         at = flat.find(literal)
         while at >= 0:
             match = pattern.match(text, at)
             behind = at + 1
             if match:
                 start, end = match.span(match.lastgroup or 0)
-                head, lead, after = text[max(0, at - 60) : at], text[at:start], text[end : end + 1]
-                if start < end and judge(text[start:end], head, lead, after):
-                    end = behind = _grown(text, end, rule.is_format)
+                value, head, lead = (
+                    text[start : min(end, start + _JUDGED)],
+                    text[max(0, at - 60) : at],
+                    text[at:start],
+                )
+                if value and judge(value, head, lead, text[end : end + 1]):
+                    end = behind = _grown(text, start, end, rule.is_format)
                     yield start, end, order
+                else:
+                    # Names that repeat without a gap could make one long value be judged over and over.
+                    refusals = refusals + 1 if end == refused_end else 0
+                    refused_end = end
+                    if rule.is_format or refusals > _MAX_REFUSALS:
+                        behind = max(end, behind)
             at = flat.find(literal, behind)
 
 
-def _grown(text: str, end: int, over_lines: bool) -> int:
+def _grown(text: str, start: int, end: int, over_lines: bool) -> int:
     """Return where a secret is really over: its pattern is bounded, and terminals wrap long lines."""
     match = _GOES_ON.match(text, end)
     if match:
         end = match.end()
-    if over_lines:
+    if over_lines and end - start < _SHORT:
         match = _NEXT_LINE.match(text, end)
-        if match and JUDGEMENTS["random"](match[1], "", "", ""):
+        if match and random(match[1]) and not _BEGINNING.match(b"\n" + match[1].encode()):
             end = match.end()
     return end
 
 
 def _without_private(text: str) -> str:
     """Replace what the user marked as private, to the end of the text if the mark is never closed."""
-    kept = []
+    kept: list[str] = []
     at = depth = 0
     for tag in _PRIVATE.finditer(text):
         if not tag[1]:

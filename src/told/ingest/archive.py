@@ -15,10 +15,11 @@ from told.ingest.fold import Fold
 from told.model import AGENT, USER, Begin, Checkpoint, Cursor, Facts, Ref, Said, Source, Touch
 from told.search.index_text import extra_words, near_words
 from told.store.database import Transaction, make_private_folder
+from told.store.ids import public_id
 from told.store.projects import Projects
 from told.store.reading import Filter, Reading
 from told.store.sources import Sources
-from told.store.writing import Writer, public_id
+from told.store.writing import Writer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ def keep(connection: apsw.Connection, home: str, now: int, *, everything: bool =
         kept.append(session_id)
     sources = Sources(connection)
     if kept:
+        if hasattr(os, "sync"):
+            os.sync()  # one for all: a session counts as kept only once its file is on the disk
         with Transaction(connection):
             sources.kept(kept)
     return len(kept)
@@ -89,13 +92,13 @@ def _write(path: str, events: Iterator[Event]) -> None:
     make_private_folder(os.path.dirname(path))
     temporary = f"{path}.{os.getpid()}"
     descriptor = os.open(temporary, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "wb") as file, gzip.GzipFile(fileobj=file, mode="wb", mtime=0) as packed:
+    with (
+        os.fdopen(descriptor, "wb") as file,
+        gzip.GzipFile(fileobj=file, mode="wb", compresslevel=1, mtime=0) as packed,
+    ):
         for event in events:
             line = [_NAMES[type(event)], *tuple(event)]  # type: ignore[arg-type]
             packed.write(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
-        packed.flush()
-        file.flush()
-        os.fsync(descriptor)
     os.replace(temporary, path)
 
 
@@ -112,7 +115,7 @@ def restore(connection: apsw.Connection, home: str, redact: Callable[[str], str]
         fold = Fold(fresh=True, redact=redact, open_turn=lambda _: (0, None))
         for event in read(path):
             fold.add(event)
-        drafts = tuple(draft for draft in fold.drafts.values() if not sources.has_turns(agent, draft.native))
+        drafts = tuple(draft for draft in fold.finished() if not sources.has_turns(agent, draft.native))
         if not drafts:
             continue
         with writer.transaction():

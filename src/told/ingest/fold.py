@@ -26,6 +26,36 @@ _SUMMARY = 200
 _ISSUE_URL = re.compile(r"https?://[\w.-]+/([\w.-]+/[\w.-]+)/(pull|issues|merge_requests)/(\d{1,9})\b")
 
 
+class _Turn:
+    """A turn as its parts come in."""
+
+    __slots__ = ("answered", "asked", "at", "key", "n", "room", "steps", "steps_room")
+
+    def __init__(self, n: int, at: int, key: str, asked: str) -> None:
+        self.n = n
+        self.at = at
+        self.key = key
+        self.asked = asked
+        self.answered: list[str] = []
+        self.steps: list[str] = []
+        self.room = _MAX_ANSWERED
+        self.steps_room = _MAX_STEPS
+
+    def answer(self, text: str, key: str) -> None:
+        """Add a text of the agent; what goes beyond the room for answers is left out."""
+        if self.room > 0:
+            if not self.answered and key:
+                self.key = key
+            self.answered.append(text[: self.room])
+            self.room -= len(text)
+
+    def step(self, text: str) -> None:
+        """Add a line about what the agent did."""
+        if self.steps_room > 0:
+            self.steps.append(text[: self.steps_room])
+            self.steps_room -= len(text)
+
+
 class Draft:
     """What one source says of one session, since the cursor."""
 
@@ -33,8 +63,9 @@ class Draft:
         self.native = native
         self.begin = begin  # it replaces what was known, rather than adding to it
         self.facts = Facts(native)
-        self.turns: list[TurnText] = []
-        self.open = False  # the first turn in `turns` goes on one that is already stored
+        self.parts: list[_Turn] = []
+        self.turns: tuple[TurnText, ...] = ()  # the parts, put together
+        self.open = False  # the first turn goes on one that is already stored
         self.next_n = 0
         self.touches: dict[str, Touch] = {}
         self.refs: dict[tuple[str, str], Ref] = {}
@@ -108,7 +139,10 @@ class Fold:
                 draft.next_n, last = self._open_turn(session)
                 draft.open = draft.next_n > 0
                 if last is not None:
-                    draft.turns.append(last)
+                    turn = _Turn(last.n, last.at, last.key, last.asked)
+                    turn.answer(last.answered, "")
+                    turn.step(last.steps)
+                    draft.parts.append(turn)
         return draft
 
     def _text(self, text: str, limit: int) -> str:
@@ -117,42 +151,46 @@ class Fold:
         return self._redact(text[: limit * 2])[:limit]
 
     def _said(self, said: Said) -> None:
-        limit = _MAX_ASKED if said.who == USER else _MAX_ANSWERED
-        text = self._text(said.text, limit).strip()
-        if said.who == USER:
-            text = strip_fenced(text).strip()
-        if not text:
+        if not said.text:
             return
         draft = self._draft(said.session)
         draft.last_at = max(draft.last_at, said.at)
-        self.weight += len(text)
+        self.weight += len(said.text)
         if said.who == USER:
-            draft.turns.append(TurnText(draft.next_n, said.at, said.key, text, "", ""))
+            draft.parts.append(_Turn(draft.next_n, said.at, said.key, said.text[:_MAX_ASKED]))
             draft.next_n += 1
             draft.open = False
-        else:
-            self._answer(draft, said, text)
-        if "://" in text:
-            for repository, kind, number in _ISSUE_URL.findall(text):
-                named = "issue" if kind == "issues" else "pr"
-                self._ref(draft, named, f"{repository}#{number}", said.at)
-
-    def _answer(self, draft: Draft, said: Said, text: str) -> None:
-        if not draft.turns:
+            return
+        if not draft.parts:
             if draft.open:  # it goes on a turn that is a copy and is kept elsewhere
                 return
-            draft.turns.append(TurnText(draft.next_n, said.at, said.key, "", "", ""))
+            draft.parts.append(_Turn(draft.next_n, said.at, said.key, ""))
             draft.next_n += 1
-        turn = draft.turns[-1]
-        key, answered, steps = turn.key, turn.answered, turn.steps
+        turn = draft.parts[-1]
+        turn.at = turn.at or said.at
         if said.form == "step":
-            if len(steps) < _MAX_STEPS:
-                steps = f"{steps}\n{text}".strip()[:_MAX_STEPS]
-        elif len(answered) < _MAX_ANSWERED:
-            if not answered and said.key:
-                key = said.key
-            answered = f"{answered}\n\n{text}".strip()[:_MAX_ANSWERED]
-        draft.turns[-1] = TurnText(turn.n, turn.at or said.at, key, turn.asked, answered, steps)
+            turn.step(said.text)
+        else:
+            turn.answer(said.text, said.key)
+
+    def finished(self) -> tuple[Draft, ...]:
+        """Put the turns together, cleaned and redacted, and return the drafts."""
+        for draft in self.drafts.values():
+            turns = []
+            for part in draft.parts:
+                asked = strip_fenced(self._redact(part.asked)).strip()
+                answered = self._redact("\n\n".join(part.answered)).strip()
+                steps = self._redact("\n".join(part.steps)).strip()
+                turns.append(TurnText(part.n, part.at, part.key, asked, answered, steps))
+                for text in (asked, answered):
+                    if "://" in text:
+                        self._links(draft, text, part.at)
+            draft.turns = tuple(turn for turn in turns if turn.asked or turn.answered or turn.steps)
+        return tuple(self.drafts.values())
+
+    def _links(self, draft: Draft, text: str, at: int) -> None:
+        for repository, kind, number in _ISSUE_URL.findall(text):
+            self._ref(draft, "issue" if kind == "issues" else "pr", f"{repository}#{number}", at)
 
     def _facts(self, facts: Facts) -> None:
         draft = self._draft(facts.session)

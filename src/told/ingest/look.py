@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from told.store.watch import Watch
 
 # More than anyone works on in a day; each costs about a microsecond to look at.
-_RECENT = 256
+_RECENT = 100
 _FOLDERS = 1024
 
 

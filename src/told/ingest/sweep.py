@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from told.store.writing import TurnText
 
 # Characters held before they are written: enough for an efficient index, little enough for memory.
-_BATCH = 8_000_000
+_BATCH = 4_000_000
 _PLACES = {
     "HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME",
 }  # fmt: skip
@@ -158,8 +158,10 @@ class Sweep:
         try:
             for event in agent.read(known.source, start):
                 fold.add(event)
+                if not isinstance(event, Mark):
+                    continue
                 late = deadline is not None and time.monotonic() > deadline
-                if isinstance(event, Mark) and (late or fold.weight > _BATCH):
+                if late or fold.weight > _BATCH:
                     self._hold(known, fold, start, fresh, state, finished=False)
                     self._batch.commit()
                     if late:
@@ -185,7 +187,7 @@ class Sweep:
     def _hold(
         self, known: Known, fold: Fold, start: Cursor, fresh: bool, state: tuple[int, int], *, finished: bool
     ) -> None:
-        drafts, problems = tuple(fold.drafts.values()), tuple(fold.problems)
+        drafts, problems = fold.finished(), tuple(fold.problems)
         cursor = fold.cursor or start
         self._batch.add(
             fold,

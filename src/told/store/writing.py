@@ -6,6 +6,7 @@ from _blake2 import blake2s
 
 from told.record import record
 from told.store.database import Transaction, rows
+from told.store.ids import NOTE, TITLE, project_token, public_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,10 +17,6 @@ if TYPE_CHECKING:
 
     from told.model import Checkpoint, Facts, Ref, Touch
 
-# Notes are kept as turns before the first: the title at TITLE, checkpoint number k at NOTE - k.
-TITLE = -1
-NOTE = -2
-_LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
 # A turn's row id counts eighths of seconds since 2015, so that the index's own order is time.
 _EPOCH = 1_420_070_400
 _LAST_SECOND = 1 << 36
@@ -51,12 +48,6 @@ class TurnText:
     asked: str
     answered: str
     steps: str
-
-
-def public_id(letter: str, *parts: str, length: int = 7) -> str:
-    """Return a short id that is the same on every machine: a letter that says what it is, and a hash."""
-    number = int.from_bytes(blake2s("\0".join(parts).encode(), digest_size=10).digest(), "big")
-    return letter + "".join(_LETTERS[(number >> (5 * place)) & 31] for place in range(length))
 
 
 def hash_of_key(agent: str, key: str) -> int | None:
@@ -146,7 +137,7 @@ class Writer:
         self._db.execute(
             "UPDATE session SET project_id = ?, part = ? WHERE id = ?", (project_id, part, session_id)
         )
-        token = f"p{project_id}"
+        token = project_token(project_id)
         for row in self._turn_rows("session_id = ? AND project != ?", (session_id, token)):
             self._rewrite(row[0], row[1:], (token, *row[2:]))
 
@@ -181,7 +172,7 @@ class Writer:
 
         A turn that another session already holds a copy of stays with the session that began first.
         """
-        token = f"p{session.project_id}"
+        token = project_token(session.project_id)
         first = turns[0].n if turns else 0
         before = self.turn(session.id, first - 1) if first > 0 and not replace else None
         old = self._old_turns(session.id, first)
@@ -207,7 +198,7 @@ class Writer:
     def _put_note(self, session: SessionState, n: int, at: int, text: str) -> None:
         known = self._turn_rows("session_id = ? AND n = ?", (session.id, n))
         old = {n: (known[0][0], known[0][1:])} if known else {}
-        words = (f"p{session.project_id}", "", text, "", "", self._words(text, at))
+        words = (project_token(session.project_id), "", text, "", "", self._words(text, at))
         self._put(session.id, TurnText(n, at, "", "", text, ""), None, words, old)
 
     def _old_turns(self, session_id: int, first: int) -> dict[int, tuple[int, tuple[str, ...]]]:

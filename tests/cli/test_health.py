@@ -1,0 +1,164 @@
+"""`told health`, `told agents`, `told schema-check`, `told index` and `told rebuild`: whether told works."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.machine import ago
+
+if TYPE_CHECKING:
+    from tests.cli.machine import Machine
+
+
+def dimension(machine: Machine, name: str) -> dict[str, object]:
+    found = machine.told("health", "--json").json["dimensions"]
+    return next(one for one in found if one["name"] == name)
+
+
+def test_health_has_nine_dimensions_and_one_thing_to_do(shop: Machine) -> None:
+    found = shop.told("health", "--json").json
+    assert len(found["dimensions"]) == 9
+    scored = [one["score"] for one in found["dimensions"] if one["score"] is not None]
+    assert found["score"] == min(scored)
+    assert found["do"] == "Few sessions so far; `told agents` shows which agents are read."
+
+
+def test_a_machine_in_use_is_green_and_there_is_nothing_to_do(machine: Machine) -> None:
+    for number in range(50):
+        machine.claude((f"Question number {number} about parsers", "Yes."), at=ago(hours=number))
+    machine.told("index")
+    for _ in range(10):
+        machine.told("list")
+    out = machine.told("health").out
+    assert out.startswith("GREEN ")
+    assert " of 10. Nothing to do.\n" in out
+    assert "fewer than ten" not in out
+
+
+def test_a_machine_without_agents_says_what_to_do(machine: Machine) -> None:
+    answer = machine.told("health")
+    assert answer.code == 0
+    assert answer.out.startswith("RED 0.0 of 10. Use a coding agent, or see `told agents`.\n")
+    assert answer.out.endswith("\n0 agents found.\n")
+
+
+def test_old_history_is_said_to_be_old(machine: Machine) -> None:
+    machine.claude(("Long ago", "Yes."), at=ago(days=9))
+    machine.told("index")
+    assert dimension(machine, "freshness")["zone"] == "RED"
+    assert dimension(machine, "freshness")["says"] == "last activity 9 days ago"
+
+
+def test_what_could_not_be_read_is_named_with_its_line(machine: Machine) -> None:
+    machine.claude(("Fine", "Yes."))
+    (transcript,) = machine.home.rglob("*.jsonl")
+    transcript.write_text(transcript.read_text() + '{"type": "user", broken\n' + '{"type":"mode"}\n')
+    machine.told("index")
+    out = machine.told("health").out
+    assert "1 thing could not be read; the latest:\n" in out
+    assert f"{transcript}:4 " in out
+    (problem,) = machine.told("health", "--json").json["problems"]
+    assert (problem["line"], problem["trust"]) == (4, "agent")
+
+
+def test_copilot_without_its_store_says_how_to_switch_it_on(machine: Machine) -> None:
+    machine.folder(".copilot")
+    machine.told("index")
+    out = machine.told("agents").out
+    assert "in copilot, type /experimental and switch SESSION_STORE on." in out
+    machine.copilot(("Hello there", "Hello."))
+    machine.told("index")
+    assert "SESSION_STORE" not in machine.told("agents").out
+
+
+def test_agents_says_where_each_agent_was_looked_for(machine: Machine) -> None:
+    rows = {row["agent"]: row for row in machine.told("agents", "--json").json["agents"]}
+    assert len(rows) >= 15
+    assert rows["codex"]["looked_in"] == [str(machine.home / ".codex")]
+    assert rows["codex"]["found"] is False
+
+
+def test_schema_check_without_databases_says_so(machine: Machine) -> None:
+    answer = machine.told("schema-check")
+    assert (answer.code, answer.out) == (0, "No agent's database is there to check.\n")
+
+
+def test_schema_check_names_a_missing_column_and_fails(machine: Machine) -> None:
+    machine.copilot(("Hello there", "Hello."))
+    database = machine.copilot_store()
+    database.execute("ALTER TABLE turns RENAME COLUMN assistant_response TO reply")
+    database.close()
+    machine.told("index")
+    answer = machine.told("schema-check")
+    assert answer.code == 4
+    assert "copilot-cli        missing turns.assistant_response\n" in answer.out
+    assert answer.err == (
+        "told: The database of copilot-cli is not as told expects; what can be read is read. Update told.\n"
+    )
+    checked = machine.told("schema-check", "--json")
+    assert checked.json["agents"]["copilot-cli"] == {"ok": False, "missing": ["turns.assistant_response"]}
+    assert "missing: copilot-cli turns.assistant_response" in machine.told("health").out
+
+
+def test_a_database_that_is_none_is_named_with_the_reason(machine: Machine) -> None:
+    machine.write(".copilot/session-store.db", b"not a database at all" * 100)
+    machine.told("index")
+    answer = machine.told("schema-check")
+    assert answer.code == 4
+    assert "session-store.db: not a database" in answer.out
+    assert "unreadable" in machine.told("schema-check", "--json").json["agents"]["copilot-cli"]
+    assert "session-store.db:0 not a database" in machine.told("health").out
+
+
+def test_index_says_how_much_it_read_and_then_that_nothing_is_new(machine: Machine) -> None:
+    machine.claude(("One", "Yes."))
+    machine.claude(("Two", "Yes."))
+    assert machine.told("index").out == "Read 2 changed files. 2 sessions in all.\n"
+    assert machine.told("index").out == "Read 0 changed files. 2 sessions in all.\n"
+    assert machine.told("index", "--json").json == {"files_read": 0, "sessions": 2}
+
+
+def test_rebuild_brings_everything_back_even_what_the_agent_deleted(machine: Machine) -> None:
+    machine.claude(("Keep the alpine image", "Kept."), at=ago(days=5))
+    machine.claude(("A recent one", "Yes."), at=ago(hours=1))
+    machine.told("index")
+    before = machine.ids()
+    for file in machine.home.rglob("*.jsonl"):
+        file.unlink()
+    machine.told("list")
+    answer = machine.told("rebuild")
+    assert answer.code == 0
+    assert "2 sessions in all." in answer.out
+    assert machine.ids() == before
+    assert "Keep the alpine image" in machine.told("list").out
+
+
+def test_an_agent_that_is_switched_off_is_not_read(machine: Machine) -> None:
+    machine.config("[agents.claude-code]\nenabled = false\n")
+    machine.claude(("Hidden", "Yes."))
+    machine.copilot(("Shown", "Yes."))
+    machine.told("index")
+    assert len(machine.ids()) == 1
+    rows = {row["agent"]: row for row in machine.told("agents", "--json").json["agents"]}
+    assert rows["claude-code"]["enabled"] is False
+    assert "claude-code" in machine.told("agents").out
+    assert "switched off" in machine.told("agents").out
+
+
+def test_an_agents_folder_can_be_set_in_the_config(machine: Machine) -> None:
+    machine.claude(("In another place", "Yes."))
+    moved = machine.home / "elsewhere"
+    (machine.home / ".claude").rename(moved)
+    assert machine.told("list").code == 1
+    machine.config(f'[agents.claude-code]\npath = "{moved}"\n')
+    assert "In another place" in machine.told("list").out
+
+
+@pytest.mark.parametrize("command", ["health", "agents", "schema-check", "index"])
+def test_json_of_upkeep_commands_is_one_compact_line(shop: Machine, command: str) -> None:
+    answer = shop.told(command, "--json")
+    assert answer.out.count("\n") == 1
+    assert ": " not in answer.out.replace(": user", "").replace(": agent", "")[:40]
+    assert isinstance(answer.json, dict)

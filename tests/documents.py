@@ -1,0 +1,216 @@
+"""Writes the generated documents: `python -m tests.documents`. A test holds them against the code.
+
+docs/commands.md comes from the table of commands, docs/agents.md from the agents' own files, and the
+examples in README.md from running them on the demo's history.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from demo.told import Scratch
+
+from tests.agent_notes import HEAD as AGENTS_HEAD
+from tests.agent_notes import NOTES
+from told.agents import all_agents
+from told.cli.commands import COMMANDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from told.agents.base import Agent
+    from told.cli.arguments import Command, Option
+
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
+COMMANDS_PAGE = ROOT / "docs" / "commands.md"
+AGENTS_PAGE = ROOT / "docs" / "agents.md"
+
+_WRITTEN = "<!-- Written by `python -m tests.documents`; change the code it comes from instead. -->"
+_COMMANDS_HEAD = f"""# Commands
+
+{_WRITTEN}
+
+`told help` prints the list, `told COMMAND --help` one command. Options may stand before or after the
+words; what begins with a dash and is no option goes behind `--`.
+
+`list`, `files`, `search`, `checkpoints` and `timeline` are about the project of the current folder, and
+about all projects where it has nothing to show; they say so when they do. `--project` and
+`--all-projects` decide it instead.
+
+"""
+_COMMANDS_END = """## Exit codes
+
+| code | meaning |
+|---|---|
+| 0 | it worked |
+| 1 | nothing was found |
+| 2 | the command was not understood |
+| 3 | the store is busy; try again |
+| 4 | something the command needs is not there, or an agent's database lacks a column |
+| 130 | stopped by Ctrl-C |
+
+Errors are one sentence on standard error that says what to do next.
+
+## Output
+
+Text is short by default so that an agent can afford to read it. What agents and others wrote stands between
+marks such as `<agent k3xq7>` and `</agent k3xq7>`; [how it works](how-it-works.md#trust-and-fences) says why.
+`--json` prints one line of compact JSON; [json.md](json.md) lists its fields.
+"""
+
+
+def commands_page() -> str:
+    """Return docs/commands.md."""
+    visible = [command for command in COMMANDS if not command.hidden]
+    rows = [f"| [`told {one.name}`](#told-{one.name}) | {one.help} |" for one in visible]
+    table = "\n".join(["| command | what it does |", "|---|---|", *rows])
+    return _COMMANDS_HEAD + table + "\n\n" + "".join(map(_command, visible)) + _COMMANDS_END
+
+
+def _command(command: Command) -> str:
+    operand = f" {command.operand}" if command.operand else ""
+    parts = [
+        f"## told {command.name}\n\n{command.help[:1].upper()}{command.help[1:]}.\n",
+        f"```\ntold {command.name}{operand} [options]\n```\n",
+    ]
+    if command.rows:
+        parts.append(" ".join(command.rows.split("\n")) + "\n")
+    if command.options:
+        rows = [f"| `{_flag(option)}` | {option.help} |" for option in command.options]
+        parts.append("\n".join(["| option | |", "|---|---|", *rows]) + "\n")
+    return "\n".join(parts) + "\n"
+
+
+def _flag(option: Option) -> str:
+    short = f"-{option.short}, " if option.short else ""
+    return f"{short}--{option.name} {option.value}".rstrip()
+
+
+def agents_page() -> str:
+    """Return docs/agents.md."""
+    agents = all_agents().values()
+    rows = ["| agent | `--agent` | read from files of a real run | variable |", "|---|---|---|---|"]
+    for agent in agents:
+        seen = NOTES[agent.name].seen if agent.seen_run else "**no**"
+        variable = f"`{agent.env}`" if agent.env else ""
+        rows.append(f"| [{agent.title}](#{_anchor(agent.title)}) | `{agent.name}` | {seen} | {variable} |")
+    sections = "\n".join(map(_agent, agents))
+    return f"{AGENTS_HEAD.format(written=_WRITTEN)}\n" + "\n".join(rows) + "\n\n" + sections
+
+
+def _anchor(title: str) -> str:
+    return title.lower().replace(" ", "-")
+
+
+def _agent(agent: Agent) -> str:
+    note = NOTES[agent.name]
+    lines = [f"## {agent.title}\n"]
+    if not agent.seen_run:
+        lines.append("**Not seen run**: read as documented and as other readers describe it.\n")
+    lines.append(f"{note.about}\n")
+    lines += ["| | |", "|---|---|", *(f"| {name} | {where} |" for name, where in _places(agent))]
+    lines += [f"| taken | {', '.join(note.taken)} |", ""]
+    if agent.advice:
+        lines.append(f"Nothing found? {agent.advice}\n")
+    return "\n".join(lines)
+
+
+def _places(agent: Agent) -> list[tuple[str, str]]:
+    """Return (kind of system, folders) of an agent; the same on whichever system this runs."""
+    kinds: dict[str, list[str]] = {}
+    for root in agent.roots:
+        if not root.startswith("~/AppData/"):  # where %APPDATA% usually is
+            kinds.setdefault(_system(root), []).append(f"`{_plain(root)}`")
+    if "Linux" in kinds and "macOS" not in kinds:
+        kinds["Linux and macOS" if "Windows" in kinds else "everywhere"] = kinds.pop("Linux")
+    order = ("everywhere", "Linux", "Linux and macOS", "macOS", "Windows")
+    places = [(kind, ", ".join(kinds[kind])) for kind in order if kind in kinds]
+    if agent.env:
+        places.append(("instead", f"the folder named by `{agent.env}`"))
+    if agent.layouts:
+        places.append(("files", _patterns(layout.pattern for layout in agent.layouts)))
+    if agent.in_projects:
+        places.append(("in each project", _patterns(layout.pattern for layout in agent.in_projects)))
+    return places
+
+
+def _patterns(patterns: Iterable[str]) -> str:
+    """Write patterns in one line; those that differ in the ending alone are one."""
+    endings: dict[str, list[str]] = {}
+    for pattern in patterns:
+        stem, _, ending = pattern.rpartition(".")
+        endings.setdefault(stem, []).append(ending)
+    several = {stem: list(dict.fromkeys(known)) for stem, known in endings.items()}
+    return ", ".join(
+        f"`{stem}.{known[0] if len(known) == 1 else '{' + ','.join(known) + '}'}`"
+        for stem, known in several.items()
+    )
+
+
+def _system(root: str) -> str:
+    if "APPDATA" in root:
+        return "Windows"
+    if "/Library/" in root:
+        return "macOS"
+    if "XDG_" in root or root.startswith(("~/snap/", "~/.var/")):
+        return "Linux"
+    return "everywhere"
+
+
+def _plain(root: str) -> str:
+    """Write a root as a user would: the default, with the rest behind it."""
+    if root.startswith("$") and "|" in root:
+        head, _, rest = root.partition(":")
+        default = head.partition("|")[2]
+        return f"{default}/{rest}" if rest else default
+    return re.sub(r"\$(APPDATA|LOCALAPPDATA)\b", r"%\1%", root)
+
+
+_BLOCK = re.compile(r"```console\n(.*?)```\n", re.DOTALL)
+
+
+def with_examples(page: str, scratch: Scratch) -> str:
+    """Return a page with the output of every `$ told …` in it as it is today; what is right is left alone."""
+
+    def again(block: re.Match[str]) -> str:
+        examples = re.split(r"^(?=\$ )", block[1], flags=re.MULTILINE)
+        return f"```console\n{''.join(map(run, examples))}```\n"
+
+    def run(example: str) -> str:
+        line, _, output = example.partition("\n")
+        if not line.startswith("$ told "):
+            return example
+        said = scratch.told(*shlex.split(line.removeprefix("$ told "))).stdout.replace(scratch.home, "~")
+        same = normal(said).strip() == normal(output).strip()
+        ending = output[len(output.rstrip("\n")) :] or "\n"
+        return example if same else f"{line}\n{said.rstrip()}{ending}"
+
+    return _BLOCK.sub(again, page)
+
+
+def normal(output: str) -> str:
+    """Take out what differs from one run to the next: dates, marks, and placeholders' digests."""
+    output = re.sub(r"(?:\d{4}-)?\d\d-\d\d \d\d:\d\d", "DATE", output)
+    output = re.sub(r"<(/?)(agent|user|tool) [a-z2-7]{5}>", r"<\1\2 MARK>", output)
+    return re.sub(r"\[secret:([a-z-]+):[0-9a-f]+\]", r"[secret:\1:DIGEST]", output)
+
+
+def main() -> int:
+    """Write all of them."""
+    COMMANDS_PAGE.write_text(commands_page(), encoding="utf-8")
+    AGENTS_PAGE.write_text(agents_page(), encoding="utf-8")
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = Scratch(folder)
+        scratch.told("index")
+        README.write_text(with_examples(README.read_text(encoding="utf-8"), scratch), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
