@@ -3,9 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: install demo test check bench clean
+.PHONY: install demo test check bench docs clean
 
+# Compiled once here: an environment that forbids Python to write bytecode would make every call compile.
 install: $(VENV)/.installed
+	@$(BIN)/python -m compileall -q src/told
 
 $(VENV)/.installed: pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -28,6 +30,10 @@ demo: install
 bench: install
 	@$(BIN)/python -m benchmarks ingest $(BENCH)
 	@$(BIN)/python -m benchmarks recall $(BENCH)
+
+# The generated parts of docs/ and the examples in the README.
+docs: install
+	@$(BIN)/python -m tests.documents
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

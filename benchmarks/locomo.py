@@ -5,11 +5,17 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import time
 from typing import NamedTuple
 
 import apsw
 
 from benchmarks import CannotMeasureError
+from told.search.index_text import extra_words, near_words
+from told.search.sessions import search
+from told.store.matching import Matching
+from told.store.schema import migrate
+from told.store.writing import TurnText, Writer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,8 +95,34 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def retrieve(turns: Sequence[Turn], questions: Sequence[str]) -> list[list[str]]:
-    """Rank a chat's turns for each question with told's search: the ids, best first."""
-    return baseline(turns, questions)
+    """Rank a chat's turns for each question with told's store and search: the ids, best first."""
+    database = apsw.Connection(":memory:")
+    migrate(database)
+    writer = Writer(database, extra_words, near_words)
+    ids: dict[tuple[int, int], str] = {}
+    with writer.transaction():
+        for number in dict.fromkeys(turn.session for turn in turns):
+            session = writer.new_session("locomo", str(number))
+            said = [turn for turn in turns if turn.session == number]
+            texts = [
+                TurnText(n, _moment(turn.date) + n * 60_000, "", turn.text, "", "")
+                for n, turn in enumerate(said)
+            ]
+            writer.put_turns(session, texts, replace=True)
+            ids.update({(session.id, n): turn.id for n, turn in enumerate(said)})
+    last = max(_moment(turn.date) for turn in turns) + 86_400_000
+    store = Matching(database)
+    return [
+        [ids[turn.session, turn.n] for turn in search(store, question, now=last).turns]
+        for question in questions
+    ]
+
+
+def _moment(date: str) -> int:
+    """Read a date such as `1:56 pm on 8 May, 2023`, in milliseconds of local time."""
+    if not date:
+        return 0
+    return int(time.mktime(time.strptime(date, "%I:%M %p on %d %B, %Y"))) * 1000
 
 
 def baseline(turns: Sequence[Turn], questions: Sequence[str]) -> list[list[str]]:

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from demo.told import Scratch
-
 from tests.agent_notes import HEAD as AGENTS_HEAD
 from tests.agent_notes import NOTES
 from told.agents import all_agents
@@ -207,7 +206,9 @@ def main() -> int:
     AGENTS_PAGE.write_text(agents_page(), encoding="utf-8")
     with tempfile.TemporaryDirectory() as folder:
         scratch = Scratch(folder)
-        scratch.told("index")
+        if scratch.told("index").returncode:
+            print("`told index` fails; the README is left as it is.", file=sys.stderr)
+            return 1
         README.write_text(with_examples(README.read_text(encoding="utf-8"), scratch), encoding="utf-8")
     return 0
 

@@ -32,6 +32,18 @@ ENVIRONMENT_EXCEPTIONS = {
     "agents/_cursor_transcripts.py": "finds the place of the editor's state beside the transcripts",
 }
 ENVIRONMENT = {"environ", "environb", "getenv", "expanduser", "expandvars"}
+NETWORK = {
+    "socket",
+    "ssl",
+    "http",
+    "urllib.request",
+    "ftplib",
+    "smtplib",
+    "socketserver",
+    "xmlrpc",
+    "asyncio",
+}
+MAY_CONNECT = ("serve/", "sync/")  # only when the user turns something on that needs it
 SQL = ("SELECT ", "INSERT ", "UPDATE ", "DELETE ", "PRAGMA ", "CREATE ")
 VAGUE = ("utils", "util", "helpers", "helper", "common", "manager")
 
@@ -187,6 +199,25 @@ def reads_environment(tree: ast.AST) -> bool:
 def test_only_the_edges_read_the_environment() -> None:
     inside = {name: tree for name, tree in TREES.items() if not name.startswith(READS_ENVIRONMENT)}
     assert {name for name, tree in inside.items() if reads_environment(tree)} == set(ENVIRONMENT_EXCEPTIONS)
+
+
+def test_nothing_else_can_open_a_connection() -> None:
+    imports = [
+        (name, module)
+        for name, tree in TREES.items()
+        if not name.startswith(MAY_CONNECT)
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for module in modules_of(node)
+    ]
+    assert ("agents/continue_dev.py", "urllib.parse") in imports
+    assert [found for found in imports if found[1] in NETWORK or found[1].split(".")[0] in NETWORK] == []
+
+
+def modules_of(node: ast.Import | ast.ImportFrom) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    return [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
 
 
 def test_what_every_query_imports_stays_small() -> None:

@@ -16,7 +16,6 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from benchmarks import CannotMeasureError, histories, ingest, locomo, measure, recall, report, story, words
 from benchmarks.__main__ import main
 from benchmarks.floor import texts, transcripts
-
 from told.agents import claude_code, copilot_cli
 from told.agents.base import Agent, Folder, find, roots_of
 from told.model import USER, Begin, Cursor, Problem, Said
@@ -170,7 +169,7 @@ def test_locomo_scores_evidence_by_type_and_half(tmp_path: Path) -> None:
             {
                 "sample_id": f"conv-{number}",
                 "conversation": {
-                    "session_1_date_time": "1 May 2023",
+                    "session_1_date_time": "1:56 pm on 1 May, 2023",
                     "session_1": turns,
                     "session_2": [
                         {"speaker": "Bob", "dia_id": "D2:5", "text": "heron", "blip_caption": "a kite"}

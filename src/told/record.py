@@ -19,14 +19,14 @@ else:
         return lambda function: function
 
 
-class _Record(tuple):  # type: ignore[type-arg]  # noqa: SLOT001
+class _Record(tuple):  # type: ignore[type-arg]
     """A tuple whose items have names."""
 
     __slots__ = ()
     _fields: tuple[str, ...] = ()
     _defaults: tuple[Any, ...] = ()
 
-    def __new__(cls, *values: Any, **named: Any) -> _Record:
+    def __new__(cls, *values: Any, **named: Any) -> _Record:  # noqa: PYI034 - Self would cost an import of typing
         missing = len(cls._fields) - len(values)
         if named or missing:
             values = cls._filled(values, named, missing)
@@ -51,7 +51,7 @@ class _Record(tuple):  # type: ignore[type-arg]  # noqa: SLOT001
         return type(self) is type(other) and tuple.__eq__(self, other)
 
     def __ne__(self, other: object) -> bool:
-        return not self == other  # noqa: SIM201 - this is what `!=` is made of
+        return not self == other
 
     def __hash__(self) -> int:
         return hash((type(self).__name__, tuple(self)))

@@ -71,11 +71,14 @@ def _from_file(path: str, home: str, background: bool) -> Settings:
     except ValueError as error:
         raise UsageError(f"{path} is not valid TOML: {error}. Mend that line.") from None
     agents = values.pop("agents", {})
-    background = background and _boolean(values.pop("background", True), "background", path)
+    if not isinstance(agents, dict):
+        raise UsageError(f"agents in {path} must be tables such as [agents.codex].")
+    wanted = _boolean(values.pop("background", True), "background", path)
+    background = background and wanted
     if values:
         raise UsageError(f"{path} has an unknown setting: {min(values)}. Remove that line.")
     off, folders = [], []
-    for name, given in sorted(agents.items()) if isinstance(agents, dict) else ():
+    for name, given in sorted(agents.items()):
         if not isinstance(given, dict) or set(given) - {"enabled", "path"}:
             raise UsageError(f"[agents.{name}] in {path} takes only `enabled` and `path`.")
         if not _boolean(given.get("enabled", True), f"agents.{name}.enabled", path):

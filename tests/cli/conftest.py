@@ -61,7 +61,7 @@ def shop(machine: Machine) -> Machine:
     )  # fmt: skip
     machine.copilot(
         ("Set up Kafka lag alerts for the orders topic", "Alerts fire when the lag exceeds 10000 for 5 min."),
-        at=ago(days=1), repository="acme/acme-api", branch="main", summary="Kafka lag alerts",
+        at=ago(days=1), cwd=api, repository="acme/acme-api", branch="main", summary="Kafka lag alerts",
         files={f"{api}/deploy/alerts.yaml": "create"}, refs={"acme/acme-api#17": "pr"},
         note={
             "title": "Alerts deployed",

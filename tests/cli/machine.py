@@ -143,7 +143,8 @@ class Machine:
     def copilot(
         self, *turns: tuple[str, str], at: datetime = NOW, session: str = "", cwd: str | None = None,
         repository: str | None = None, branch: str | None = None, summary: str | None = None,
-        files: dict[str, str] | None = None, refs: dict[str, str] | None = None, note: dict[str, str] | None = None,
+        files: dict[str, str] | None = None, refs: dict[str, str] | None = None,
+        note: dict[str, str] | None = None,
     ) -> str:  # fmt: skip
         """Add a session to Copilot's store, which is made with the schema of a real one."""
         self._made += 1

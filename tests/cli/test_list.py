@@ -109,4 +109,3 @@ def test_a_session_of_a_deleted_file_stays(machine: Machine) -> None:
     for file in machine.home.rglob("*.jsonl"):
         file.unlink()
     assert "Remember the alpine base image" in machine.told("list").out
-

@@ -29,7 +29,9 @@ def test_sessions_read_in_another_order_still_stand_in_the_order_of_time(machine
 
 
 def test_an_agents_words_to_its_helper_are_not_what_the_user_asked(machine: Machine) -> None:
-    machine.claude(("Find the leak", "Found."), helper=("Search for the leak in pool.py", "It is in close()."))
+    machine.claude(
+        ("Find the leak", "Found."), helper=("Search for the leak in pool.py", "It is in close().")
+    )
     machine.told("index")
     answer = machine.told("timeline", "--json")
     assert [turn["asked"] for turn in answer.json["turns"]] == ["Find the leak"]
@@ -47,7 +49,9 @@ def test_the_timeline_of_one_project_and_one_time(shop: Machine, monkeypatch: py
     assert shop.told("timeline", "--days", "2", "--json").json["count"] == 3
     monkeypatch.chdir(shop.home / "work" / "web-shop")
     assert shop.told("timeline").out.startswith("1 turn, web-shop\n")
-    assert shop.told("timeline", "--days", "2").out.startswith("3 turns, all projects (none in this project)\n")
+    assert shop.told("timeline", "--days", "2").out.startswith(
+        "3 turns, all projects (none in this project)\n"
+    )
 
 
 def test_projects_are_counted_whole_with_their_agents(shop: Machine) -> None:

@@ -23,8 +23,14 @@ FIXTURES = Path(__file__).parents[1] / "data" / "agents"
 LONG_AGO = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 WORDS = (
     "greet function", "rename greet to salute", "never commit .env", "cart discount", "health check",
-    "mutex", "cache", "node version", "compaction", "tests", "yesterday", "hello.py", "絶対に", "plan the work",
+    "mutex", "cache", "node version", "compaction", "tests", "yesterday", "hello.py", "絶対に",
+    "plan the work",
 )  # fmt: skip
+
+TURNS = (
+    "SELECT s.native, n, at, key, asked, answered, steps, near, extra FROM turn t"
+    " JOIN session s ON s.id = t.session_id ORDER BY 1, 2"
+)
 
 
 class Answer(NamedTuple):
@@ -62,7 +68,6 @@ class Box:
         out, err = io.StringIO(), io.StringIO()
         with redirect_stdout(out), redirect_stderr(err):
             code = main(words, self.environ)
-        gc.collect()  # a command leaves its connection to the end of the process
         return Answer(code, out.getvalue(), err.getvalue())
 
     def start(self, *words: str, **environ: str) -> subprocess.Popen[str]:
@@ -92,6 +97,7 @@ class Box:
 
     def drop_store(self) -> None:
         """Delete the database of conversations, as a user may do at any time."""
+        gc.collect()  # a command leaves its connection to the end of the process
         for path in self.told_home.glob("sessions.db*"):
             path.unlink()
 
@@ -154,6 +160,7 @@ class Box:
     def claude(self, session: str = "", *, cwd: str = "/gone/shop", folder: str = "-gone-shop") -> Transcript:
         """Return a transcript of Claude Code that is still to be written."""
         session = session or uuid(f"session {cwd}")
+        assert "/" not in session + folder, "a scratch machine's files stay on it"
         return Transcript(self.home / ".claude/projects" / folder / f"{session}.jsonl", session, cwd)
 
     def use_fixtures(self) -> None:
@@ -163,13 +170,13 @@ class Box:
 
     def git(self, folder: str, *words: str) -> str:
         """Run git as someone whose name does not matter."""
-        who = {
+        who = {"GIT_ALLOW_PROTOCOL": "file"} | {
             f"GIT_{role}_{what}": value
             for role in ("AUTHOR", "COMMITTER")
             for what, value in (("NAME", "x"), ("EMAIL", "x@example.org"), ("DATE", "2026-01-01T00:00:00Z"))
         }
         done = subprocess.run(
-            ["git", "-C", folder, "-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always", *words],
+            ["git", "-C", folder, "-c", "init.defaultBranch=main", *words],
             env=self.environ | who, capture_output=True, text=True, check=True,
         )  # fmt: skip
         return done.stdout.strip()
@@ -243,7 +250,7 @@ class Transcript:
 
 def uuid(name: str) -> str:
     """Return an id that is the same in every run."""
-    return str(uuid5(NAMESPACE_URL, name))
+    return str(uuid5(NAMESPACE_URL, ascii(name)))
 
 
 def _unfenced(text: str) -> str:
@@ -257,5 +264,7 @@ def differences(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
         one, other = json.dumps(before.get(name)), json.dumps(after.get(name))
         if one != other:
             at = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), 0)
-            found.append(f"{name}: …{one[max(0, at - 150) : at + 150]}… became …{other[max(0, at - 150) : at + 150]}…")
+            found.append(
+                f"{name}: …{one[max(0, at - 150) : at + 150]}… became …{other[max(0, at - 150) : at + 150]}…"
+            )
     return found

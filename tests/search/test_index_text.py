@@ -48,15 +48,3 @@ def test_near_words_are_whole_words_of_both_neighbours() -> None:
     assert len(near) <= 401
     assert near_words("", "next") == "next"
     assert near_words("", "") == ""
-
-
-def test_plain_text_costs_little() -> None:
-    text = "The quick brown fox jumps over the lazy dog. It was a sunny day, and nobody minded.\n" * 12_000
-    fastest = min(_seconds(text) for _ in range(3))
-    assert len(text) / fastest > 30e6  # bytes a second; a slow machine still does several times this
-
-
-def _seconds(text: str) -> float:
-    start = time.perf_counter()
-    extra_words(text, MAY_8)
-    return time.perf_counter() - start

@@ -25,6 +25,12 @@ def all_agents() -> dict[str, Agent]:
     return {agent.name: agent for agent in sorted(agents, key=lambda agent: agent.name)}
 
 
+def is_agent(name: str) -> bool:
+    """Whether there is an agent of that name, without loading it where that can be."""
+    module = os.path.join(os.path.dirname(__file__), f"{name.replace('-', '_')}.py")
+    return (_is_agent(os.path.basename(module)) and os.path.exists(module)) or agent_named(name) is not None
+
+
 def agent_named(name: str) -> Agent | None:
     """Return one agent by its name, without loading the others where that can be."""
     try:

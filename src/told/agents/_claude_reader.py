@@ -41,7 +41,7 @@ def _line(line: dict[str, Any], known: Known) -> Iterator[Event]:
     if kind in ("user", "assistant", "attachment"):
         session = known.session_of(line)
         at = millis(line.get("timestamp"))
-        events = list(_TALK[kind](line, session, at, known))
+        events = _TALK[kind](line, session, at, known)
         if events and not known.is_idle(session):
             known.leaf = text(line.get("uuid")) or known.leaf
             yield from known.facts(session, line, at)
@@ -54,7 +54,11 @@ def _line(line: dict[str, Any], known: Known) -> Iterator[Event]:
             yield Ref(known.session_of(line), "pr", value, millis(line.get("timestamp")))
 
 
-def _user(line: dict[str, Any], session: str, at: int, known: Known) -> Iterator[Event]:
+def _user(line: dict[str, Any], session: str, at: int, known: Known) -> list[Event]:
+    return list(_of_user(line, session, at, known))
+
+
+def _of_user(line: dict[str, Any], session: str, at: int, known: Known) -> Iterator[Event]:
     if line.get("isCompactSummary"):
         overview = summary(line)
         if overview:
@@ -79,31 +83,35 @@ def _user(line: dict[str, Any], session: str, at: int, known: Known) -> Iterator
         yield Said(session, AGENT, words, at, key)  # the agent's own words to its helper
 
 
-def _queued(line: dict[str, Any], session: str, at: int, _known: Known) -> Iterator[Event]:
+def _queued(line: dict[str, Any], session: str, at: int, _known: Known) -> list[Event]:
     words = queued(line)
-    if words and not is_helper(session):
-        yield Said(session, USER, words, at, text(line.get("uuid")))
+    if not words or is_helper(session):
+        return []
+    return [Said(session, USER, words, at, text(line.get("uuid")))]
 
 
-def _assistant(line: dict[str, Any], session: str, at: int, known: Known) -> Iterator[Event]:
+def _assistant(line: dict[str, Any], session: str, at: int, known: Known) -> list[Event]:
     message = mapping(line.get("message"))
     if line.get("isApiErrorMessage") or message.get("model") == "<synthetic>":
-        return
+        return []
     identity = text(message.get("id")) or text(line.get("uuid"))
     content = message.get("content")
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else items(content)
+    events: list[Event] = []
     for block in map(mapping, blocks):
         kind = block.get("type")
         if kind == "text" and (words := text(block.get("text")).strip()):
-            yield Said(session, AGENT, words, at, known.key(session, identity, ""))
+            events.append(Said(session, AGENT, words, at, known.key(session, identity, ""), "text"))
         elif kind == "thinking" and (words := text(block.get("thinking")).strip()):
-            yield Said(session, AGENT, words, at, known.key(session, identity, "thought"), "step")
+            key = known.key(session, identity, "thought")
+            events.append(Said(session, AGENT, words, at, key, "step"))
         elif kind == "tool_use":
             name, given, call = text(block.get("name")), mapping(block.get("input")), text(block.get("id"))
-            yield Said(session, AGENT, step(name, given), at, call, "step")
-            yield from touches(session, name, given, at)
+            events.append(Said(session, AGENT, step(name, given), at, call, "step"))
+            events += touches(session, name, given, at)
             if awaits(name, given):
                 known.await_output(call)
+    return events
 
 
 _TALK = {"user": _user, "assistant": _assistant, "attachment": _queued}

@@ -36,6 +36,7 @@ class Known:
             if os.path.basename(folder) == "subagents":
                 self._default = os.path.basename(os.path.dirname(folder))
         saved = _parse(state)
+        self._told: tuple[Any, ...] = ()
         self.awaited = [call for call in items(saved.get("awaited")) if isinstance(call, str)]
         self.leaf = text(saved.get("leaf"))  # the last line of talk, which a title may name
         self._head = [title for title in items(saved.get("head")) if isinstance(title, str)]
@@ -57,8 +58,12 @@ class Known:
 
     def facts(self, session: str, line: dict[str, Any], at: int) -> Iterable[Facts]:
         """Return what a line of talk newly tells about its session."""
-        known = self._known(session)
         model = text(mapping(line.get("message")).get("model"))
+        tells = (session, line.get("cwd"), line.get("gitBranch"), model)
+        if tells == self._told:  # nearly every line tells what the line before it told
+            return ()
+        self._told = tells
+        known = self._known(session)
         branch = text(line.get("gitBranch"))
         told = {"cwd": text(line.get("cwd")), "branch": "" if branch == "HEAD" else branch, "model": model}
         new: dict[str, Any] = {

@@ -34,6 +34,7 @@ class Command:
     needs_operand: bool = False
     options: tuple[Option, ...] = ()
     hidden: bool = False
+    mends: bool = False  # it makes the store anew, whatever state it is in
     tier: int = 0  # how much it discloses: 1 orientation, 2 search, 3 whole texts
     rows: str = ""  # what a row of its output shows
 
@@ -86,7 +87,7 @@ def parse(command: Command, words: Sequence[str]) -> Arguments:
         if not word.startswith("-") or word == "-":
             arguments.operands.append(word)
             continue
-        name, equals, value = word.partition("=")
+        name, equals, value = _divided(word)
         option = by_name.get(name)
         if option is None:
             behind = " Words that begin with a dash go behind `--`." if command.operand else ""
@@ -103,6 +104,14 @@ def parse(command: Command, words: Sequence[str]) -> Arguments:
         arguments.set(option.name, _number(name, value) if option.number else value)
     _check_operands(command, arguments.operands)
     return arguments
+
+
+def _divided(word: str) -> tuple[str, str, str]:
+    """Divide `--limit=5`, `-n=5` and `-n5` into the option and its value."""
+    if word.startswith("--") or len(word) == 2 or word[2] == "=":
+        name, equals, value = word.partition("=")
+        return name, equals, value
+    return word[:2], "=", word[2:]
 
 
 def _check_operands(command: Command, operands: list[str]) -> None:

@@ -67,7 +67,7 @@ COMMANDS = (
     Command("index", "read all new history now", "told.cli.upkeep", "index", options=(JSON,)),
     Command(
         "rebuild", "make told's database anew from the agents' files",
-        "told.cli.upkeep", "rebuild", options=(JSON,),
+        "told.cli.upkeep", "rebuild", options=(JSON,), mends=True,
     ),
     Command("sweep", "read the rest of the history quietly", "told.cli.upkeep", "sweep", hidden=True),
 )  # fmt: skip

@@ -10,7 +10,9 @@ if TYPE_CHECKING:
     from told.cli.arguments import Arguments
     from told.cli.context import Context
 
-_PATH = 34
+# Bytes of ten rows: what they may cost an agent is 150 tokens.
+_FILES_BYTES = 565
+_LEAST_PATH = 24
 
 
 def files(context: Context, arguments: Arguments) -> int:
@@ -30,13 +32,17 @@ def files(context: Context, arguments: Arguments) -> int:
         return 0 if found else 1
     if not found:
         return nothing(context, "No files were touched", scope)
-    room = _PATH if limit <= 10 else max(_PATH, context.width - 40)
+    header = f"{count(len(found), 'file')}, {scope.name}{beyond(widened)}"
+    room = max(_LEAST_PATH, context.width - 40)
+    if limit <= 10:
+        fixed = sum(len(f"{when(row.at, context.now)} {row.how}  {row.session}\n") for row in found)
+        room = max(_LEAST_PATH, min(room, (_FILES_BYTES - len(header) - fixed) // len(found)))
     lines = []
     for row in found:
         path = short_path(row.path, row.root, room)
         place = f" {cut(row.project, 24)}" if scope.project is None and row.project and limit > 10 else ""
         lines.append(f"{when(row.at, context.now)} {row.how} {path} {row.session}{place}")
-    context.print(f"{count(len(found), 'file')}, {scope.name}{beyond(widened)}")
+    context.print(header)
     context.print(context.fence.block("\n".join(lines)))
     unread(context)
     return 0

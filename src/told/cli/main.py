@@ -8,7 +8,7 @@ import sys
 import time
 
 from told.cli.commands import COMMANDS, command_named
-from told.errors import ToldError, UsageError
+from told.errors import BusyError, MissingError, ToldError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,14 +85,16 @@ def _command_first(words: list[str]) -> list[str]:
     return words
 
 
-def _run(command: Command, arguments: Arguments, environ: Mapping[str, str]) -> int:
+def _run(command: Command, arguments: Arguments, environ: Mapping[str, str], *, again: bool = False) -> int:
+    import apsw
+
     from told.cli.session import Session
 
     began = time.perf_counter()
     code, rows = 1, 0
     session = Session(environ)
     try:
-        context = session.open(catch_up=command.tier > 0)
+        context = session.open(catch_up=command.tier > 0, any_version=command.mends)
         code = _function(command)(context, arguments)
         rows = context.rows
         sys.stdout.write(context.take())
@@ -100,6 +102,21 @@ def _run(command: Command, arguments: Arguments, environ: Mapping[str, str]) -> 
     except ToldError as error:
         code = error.exit_code
         raise
+    except (apsw.CorruptError, apsw.NotADBError):
+        if again:
+            raise MissingError(
+                "The store is damaged and cannot be made anew. Delete it and try again."
+            ) from None
+        session.begin_anew()
+        return _run(command, arguments, environ, again=True)
+    except apsw.BusyError:
+        code = BusyError.exit_code
+        raise BusyError from None
+    except (apsw.FullError, apsw.ReadOnlyError, apsw.IOError, apsw.CantOpenError) as error:
+        code = MissingError.exit_code
+        raise MissingError(
+            f"told cannot write its store: {error}. Free some space, or set TOLD_HOME."
+        ) from None
     finally:
         session.close(command, code, rows, (time.perf_counter() - began) * 1000)
     return code

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from told.agents.labels import label
 from told.cli.output import count, cut, iso, to_json
-from told.cli.sessions import about, session_head, session_json, summary, unread, widen
+from told.cli.sessions import NO_HISTORY, about, session_head, session_json, summary, unread, widen
 from told.errors import NotFoundError
 from told.search.excerpt import excerpt, mark
 from told.search.sessions import search as find
 from told.store.ids import NOTE, TITLE, project_token, public_id
 from told.store.matching import Matching
+from told.store.reading import Filter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 # Bytes of five hits: 350 tokens.
 _SEARCH_BYTES = 1380
-_LEAST_EXCERPT = 90
+_LEAST_EXCERPT = 30
 _MOST_EXCERPT = 200
 
 
@@ -63,18 +64,29 @@ def _print(context: Context, scope: Scope, found: Found, question: str, limit: i
     rows = [context.reading.session(group.session) for group in found.sessions]
     heads = [f"{session_head(context, row)} {cut(summary(row), 40)}" for row in rows]
     room = _MOST_EXCERPT
+    hits = _hits(context, found, rows, room)
     if limit <= 5:
-        spare = _SEARCH_BYTES - len(header) - 40 - sum(len(head.encode()) + 24 for head in heads)
-        room = max(_LEAST_EXCERPT, min(room, spare // len(rows)))
-    lines = []
-    for group, row, head in zip(found.sessions, rows, heads, strict=True):
-        lines.append(head)
-        place, who, text, _ = _best(context, row, group.turns[0], found.query.words, room)
-        more = f" (+{len(group.turns) - 1})" if len(group.turns) > 1 else ""
-        lines.append(f"  {place} {who}: {text}{more}")
+        fixed = len(header.encode()) + 40 + sum(len(head.encode()) + 2 for head in heads)
+        for _ in range(3):  # marks and letters of several bytes make an excerpt longer than its room
+            size = sum(len(hit.encode()) for hit in hits)
+            if fixed + size <= _SEARCH_BYTES:
+                break
+            room = max(_LEAST_EXCERPT, room * max(0, _SEARCH_BYTES - fixed) // size - 2)
+            hits = _hits(context, found, rows, room)
     context.print(header)
+    lines = [line for pair in zip(heads, hits, strict=True) for line in pair]
     context.print(context.fence.block("\n".join(lines)))
     unread(context)
+
+
+def _hits(context: Context, found: Found, rows: list[SessionRow], room: int) -> list[str]:
+    """Return a line for the best turn of each session."""
+    hits = []
+    for group, row in zip(found.sessions, rows, strict=True):
+        place, who, text, _ = _best(context, row, group.turns[0], found.query.words, room)
+        more = f" (+{len(group.turns) - 1})" if len(group.turns) > 1 else ""
+        hits.append(f"  {place} {who}: {text}{more}")
+    return hits
 
 
 def _best(
@@ -124,5 +136,7 @@ def _as_json(context: Context, scope: Scope, found: Found, question: str) -> dic
 def _nothing(context: Context, scope: Scope, question: str) -> str:
     if context.left:
         return f"Nothing found yet: {count(context.left, 'file')} of history still being read. Ask again."
+    if not context.reading.count(Filter()):
+        return NO_HISTORY.format(what="Nothing found")
     where = f" in {scope.name}. Try --all-projects" if scope.project is not None else ""
     return f"Nothing found for {cut(question, 60)!r}{where}. Try fewer or other words."

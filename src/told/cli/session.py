@@ -7,10 +7,10 @@ import sys
 import time
 
 from told.cli.context import Context
-from told.errors import MissingError
+from told.errors import MissingError, UsageError
 from told.ingest.look import look
 from told.settings import load
-from told.store.database import make_private_folder, open_database
+from told.store.database import WAIT_MS, make_private_folder, open_database
 from told.store.schema import VERSION, migrate, version
 from told.store.watch import Watch
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 # What a query may spend on reading new data before it answers.
 _CATCH_UP_SECONDS = 0.1
+_CATCH_UP_WAIT_MS = 50
 _SWEEP_EVERY_MS = 60_000
 
 
@@ -33,13 +34,15 @@ class Session:
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = environ
         self._settings = load(environ)
+        for name in (*self._settings.agents_off, *dict(self._settings.agent_folders)):
+            _check_agent(name, self._settings.home)
         self._context: Context | None = None
         self._connection: apsw.Connection | None = None
 
-    def open(self, *, catch_up: bool) -> Context:
+    def open(self, *, catch_up: bool, any_version: bool = False) -> Context:
         """Open the store, making it if need be, and take in what is new if the command asks for it."""
         settings = self._settings
-        connection = self._connection = open_store(settings.sessions_path)
+        connection = self._connection = open_store(settings.sessions_path, any_version=any_version)
         key = _key(settings.home)
         context = self._context = Context(settings, self._environ, connection, key)
         if catch_up:
@@ -58,11 +61,20 @@ class Session:
         from told.guard.redact import Redactor
         from told.ingest.sweep import Sweep
 
+        connection.set_busy_timeout(_CATCH_UP_WAIT_MS)
         try:
             sweep = Sweep(connection, self._settings, self._environ, Redactor(key).redact)
             return sweep.some(changed, cwd, _CATCH_UP_SECONDS)  # type: ignore[arg-type]
         except (BusyError, apsw.BusyError, apsw.ReadOnlyError, apsw.FullError, apsw.IOError):
             return 0  # the answer is given from what is known; `told health` says what is wrong
+        finally:
+            connection.set_busy_timeout(WAIT_MS)
+
+    def begin_anew(self) -> None:
+        """Put a damaged store aside: it is derived, and is made again from the agents' files."""
+        if self._connection is not None:
+            self._connection.close()
+        set_aside(self._settings.sessions_path)
 
     def close(self, command: Command, code: int, rows: int, milliseconds: float) -> None:
         """Note the call, and start a sweep in the background if one is due."""
@@ -79,8 +91,11 @@ class Session:
             start_sweep(self._settings.home, self._environ)
 
 
-def open_store(path: str) -> apsw.Connection:
-    """Open `sessions.db`; make it, migrate it, or begin it anew when it is from another time or damaged."""
+def open_store(path: str, *, any_version: bool = False) -> apsw.Connection:
+    """Open `sessions.db`; make it, migrate it, or begin it anew when it is from another time or damaged.
+
+    A store that a newer told made is only put aside when the caller says that any version will do.
+    """
     import apsw
 
     fresh = not os.path.exists(path)
@@ -96,7 +111,7 @@ def open_store(path: str) -> apsw.Connection:
     except (apsw.NotADBError, apsw.CorruptError):
         newer = False
     connection.close()
-    if newer:
+    if newer and not any_version:
         raise MissingError("The store was made by a newer told. Update told, or run `told rebuild`.")
     set_aside(path)
     return open_store(path)
@@ -109,6 +124,16 @@ def set_aside(path: str) -> None:
             os.replace(path + suffix, f"{path}.damaged{suffix}")
     os.replace(path, f"{path}.damaged")
     sys.stderr.write("told: the store was damaged; it is being made anew from the agents' files.\n")
+
+
+def _check_agent(name: str, home: str) -> None:
+    from told.agents import all_agents, is_agent
+
+    if not is_agent(name):
+        path = os.path.join(home, "config.toml")
+        raise UsageError(
+            f"There is no agent {name!r}, as {path} has it. told knows: {', '.join(all_agents())}."
+        )
 
 
 def _key(home: str) -> bytes:

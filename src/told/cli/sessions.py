@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
+NO_HISTORY = "{what}: no agent has any history here. `told agents` says where told looks."
+
 # Bytes of a whole list: what five rows may cost an agent is 150 tokens.
 _LIST_BYTES = 585
 _LEAST_SUMMARY = 24
@@ -152,6 +154,8 @@ def session_json(context: Context, row: SessionRow) -> dict[str, Any]:
 def about(context: Context, scope: Scope, widened: bool) -> dict[str, Any]:
     """Return what every JSON answer says about what it covers."""
     head: dict[str, Any] = {"project": scope.name if scope.project else None, "count": context.rows}
+    if scope.project and not is_plain(scope.project.name):
+        head["trust"] = "agent"
     if widened:
         head["widened"] = True
     if context.left:
@@ -198,7 +202,7 @@ def nothing(context: Context, what: str, scope: Scope) -> int:
             f"{what} yet: {count(context.left, 'file')} of history still being read. Ask again."
         )
     if not context.reading.count(replaced(scope.filter, project=0, agent="", since=0)):
-        raise NotFoundError(f"{what}: no agent has any history here. `told agents` says where told looks.")
+        raise NotFoundError(NO_HISTORY.format(what=what))
     hint = " Try --all-projects." if scope.project is not None else ""
     narrow = " with these limits" if scope.filter.agent or scope.filter.since else ""
     where = f" in {scope.name}" if scope.project is not None else " in any project" if not narrow else ""

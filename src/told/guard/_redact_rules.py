@@ -21,6 +21,7 @@ _PRIVATE_KEY = (
     r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----"
     r"(?:[^-]|-(?!----))*+-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----"
     r"|-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----"
+    r"(?:(?:\s|\\n){0,4}+[A-Za-z-]{3,20}+:[ ][^\n\\]{0,200}+)*+"
     r"(?:[\s\"'+|\\nr]{0,12}+[A-Za-z0-9+/=]{16,512}+)*+"
 )
 _NAMES = ("pass", "pwd", "secret", "token", "key", "credential", "auth")
@@ -33,6 +34,7 @@ CONTEXT = (
         (
             "-----BEGIN RSA PRI·VATE KEY-----\nMIIEowIBAAKCAQEAk3J9sQ0vcD==\n-----END RSA PRI·VATE KEY-----",
             "-----BEGIN PRI·VATE KEY-----\\nMIIEowIBAAKCAQEAk3J9sQ0vWx7LmN2pR5tY8uB1\\n",
+            "-----BEGIN PGP PRI·VATE KEY BLOCK-----\nVersion: GnuPG v2\n\nlQWGBGSVV4YBDAClvRnxezIRy2Yv7S\n",
         ),
         (
             "-----BEGIN PRI·VATE KEY-----\nanything\n-----END PRI·VATE KEY-----",

@@ -100,7 +100,9 @@ def _looks_random(value: str) -> bool:
     ):
         return True
     changes = _changes(plain)
-    return (changes * 5 >= len(plain) and (bool(digits) or changes * 3 >= len(plain))) or bool(_UUID.match(value))
+    return (changes * 5 >= len(plain) and (bool(digits) or changes * 3 >= len(plain))) or bool(
+        _UUID.match(value)
+    )
 
 
 def named(value: str, head: str, lead: str, after: str) -> bool:
@@ -108,11 +110,10 @@ def named(value: str, head: str, lead: str, after: str) -> bool:
     name = (
         head[len(head.rstrip(_NAME_CHARACTERS)) :] + lead[: len(lead) - len(lead.lstrip(_NAME_CHARACTERS))]
     ).lower()
-    if not _SECRET_NAME.search(name) or _PLAIN_NAME.search(name) or after in _CALLS:
-        return False
-    if not name.startswith("-") and _OPERATORS.isdisjoint(lead) and "value" not in lead:
-        return False  # a space joins a name to its value only in a command's option
-    return password(value) if "pass" in name or "pwd" in name else random(value)
+    if after in _CALLS or (not name.startswith("-") and _OPERATORS.isdisjoint(lead) and "value" not in lead):
+        return False  # a call; or only a space, which joins a name to its value in a command's option alone
+    judge = password if "pass" in name or "pwd" in name else random
+    return judge(value) and bool(_SECRET_NAME.search(name)) and not _PLAIN_NAME.search(name)
 
 
 def command(value: str, head: str, lead: str, _after: str) -> bool:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 # Agents write tool output and images on one line; nothing a person said is this long.
 MAX_LINE = 16 * 1024 * 1024
 _MARK_EVERY = 512 * 1024
+_LINE_FEED = 10
 _UTF8_MARK = b"\xef\xbb\xbf"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
@@ -42,17 +43,17 @@ def json_lines(
     """
     number, marked = cursor.line, cursor.offset
     done = cursor.offset
-    for raw, end in raw_lines(path, cursor.offset):
+    for raw, end in _lines(path, cursor.offset, skip):
         if isinstance(raw, Problem):
             if raw.line == 0:  # the file itself
                 yield raw
                 break
             number += 1
             yield Problem(number, raw.reason)
-            done = end
-            continue
-        complete = raw.endswith(b"\n")
-        if not (skip is not None and complete and skip(raw)):
+        elif isinstance(raw, int):  # lines that were skipped
+            number += raw
+        else:
+            complete = raw.endswith(b"\n")
             # A crash can leave zeros where a line was to be written; the next line follows them at once.
             content = raw.strip(b" \t\r\n\0").removeprefix(_UTF8_MARK)
             if content:
@@ -63,7 +64,7 @@ def json_lines(
                     break  # the agent is still writing it
                 else:
                     yield Problem(number + 1, parsed if isinstance(parsed, str) else "not a JSON object")
-        number += complete  # a line feed that is still to come ends this line, not one more
+            number += complete  # a line feed that is still to come ends this line, not one more
         done = end
         if done - marked >= _MARK_EVERY:
             marked = done
@@ -73,7 +74,16 @@ def json_lines(
 
 
 def raw_lines(path: str, offset: int) -> Iterator[tuple[bytes | Problem, int]]:
-    """Yield each line's bytes with the offset behind it.
+    """Yield each line's bytes with the offset behind it, or a `Problem` as below."""
+    for raw, end in _lines(path, offset, None):
+        if not isinstance(raw, int):  # nothing is skipped
+            yield raw, end
+
+
+def _lines(
+    path: str, offset: int, skip: Callable[[bytes], bool] | None
+) -> Iterator[tuple[bytes | int | Problem, int]]:
+    """Yield each line's bytes, or how many lines were skipped, with the offset behind it.
 
     A line over the limit is a `Problem` on line 1, a file that cannot be read one on line 0.
     """
@@ -82,12 +92,24 @@ def raw_lines(path: str, offset: int) -> Iterator[tuple[bytes | Problem, int]]:
     except NotReadableError as error:
         yield Problem(0, str(error)), offset
         return
+    skipped = skipped_bytes = 0
     with file:
         try:
             file.seek(offset)
             while raw := file.readline(MAX_LINE):
-                offset += len(raw)
-                if len(raw) < MAX_LINE or raw.endswith(b"\n"):
+                size = len(raw)
+                offset += size
+                if skip is not None and raw[-1] == _LINE_FEED and skip(raw):
+                    skipped += 1
+                    skipped_bytes += size
+                    if skipped_bytes >= _MARK_EVERY:
+                        yield skipped, offset
+                        skipped = skipped_bytes = 0
+                    continue
+                if skipped:
+                    yield skipped, offset - size
+                    skipped = skipped_bytes = 0
+                if size < MAX_LINE or raw[-1] == _LINE_FEED:
                     yield raw, offset
                     continue
                 while rest := file.readline(_MARK_EVERY):
@@ -97,6 +119,9 @@ def raw_lines(path: str, offset: int) -> Iterator[tuple[bytes | Problem, int]]:
                         break
         except OSError as error:
             yield Problem(0, reason(error)), offset
+            return
+    if skipped:
+        yield skipped, offset
 
 
 def json_document(path: str) -> Any | Problem:

@@ -25,7 +25,9 @@ _IN_WORDS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123
 _WORD_MAP = bytes(97 if byte in _IN_WORDS else 32 for byte in range(256))
 _PLACEHOLDER = re.compile(r"\[secret:[a-z0-9-]{1,40}+:[0-9a-f]{4}\]")
 _KNOWN = -1  # in place of a rule's number: redacted before
-_JUDGED = 160  # a value shows what it is in its first characters
+# How much of a value is judged: it shows what it is in its first characters, a key after its headers.
+_JUDGED = 80
+_JUDGED_OF_A_KEY = 2000
 _MAX_REFUSALS = 20
 _SHORT = 36  # a token shorter than this may go on in the next line
 _LONG_WORD = b"a" * 18
@@ -91,12 +93,13 @@ class Redactor:
         found: list[tuple[int, int, int]] = []
         for beginning in set(_BEGINNING.findall(_long_words(flat))):
             for order in _FORMATS_BY_BEGINNING[beginning]:
-                found += self._matches(order, beginning, plain, flat)
+                found += self._matches(order, beginning, plain, flat, set())
         flat = flat.lower()
+        starts: set[int] = set()
         for literal, orders in _CONTEXTS_BY_LITERAL.items():
             if literal in flat:
                 for order in orders:
-                    found += self._matches(order, literal, plain, flat)
+                    found += self._matches(order, literal, plain, flat, starts)
         if not found:
             return []
         found += ((*placeholder.span(), _KNOWN) for placeholder in _PLACEHOLDER.finditer(plain))
@@ -109,26 +112,28 @@ class Redactor:
                 merged.append((start, end, order))
         return [(start, end, RULES[order].name) for start, end, order in merged if order != _KNOWN]
 
-    def _matches(self, order: int, literal: bytes, text: str, flat: bytes) -> Iterator[tuple[int, int, int]]:
+    def _matches(
+        self, order: int, literal: bytes, text: str, flat: bytes, starts: set[int]
+    ) -> Iterator[tuple[int, int, int]]:
+        """Yield where a rule finds a secret; `starts` says where secrets were found before, and learns."""
         rule = RULES[order]
         pattern = self._patterns.get(order)
         if pattern is None:
             pattern = self._patterns[order] = re.compile(rule.pattern, 0 if rule.is_format else re.IGNORECASE)
         judge = JUDGEMENTS[rule.accept]
+        judged = _JUDGED_OF_A_KEY if rule.accept == "key-body" else _JUDGED
         refused_end = refusals = 0
         at = flat.find(literal)
         while at >= 0:
             match = pattern.match(text, at)
             behind = at + 1
-            if match:
+            if match and match.start(match.lastgroup or 0) not in starts:
                 start, end = match.span(match.lastgroup or 0)
-                value, head, lead = (
-                    text[start : min(end, start + _JUDGED)],
-                    text[max(0, at - 60) : at],
-                    text[at:start],
-                )
+                value = text[start : min(end, start + judged)]
+                head, lead = text[max(0, at - 60) : at], text[at:start]
                 if value and judge(value, head, lead, text[end : end + 1]):
                     end = behind = _grown(text, start, end, rule.is_format)
+                    starts.add(start)
                     yield start, end, order
                 else:
                     # Names that repeat without a gap could make one long value be judged over and over.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from _blake2 import blake2s
 
 from told.guard.files import NotReadableError, open_regular
+from told.ingest.fold import is_telling
 from told.ingest.locate import Locator
+from told.ingest.look import state_of
 from told.model import Cursor
 from told.record import record, replaced
 
@@ -14,12 +15,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from told.ingest.fold import Draft, Fold
+    from told.ingest.fold import Draft
     from told.model import Facts, Problem
     from told.store.projects import Projects
     from told.store.sources import Known, Sources
     from told.store.writing import SessionState, TurnText, Writer
 
+ARCHIVE = "archive"  # the layout of what told itself keeps of sessions whose source is gone
 _SAMPLE = 512
 
 
@@ -52,14 +54,17 @@ class Batch:
         self._now = now
         self._told = told
         self._portions: list[Portion] = []
-        # Sources that have outgrown the one their session was taken from: to be read again from their start.
+        # Sources that grow while their session was taken from another: to be read again from their start.
         self._outgrown: set[int] = set()
+        self._refused: set[tuple[int, str]] = set()
+        self._again: list[int] = []
+        self._has_placed = False
         self.weight = 0
 
-    def add(self, fold: Fold, portion: Portion) -> None:
-        """Hold a portion until the commit."""
+    def add(self, portion: Portion, weight: int = 0) -> None:
+        """Hold a portion, of so many characters, until the commit."""
         self._portions.append(portion)
-        self.weight += fold.weight
+        self.weight += weight
 
     def commit(self) -> None:
         """Write everything held, in one transaction."""
@@ -79,40 +84,51 @@ class Batch:
                 if portion.known.id in self._outgrown:
                     self._outgrown.remove(portion.known.id)
                     self._sources.advance(portion.known.id, Cursor(), "")
+                    self._again.append(portion.known.id)
                     continue
                 printed = fingerprint(portion.known.source.path, portion.cursor.offset)
                 self._sources.advance(portion.known.id, portion.cursor, printed)
                 if portion.finished:
                     self._sources.finish(portion.known.id, portion.size, portion.changed)
+            for helper, project_id in self._projects.helpers_behind() if self._has_placed else ():
+                self._writer.place_session(helper, project_id, "")
+            self._has_placed = False
         self._portions.clear()
         self.weight = 0
         if self._told is not None:
             for agent, native, turns in new_turns:
                 self._told(agent, native, turns)
 
+    def take_again(self) -> list[int]:
+        """Return the sources that have to be read again, from their start."""
+        again, self._again = self._again, []
+        return again
+
     def _write(
         self, portion: Portion, draft: Draft, locator: Locator
     ) -> tuple[str, str, tuple[TurnText, ...]]:
-        writer, agent = self._writer, portion.known.source.agent
-        session = writer.session(agent, draft.native) or writer.new_session(agent, draft.native)
-        writer.merge(session.id, _dated(draft))
-        session = self._placed(writer.session(agent, draft.native) or session, locator)
+        writer, agent, source_id = self._writer, portion.known.source.agent, portion.known.id
+        session = before = writer.session(agent, draft.native) or writer.new_session(agent, draft.native)
         owns = bool(draft.turns or draft.touches) and self._owns(portion, draft, session)
+        if owns and session.source_id != source_id:
+            self._take_over(session, source_id)
+        writer.facts.put(session.id, source_id, _dated(draft, session), draft.last_at, replace=draft.begin)
+        writer.facts.settle(session.id)
+        session = self._placed(writer.session(agent, draft.native) or session, locator)
+        if draft.begin:
+            writer.clear_source(session, source_id)
         if owns:
             if draft.begin:
-                writer.clear_session(session.id)
-            if session.source_id != portion.known.id:
-                writer.own(session.id, portion.known.id)
+                writer.clear_touches(session.id)
             writer.put_turns(session, draft.turns, replace=draft.begin)
             writer.put_touches(session.id, draft.touches.values())
-        writer.put_refs(session.id, draft.refs.values())
+        writer.put_refs(session.id, source_id, draft.refs.values())
         for note in draft.notes.values():
-            writer.put_checkpoint(session, note)
-        if draft.facts.title:
-            writer.put_title(session, draft.facts.title, session.started)
+            writer.put_checkpoint(session, source_id, note)
+        if draft.begin or (session.title, session.started) != (before.title, before.started):
+            writer.put_title(session)
         next_n = draft.next_n if owns else session.next_n
-        summary = draft.summary if owns and (draft.begin or session.next_n == 0) else ""
-        writer.close_session(session.id, next_n, summary, draft.last_at)
+        writer.close_session(session.id, next_n, _summary(draft, session) if owns else session.summary)
         return agent, draft.native, tuple(draft.turns) if owns else ()
 
     def _placed(self, session: SessionState, locator: Locator) -> SessionState:
@@ -123,6 +139,7 @@ class Batch:
         if not project_id or project_id == session.project_id:
             return session
         self._writer.place_session(session.id, project_id, part)
+        self._has_placed = True
         return self._writer.session(session.agent, session.native) or session
 
     def _owns(self, portion: Portion, draft: Draft, session: SessionState) -> bool:
@@ -130,26 +147,50 @@ class Batch:
 
         The same session can lie in two files: a copy, or a file that was moved. The larger one counts.
         """
-        if session.source_id in (0, portion.known.id):
+        known = portion.known
+        if session.source_id in (0, known.id) or known.source.layout == ARCHIVE:
             return True
+        if not draft.begin:
+            if (known.id, draft.native) not in self._refused:
+                self._outgrown.add(known.id)
+            return False
         owner = self._sources.by_id(session.source_id)
-        try:
-            other = os.stat(owner.source.path).st_size if owner is not None else -1
-        except OSError:
-            return draft.begin
-        larger = owner is None or (portion.size, owner.source.path) > (other, portion.known.source.path)
-        if larger and not draft.begin:
-            self._outgrown.add(portion.known.id)
-        return larger and draft.begin
+        if owner is None:
+            return True
+        if owner.source.layout == ARCHIVE:
+            owns = not portion.finished or draft.next_n >= session.next_n
+        else:
+            other = state_of(owner.source.path)
+            mine, theirs = (portion.size, owner.source.path), (other or (owner.size,))[0]
+            owns = mine > (theirs, known.source.path) if other else portion.size >= theirs
+        if not owns:
+            self._refused.add((known.id, draft.native))
+        return owns
+
+    def _take_over(self, session: SessionState, source_id: int) -> None:
+        """Make a source the one a session's turns come from; what is no longer there has no say any more."""
+        owner = self._sources.by_id(session.source_id) if session.source_id else None
+        if owner is not None and (owner.source.layout == ARCHIVE or state_of(owner.source.path) is None):
+            self._writer.clear_source(session, owner.id)
+            self._writer.facts.forget(session.id, owner.id)
+        self._writer.own(session.id, source_id)
 
 
-def _dated(draft: Draft) -> Facts:
+def _dated(draft: Draft, session: SessionState) -> Facts:
     """Return a draft's facts, with the time of its first turn as the start when the agent wrote none."""
     facts = draft.facts
-    if facts.started or not draft.begin:
+    if facts.started or (session.started and not draft.begin):
         return facts
     first = next((turn.at for turn in draft.turns if turn.at), 0)
     return replaced(facts, started=first)
+
+
+def _summary(draft: Draft, session: SessionState) -> str:
+    """Return what the session is about: the same whether it was read at once or bit by bit."""
+    new, old = draft.summary, session.summary
+    if draft.begin or not old:
+        return new
+    return new if is_telling(new) and not is_telling(old) else old
 
 
 def fingerprint(path: str, offset: int) -> str:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from told.guard.fence import strip_fenced
 from told.guard.text import clean, one_line
-from told.model import USER, Begin, Checkpoint, Facts, Mark, Problem, Ref, Said, Touch
+from told.model import USER, Begin, Checkpoint, Cursor, Facts, Mark, Problem, Ref, Said, Touch
 from told.store.writing import TurnText
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container
+    from typing import Any
 
-    from told.model import Cursor, Event
+    from told.model import Event
 
 # Longer than anything a person types; pasted logs are cut.
 _MAX_ASKED = 32_000
@@ -23,6 +25,9 @@ _MAX_NOTE = 32_000
 _MAX_NAME = 1_000
 _SUMMARY = 200
 
+# Stands between texts that are redacted together. It is ASCII: any other letter makes cleaning slower.
+_BETWEEN = "\n~ told ~ next ~\n"
+
 _ISSUE_URL = re.compile(r"https?://[\w.-]+/([\w.-]+/[\w.-]+)/(pull|issues|merge_requests)/(\d{1,9})\b")
 
 
@@ -31,7 +36,7 @@ class _Turn:
 
     __slots__ = ("answered", "asked", "at", "key", "n", "room", "steps", "steps_room")
 
-    def __init__(self, n: int, at: int, key: str, asked: str) -> None:
+    def __init__(self, n: int, at: int, key: str | int, asked: str) -> None:
         self.n = n
         self.at = at
         self.key = key
@@ -47,13 +52,18 @@ class _Turn:
             if not self.answered and key:
                 self.key = key
             self.answered.append(text[: self.room])
-            self.room -= len(text)
+            self.room -= len(text) + 2  # and the empty line before the next
 
     def step(self, text: str) -> None:
         """Add a line about what the agent did."""
         if self.steps_room > 0:
             self.steps.append(text[: self.steps_room])
-            self.steps_room -= len(text)
+            self.steps_room -= len(text) + 1
+
+
+def is_telling(summary: str) -> bool:
+    """Whether a text says what a session is about, rather than "hi" or "go on"."""
+    return len(summary) > 30 or len(summary.split()) > 2
 
 
 class Draft:
@@ -71,13 +81,20 @@ class Draft:
         self.refs: dict[tuple[str, str], Ref] = {}
         self.notes: dict[int, Checkpoint] = {}
         self.last_at = 0
+        self.about = ""  # the summary, where it is known already
 
     @property
     def summary(self) -> str:
         """The first thing the user said that tells what the session is about."""
-        asked = [turn.asked for turn in self.turns if turn.asked]
-        telling = next((text for text in asked if len(text.split()) > 2 or len(text) > 30), "")
-        return one_line(telling or (asked[0] if asked else ""), _SUMMARY)
+        if self.about:
+            return self.about
+        first = ""
+        for turn in self.turns:
+            summary = one_line(turn.asked, _SUMMARY)
+            if is_telling(summary):
+                return summary
+            first = first or summary
+        return first
 
 
 class Fold:
@@ -86,25 +103,29 @@ class Fold:
     def __init__(
         self,
         *,
-        fresh: bool,
+        from_start: bool,
+        begun: Container[str],
         redact: Callable[[str], str],
         open_turn: Callable[[str], tuple[int, TurnText | None]],
     ) -> None:
         """Begin.
 
         Args:
-            fresh: the source is read from its start, so every session in it begins anew.
+            from_start: the source is read from its start, so every session in it begins anew …
+            begun: … except these, which have begun in an earlier portion.
             redact: removes secrets from a text.
             open_turn: for a session that goes on, the number of its next turn and the turn before that
                 (None when that turn is a copy that another session holds).
         """
-        self._fresh = fresh
+        self._from_start = from_start
+        self._begun = begun
         self._redact = redact
         self._open_turn = open_turn
         self.drafts: dict[str, Draft] = {}
         self.problems: list[Problem] = []
         self.cursor: Cursor | None = None
         self.weight = 0  # characters held
+        self._paths: dict[str, str] = {}
 
     def add(self, event: Event | Problem) -> None:
         """Take one event in."""
@@ -113,9 +134,11 @@ class Fold:
         elif isinstance(event, Facts):
             self._facts(event)
         elif isinstance(event, Touch):
-            path = clean(event.path)[:_MAX_NAME]
-            if path.strip():
-                draft = self._draft(event.session)
+            draft = self._draft(event.session)
+            path = self._paths.get(event.path)
+            if path is None:
+                path = self._paths[event.path] = self._text(event.path, _MAX_NAME).strip()
+            if path:
                 known = draft.touches.get(path)
                 how = known.how if known is not None and event.how == "read" else event.how
                 draft.touches[path] = Touch("", path, how, max(event.at, known.at if known else 0))
@@ -125,23 +148,26 @@ class Fold:
         elif isinstance(event, Checkpoint):
             self._note(event)
         elif isinstance(event, Begin):
-            self.drafts[event.session] = Draft(event.session, begin=True)
+            self.drafts[event.session] = Draft(_storable(event.session), begin=True)
         elif isinstance(event, Mark):
-            self.cursor = event.cursor
+            self.cursor = self._without_secrets(event.cursor)
         elif isinstance(event, Problem):
             self.problems.append(Problem(event.line, self._text(event.reason, _MAX_NAME)))
 
     def _draft(self, session: str) -> Draft:
         draft = self.drafts.get(session)
         if draft is None:
-            draft = self.drafts[session] = Draft(session, begin=self._fresh)
-            if not self._fresh:
-                draft.next_n, last = self._open_turn(session)
+            begin = self._from_start and session not in self._begun
+            draft = self.drafts[session] = Draft(_storable(session), begin=begin)
+            if not begin:
+                draft.next_n, last = self._open_turn(draft.native)
                 draft.open = draft.next_n > 0
                 if last is not None:
                     turn = _Turn(last.n, last.at, last.key, last.asked)
-                    turn.answer(last.answered, "")
-                    turn.step(last.steps)
+                    if last.answered:
+                        turn.answer(last.answered, "")
+                    if last.steps:
+                        turn.step(last.steps)
                     draft.parts.append(turn)
         return draft
 
@@ -178,15 +204,22 @@ class Fold:
         for draft in self.drafts.values():
             turns = []
             for part in draft.parts:
-                asked = strip_fenced(self._redact(part.asked)).strip()
-                answered = self._redact("\n\n".join(part.answered)).strip()
-                steps = self._redact("\n".join(part.steps)).strip()
+                asked, answered, steps = self._texts(part)
+                asked = strip_fenced(asked).strip()
                 turns.append(TurnText(part.n, part.at, part.key, asked, answered, steps))
                 for text in (asked, answered):
                     if "://" in text:
                         self._links(draft, text, part.at)
             draft.turns = tuple(turn for turn in turns if turn.asked or turn.answered or turn.steps)
         return tuple(self.drafts.values())
+
+    def _texts(self, part: _Turn) -> list[str]:
+        """Redact a turn's three texts in one go: most of what it costs is paid for each call."""
+        texts = [part.asked, "\n\n".join(part.answered), "\n".join(part.steps)]
+        redacted = self._redact(_BETWEEN.join(texts)).split(_BETWEEN)
+        if len(redacted) != len(texts):  # a text holds the mark itself, or left something open
+            redacted = [self._redact(text) for text in texts]
+        return [text.strip() for text in redacted]
 
     def _links(self, draft: Draft, text: str, at: int) -> None:
         for repository, kind, number in _ISSUE_URL.findall(text):
@@ -204,11 +237,28 @@ class Fold:
             title=old.title if keeps_title else one_line(self._text(facts.title, 400), _SUMMARY),
             title_by=old.title_by if keeps_title else facts.title_by,
             started=min(filter(None, (old.started, facts.started)), default=0),
-            parent=facts.parent or old.parent,
+            parent=_storable(facts.parent) or old.parent,
             kind=facts.kind or old.kind,
             archived=facts.archived or old.archived,
             model=self._text(facts.model, 100) or old.model,
         )
+
+    def _without_secrets(self, cursor: Cursor) -> Cursor:
+        """Redact what a reader wants to remember: it is stored like all the rest."""
+        if not cursor.state or self._redact(cursor.state) == cursor.state:
+            return cursor
+        try:
+            state = json.dumps(self._redacted(json.loads(cursor.state)))
+        except (ValueError, RecursionError):
+            state = self._redact(cursor.state)
+        return Cursor(cursor.offset, cursor.line, state)
+
+    def _redacted(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self._redact(value)
+        if isinstance(value, dict):
+            return {self._redact(name): self._redacted(item) for name, item in value.items()}
+        return [self._redacted(item) for item in value] if isinstance(value, list) else value
 
     def _ref(self, draft: Draft, kind: str, value: str, at: int) -> None:
         if value:
@@ -232,3 +282,8 @@ class Fold:
         number = max(0, min(note.number, 1_000_000))
         draft.notes[number] = Checkpoint(session="", number=number, title=title, at=note.at, **texts)
         draft.last_at = max(draft.last_at, note.at)
+
+
+def _storable(name: str) -> str:
+    """Return an agent's own id without halves of characters, which cannot be written as UTF-8."""
+    return name if name.isascii() else name.encode("utf-8", "replace").decode()

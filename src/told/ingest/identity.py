@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from told.guard.files import NotReadableError, open_regular
 from told.record import record
 
 TYPE_CHECKING = False
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
 
 _MAX_CONFIG = 1 << 20
 _GIT_SECONDS = 2
+_HOSTS = ("github.com", "gitlab.com", "bitbucket.org")
+# A clone of a clone of a clone …
+_MAX_CLONES = 4
 
 
 @record
@@ -74,35 +78,65 @@ def normal_remote(url: str) -> tuple[str, str]:
     ('github.com/acme/demo', 'Acme/Demo')
     >>> normal_remote("acme/demo")
     ('github.com/acme/demo', 'acme/demo')
+    >>> normal_remote("github.com/acme/demo")
+    ('github.com/acme/demo', 'acme/demo')
     """
-    url = url.strip()
+    host, path = _host_and_path(url.strip())
+    parts = [part.strip() for part in path.partition("?")[0].partition("#")[0].split("/")]
+    while parts and (not parts[0] or "@" in parts[0]):
+        parts[:1] = filter(None, (parts[0].rpartition("@")[2].strip(),))
+    path = "/".join(part for part in parts if part)
+    while path.endswith(".git"):
+        path = path.removesuffix(".git").rstrip("/ ")
+    host = _usual_name(host.strip().lower())
+    if not path or host[:1] in ("", ".") or not all(letter.isalnum() or letter in "._-" for letter in host):
+        return "", ""
+    # A short host with a short path would read as `owner/name`.
+    gap = ":" if "/" not in path and "." not in host and host != "file" else "/"
+    return f"{host}{gap}{path.lower()}", "/".join(path.split("/")[-2:])
+
+
+def _usual_name(host: str) -> str:
+    """Return the name under which a host is known: without the alias for another account or port."""
+    for known in _HOSTS:
+        if host.startswith(f"{known}-") or host in (f"www.{known}", f"ssh.{known}", f"altssh.{known}"):
+            return known
+    return host
+
+
+def _host_and_path(url: str) -> tuple[str, str]:
     if "://" in url:
         scheme, _, rest = url.partition("://")
-        authority, _, path = rest.partition("/")
-        host = authority.rpartition("@")[2].partition(":")[0]
         if scheme == "file":
-            host = "file"
-    elif ":" in url and not url.startswith(("/", ".")) and "/" not in url.partition(":")[0]:
-        authority, _, path = url.partition(":")
-        host = authority.rpartition("@")[2]
-    elif url.count("/") == 1 and not url.startswith((".", "/", "~")):
-        host, path = "github.com", url
-    else:
-        host, path = "file", url
-    path = path.strip("/").removesuffix(".git").strip("/")
-    if not host or not path:
-        return "", ""
-    host = host.lower()
-    if host.startswith("github.com-"):  # the usual ssh alias for a second account
-        host = "github.com"
-    return f"{host}/{path.lower()}", "/".join(path.split("/")[-2:])
+            return "file", rest
+        authority, _, path = rest.partition("/")
+        if "@" in path and ":" in authority and not authority.rpartition(":")[2].isdigit():
+            authority, _, path = rest.rpartition("@")[2].partition("/")  # a password with a slash in it
+        return authority.rpartition("@")[2].partition(":")[0], path
+    head, slash, rest = url.partition("/")
+    if head == "file" and rest:
+        return head, rest
+    if len(head) == 2 and head[1] == ":" and head[0].isalpha() and slash:  # a drive of Windows
+        return "file", url
+    if ":" in head and "\\" not in head and head[0] not in ".~":
+        name, _, path = head.partition(":")
+        if "@" in path:  # a password before the host, or an odd name
+            name, _, path = head.rpartition("@")[2].partition(":")
+        return name.rpartition("@")[2], path + slash + rest
+    if head and "@" not in head and not head.startswith((".", "~")):
+        if "." in head or "/" in rest:
+            return head, rest
+        if rest:
+            return "github.com", url
+    return "file", url
 
 
-def identify(folder: str, *, ask_git: bool) -> Identity:
+def identify(folder: str, *, ask_git: bool, clones: int = _MAX_CLONES) -> Identity:
     """Say which project an existing folder belongs to.
 
     A repository without a remote is known by its first commit, which only git can tell; with `ask_git` off
-    (where a child process would cost too much) it is known by its folder.
+    (where a child process would cost too much) it is known by its folder. A clone of a folder on this machine
+    is what that folder is.
     """
     root = git_root(folder)
     if not root:
@@ -111,7 +145,13 @@ def identify(folder: str, *, ask_git: bool) -> Identity:
     part = "" if part == "." else part
     common = common_git_folder(root)
     main = os.path.dirname(common) if os.path.basename(common) == ".git" else root
-    key, name = normal_remote(remote_of(common))
+    remote = remote_of(common)
+    if remote.startswith((".", "/", "~")):
+        remote = os.path.normpath(os.path.join(main, os.path.expanduser(remote)))
+        if clones and remote != main and os.path.lexists(os.path.join(remote, ".git")):
+            origin = identify(remote, ask_git=ask_git, clones=clones - 1)
+            return Identity(origin.key, origin.name, main, part)
+    key, name = normal_remote(remote)
     if key:
         return Identity(key, name, main, part)
     commit = _first_commit(root) if ask_git else ""
@@ -121,11 +161,12 @@ def identify(folder: str, *, ask_git: bool) -> Identity:
 def _first_commit(root: str) -> str:
     import subprocess
 
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
         done = subprocess.run(  # noqa: S603 - the only argument that varies is a folder that was looked at
             ["git", "-C", root, "rev-list", "--max-parents=0", "HEAD"],  # noqa: S607 - the user's own git
             capture_output=True, text=True, timeout=_GIT_SECONDS, check=False, stdin=subprocess.DEVNULL,
-            env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"},
+            env={**environ, "GIT_OPTIONAL_LOCKS": "0"},  # a hook's GIT_DIR would name another repository
         )  # fmt: skip
     except (OSError, subprocess.SubprocessError):
         return ""
@@ -153,7 +194,7 @@ def project_at(projects: Projects, folder: str) -> Project | None:
 
 def _read(path: str) -> str:
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read(_MAX_CONFIG)
-    except OSError:
+        with open_regular(path) as file:
+            return file.read(_MAX_CONFIG).decode("utf-8", "replace")
+    except (NotReadableError, OSError):
         return ""

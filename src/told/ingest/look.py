@@ -33,7 +33,8 @@ class Look:
 
 def look(watch: Watch, environ: Mapping[str, str], chosen: str, *, everything: bool = False) -> Look:
     """Compare folders and recently active files (or all of them) with what is known."""
-    if not same_surroundings(watch.surroundings(), environ, chosen):
+    is_first = everything and not watch.last_sweep()[0]
+    if is_first or not same_surroundings(watch.surroundings(), environ, chosen):
         return Look(moved=True)
     files = [
         path for path, size, changed in watch.files(-1 if everything else _RECENT)

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 from told.agents import agent_named, all_agents
-from told.agents.base import Folder, find, roots_of
+from told.agents.base import Folder, find, inside, roots_of
 from told.ingest.batch import Batch, Portion, fingerprint
 from told.ingest.fold import Fold
 from told.ingest.look import state_of, surroundings
+from told.ingest.places import recall_places
 from told.model import Cursor, Mark, Problem
 from told.record import record
 from told.search.index_text import extra_words, near_words
 from told.store.projects import Projects
 from told.store.sources import Sources
+from told.store.watch import Watch
 from told.store.writing import Writer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     import apsw
 
     from told.agents.base import Agent
     from told.ingest.look import Look
-    from told.model import Source
+    from told.model import Event, Source
     from told.settings import Settings
     from told.store.sources import Known
     from told.store.writing import TurnText
@@ -54,6 +57,7 @@ class Sweep:
         redact: Callable[[str], str], told: Callable[[str, str, tuple[TurnText, ...]], None] | None = None,
     ) -> None:  # fmt: skip
         """Take an open store, the settings, and a function that is handed each session's new turns."""
+        self._connection = connection
         self._settings = settings
         self._environ = environ
         self._redact = redact
@@ -65,13 +69,26 @@ class Sweep:
     def some(self, changed: Look, cwd: str, seconds: float) -> int:
         """Take in what a look found, for at most that long. Returns how many files are left to read."""
         deadline = time.monotonic() + seconds
-        return self._read(self._changed_sources(changed, cwd), deadline, None)
+        places = self._projects.roots()
+        left = self._read(self._changed_sources(changed, cwd), deadline, None)
+        found = self._in_new_places(places)
+        return left + len(found) if left else self._read(found, deadline, None)
 
     def everything(self, changed: Look, cwd: str, report: Callable[[Progress], None] | None = None) -> int:
-        """Take in all that a look found, to the end. Returns how many files were read."""
+        """Take in all that a look found, to the end. Returns how many files were read.
+
+        The first time, what the agents have deleted comes back from the archive.
+        """
+        places = self._projects.roots()
         todo = self._changed_sources(changed, cwd)
         self._read(todo, None, report)
-        return len(todo)
+        found = self._in_new_places(places)
+        self._read(found, None, None)
+        if not Watch(self._connection).last_sweep()[0]:
+            from told.ingest.archive import restore
+
+            restore(self._connection, self._settings.home, self._redact)
+        return len(todo) + len(found)
 
     def _changed_sources(self, changed: Look, cwd: str) -> list[Known]:
         agents: Iterable[Agent]
@@ -79,6 +96,9 @@ class Sweep:
             agents = all_agents().values()
         else:
             agents = [agent for name in changed.agents if (agent := agent_named(name)) is not None]
+        if changed.moved:
+            with self._writer.transaction():
+                recall_places(self._projects, self._settings.home)
         self._find([agent for agent in agents if agent.name not in self._settings.agents_off], cwd)
         if changed.moved:
             with self._writer.transaction():
@@ -105,6 +125,23 @@ class Sweep:
                 self._sources.add(sources)
                 self._sources.put_folders(agent.name, folders.items())
 
+    def _in_new_places(self, before: list[str]) -> list[Known]:
+        """Return the files of agents that lie in the folders of projects which were not known before."""
+        new = sorted({*self._projects.roots()} - {*before})
+        if not new:
+            return []
+        sources = []
+        with self._writer.transaction():
+            for agent in all_agents().values():
+                if agent.in_projects and agent.name not in self._settings.agents_off:
+                    found = list(find(agent, (), new))
+                    folders = [(one.path, one.changed) for one in found if isinstance(one, Folder)]
+                    self._sources.add_folders(agent.name, folders)
+                    sources += [one[0] for one in found if not isinstance(one, Folder)]
+            self._sources.add(sources)
+        known = [self._sources.get(source.path) for source in sources]
+        return [one for one in known if one is not None and not one.changed]
+
     def _unread(self, changed: Look) -> list[Known]:
         """Return the sources that differ from what was read, the latest first; note those that are gone."""
         paths = {*changed.files}
@@ -115,7 +152,7 @@ class Sweep:
             if known.changed and known.source.path not in paths and not changed.moved:
                 continue
             state = state_of(known.source.path)
-            if state is None:
+            if state is None or _leads_outside(known.source):
                 gone.append(known.source.path)
             elif state != (known.size, known.changed):
                 todo.append((state[1], known))
@@ -129,16 +166,22 @@ class Sweep:
         self, todo: list[Known], deadline: float | None, report: Callable[[Progress], None] | None
     ) -> int:
         sizes = [(state_of(known.source.path) or (0, 0))[0] for known in todo] if report else []
-        done = 0
+        done, total = 0, sum(sizes)
         for place, known in enumerate(todo):
-            if deadline is not None and time.monotonic() > deadline:
+            # However little time there is, the latest file is looked into: an answer should know of today.
+            if place and deadline is not None and time.monotonic() > deadline:
                 self._batch.commit()
                 return len(todo) - place
             if not self._read_one(known, deadline):
                 return len(todo) - place
             if report is not None:
                 done += sizes[place]
-                report(Progress(place + 1, len(todo), done, sum(sizes)))
+                report(Progress(place + 1, len(todo), done, total))
+        self._batch.commit()
+        for source_id in self._batch.take_again():
+            outgrown = self._sources.by_id(source_id)
+            if outgrown is not None and not self._read_one(outgrown, deadline):
+                return 1
         self._batch.commit()
         return 0
 
@@ -153,48 +196,59 @@ class Sweep:
             start.offset > state[0] or fingerprint(known.source.path, start.offset) != known.print
         ):  # fmt: skip
             start = Cursor()
-        fresh = start == Cursor()
-        fold = self._fold(agent, fresh)
-        try:
-            for event in agent.read(known.source, start):
-                fold.add(event)
-                if not isinstance(event, Mark):
-                    continue
-                late = deadline is not None and time.monotonic() > deadline
-                if late or fold.weight > _BATCH:
-                    self._hold(known, fold, start, fresh, state, finished=False)
-                    self._batch.commit()
-                    if late:
-                        return False
-                    start, fresh = event.cursor, False
-                    fold = self._fold(agent, fresh)
-        except Exception as error:  # noqa: BLE001 - one bad file never stops the others
-            fold.add(Problem(0, f"the reader failed: {type(error).__name__}"))
+        fresh = from_start = start == Cursor()
+        begun: set[str] = set()
+        fold = self._fold(agent, from_start, begun)
+        for event in _events(agent, known.source, start):
+            fold.add(event)
+            if not isinstance(event, Mark):
+                continue
+            late = deadline is not None and time.monotonic() > deadline
+            if late or fold.weight > _BATCH:
+                self._hold(known, fold, start, fresh, state, finished=False)
+                self._batch.commit()
+                if late:
+                    return False
+                begun |= fold.drafts.keys()
+                start, fresh = fold.cursor or start, False
+                fold = self._fold(agent, from_start, begun)
         self._hold(known, fold, start, fresh, state, finished=True)
         if self._batch.weight > _BATCH:
             self._batch.commit()
         return True
 
-    def _fold(self, agent: Agent, fresh: bool) -> Fold:
+    def _fold(self, agent: Agent, from_start: bool, begun: set[str]) -> Fold:
         def open_turn(native: str) -> tuple[int, TurnText | None]:
             session = self._writer.session(agent.name, native)
-            if session is None:
+            if session is None or not session.next_n:
                 return 0, None
             return session.next_n, self._writer.turn(session.id, session.next_n - 1)
 
-        return Fold(fresh=fresh, redact=self._redact, open_turn=open_turn)
+        return Fold(from_start=from_start, begun=begun, redact=self._redact, open_turn=open_turn)
 
     def _hold(
         self, known: Known, fold: Fold, start: Cursor, fresh: bool, state: tuple[int, int], *, finished: bool
     ) -> None:
         drafts, problems = fold.finished(), tuple(fold.problems)
         cursor = fold.cursor or start
-        self._batch.add(
-            fold,
-            Portion(
-                known, drafts, problems, known.cursor if fresh else start, cursor, *state, finished, fresh
-            ),
-        )
+        begin = known.cursor if fresh else start
+        portion = Portion(known, drafts, problems, begin, cursor, *state, finished, fresh)
+        self._batch.add(portion, fold.weight)
+
+
+def _events(agent: Agent, source: Source, start: Cursor) -> Iterator[Event | Problem]:
+    """Yield what a reader says; should it fail, that is a problem of this file and of no other."""
+    try:
+        yield from agent.read(source, start)
+    except Exception as error:  # noqa: BLE001 - one bad file never stops the others
+        yield Problem(0, f"the reader failed: {type(error).__name__}")
+
+
+def _leads_outside(source: Source) -> bool:
+    """Whether a file has become a link to somewhere outside its agent's folder, which is never followed."""
+    return os.path.islink(source.path) and not inside(
+        os.path.realpath(source.path), os.path.realpath(source.root)
+    )
 
 
 def now() -> int:

@@ -46,11 +46,12 @@ def analyse(text: str, now: int) -> Query:
     when = moment(text, now)
     kept = text if len(text) <= _MOST_TEXT else f"{text[: _MOST_TEXT * 2 // 3]} {text[-_MOST_TEXT // 3 :]}"
     must = [phrase for quoted in _quoted(kept) for phrase in _exact(quoted)]
-    chunks = [chunk for chunk in dict.fromkeys(kept.translate(_SPLIT).split()) if chunk not in _OPERATORS]
+    typed = list(dict.fromkeys(kept.translate(_SPLIT).split()))
+    chunks = [chunk for chunk in typed if chunk not in _OPERATORS]
     drop = frozenset(when.drop)
     terms = _terms(chunks, drop, strict=True)
     if not terms and not must and not when.window:
-        terms = _terms(chunks, frozenset(), strict=False)
+        terms = _terms(typed, frozenset(), strict=False)
     exact = tuple(dict.fromkeys(must))
     words = _plain([*(phrase.strip('*"') for phrase in exact), *terms])
     days = [when.add] if when.add else []
@@ -64,7 +65,7 @@ def _terms(chunks: Iterable[str], drop: frozenset[str], *, strict: bool) -> dict
     """Return the terms of a text in order, each with how telling it looks."""
     terms: dict[str, float] = {}
     for chunk in chunks:
-        runs = _runs(chunk.strip(_EDGES))
+        runs = _runs(chunk.strip(_EDGES), reduce=strict)
         if len(runs) > 1:
             if "/" in chunk:
                 runs = [run for run in runs if run.lower() not in ADDRESS_WORDS]
@@ -78,11 +79,11 @@ def _terms(chunks: Iterable[str], drop: frozenset[str], *, strict: bool) -> dict
     return terms
 
 
-def _runs(chunk: str) -> list[str]:
+def _runs(chunk: str, *, reduce: bool = True) -> list[str]:
     """Split a chunk between spaces into runs of letters and digits, as the index does."""
     if chunk.isalnum():
         return [chunk]
-    if "'" in chunk:
+    if reduce and "'" in chunk:
         chunk = _without_contraction(chunk)
     if chunk.isascii():
         return chunk.translate(_ASCII_PUNCTUATION).split()

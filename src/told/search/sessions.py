@@ -6,7 +6,7 @@ from told.record import record
 from told.search.analyse import Query, analyse
 from told.search.dates import days_of
 from told.search.plan import BUDGET, plan, scoped, too_common
-from told.search.rank import COLUMN_WEIGHTS, Group, grouped, ranked
+from told.search.rank import COLUMN_WEIGHTS, Group, Ranked, grouped, ranked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ class Found:
     widened: bool = False  # this project had no good answer, so all projects were searched
     loosened: bool = False  # nothing has the quoted words as quoted, so they were searched as plain words
     corrected: tuple[tuple[str, str], ...] = ()  # words nobody used, and the ones searched instead
+    turns: tuple[Ranked, ...] = ()  # all that matched, the best first
 
 
 @record
@@ -110,8 +111,9 @@ def search(
                 not query.words and not query.must
             ):  # all that is asked for is a time: no turn fits better than others
                 hits = [(*hit[:4], -1.0) for hit in hits]
-            sessions = tuple(grouped(ranked(hits, query.window), limit))
-            return Found(query, sessions, scope != scopes[0], must != query.must, corrected)
+            turns = ranked(hits, query.window)
+            sessions = tuple(grouped(turns, limit))
+            return Found(query, sessions, scope != scopes[0], must != query.must, corrected, tuple(turns))
     return Found(query, (), len(scopes) > 1, bool(query.must), corrected)
 
 

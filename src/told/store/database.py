@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 import apsw
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 # Long enough for another told to finish a batch, short enough for a person to wait.
-_WAIT_MS = 5000
+WAIT_MS = 5000
 
 
 def open_database(path: str, *, create: bool) -> apsw.Connection:
@@ -31,13 +32,27 @@ def open_database(path: str, *, create: bool) -> apsw.Connection:
         raise MissingError("told has not read any history yet. Run `told index`.")
     try:
         connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
-        connection.set_busy_timeout(_WAIT_MS)
+        connection.set_busy_timeout(WAIT_MS)
         connection.execute("PRAGMA mmap_size=1073741824")
     except (apsw.CantOpenError, apsw.ReadOnlyError):
         connection = _open_read_only(path)
     if create:
-        connection.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL")
+        _use_log(connection)
     return connection
+
+
+def _use_log(connection: apsw.Connection) -> None:
+    """Switch to WAL mode; SQLite does not wait by itself when several do so in the same moment."""
+    deadline = time.monotonic() + WAIT_MS / 1000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL")
+        except apsw.BusyError:
+            if time.monotonic() > deadline:
+                raise BusyError from None
+            time.sleep(0.01)
+        else:
+            return
 
 
 def _open_read_only(path: str) -> apsw.Connection:

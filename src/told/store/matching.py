@@ -23,7 +23,7 @@ class Matching:
         self._db = connection
 
     def turn_count(self) -> int:
-        """Return how many turns are indexed, as the index itself has it: counting rows would read them all."""
+        """Return how many turns are indexed, as the index itself says: counting rows would read them all."""
         averages = rows(self._db, "SELECT block FROM turn_words_data WHERE id = 1")[0][0]
         total = 0
         for byte in averages:
@@ -90,12 +90,32 @@ class Matching:
             (low, high, _MOST_TERMS),
         )
         near = [(-doc, term) for term, doc in found if one_letter_apart(stem, term)]
-        return [term for _, term in sorted(near)[:3]]
+        return list(dict.fromkeys(self._spelled(term) for _, term in sorted(near)[:3]))
+
+    def _spelled(self, stem: str) -> str:
+        """Return a word that the index has under a stem: what is stemmed twice is another stem."""
+        found = rows(
+            self._db,
+            "SELECT t.asked, t.answered, t.steps, t.near, t.extra"
+            " FROM turn_places p JOIN turn t ON t.id = p.doc WHERE p.term = ? LIMIT 1",
+            (stem,),
+        )
+        for text in found[0] if found else ():
+            content = text.encode()
+            for start, end, term in self._tokens(content):
+                if term == stem:
+                    return str(content[start:end].decode("utf-8", "replace")).lower()
+        return stem
 
     def _stem(self, word: str) -> str:
+        found = self._tokens(word.encode())
+        return str(found[0][2]) if found else ""
+
+    def _tokens(self, text: bytes) -> list[Any]:
+        """Return (start, end, stem) of each word, as the index takes a text apart."""
         tokenizer = self._db.fts5_tokenizer("porter", _TOKENIZER)
-        found: Any = tokenizer(word.encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False)
-        return str(found[0][0]) if found else ""
+        found: Any = tokenizer(text, apsw.FTS5_TOKENIZE_DOCUMENT, None, include_colocated=False)
+        return list(found)
 
 
 def one_letter_apart(first: str, second: str) -> bool:

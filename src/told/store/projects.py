@@ -67,10 +67,39 @@ class Projects:
         """Note that a folder belongs to a project."""
         self._db.execute("INSERT OR REPLACE INTO place VALUES(?, ?)", (path, project_id))
 
-    def move(self, old: int, new: int) -> list[int]:
-        """Move a project's folders to another one; return the sessions that have to follow."""
+    def below(self, path: str) -> list[str]:
+        """Return the known folders below one."""
+        low, high = path.rstrip("/") + "/", path.rstrip("/") + "0"
+        found = rows(
+            self._db, "SELECT path FROM place WHERE path > ? AND path < ? ORDER BY path", (low, high)
+        )
+        return [row[0] for row in found]
+
+    def move(self, old: int, new: int) -> list[tuple[int, str, str]]:
+        """Move a project's folders to another one; return the (id, cwd, part) of its sessions."""
         self._db.execute("UPDATE place SET project_id = ? WHERE project_id = ?", (new, old))
-        return [row[0] for row in rows(self._db, "SELECT id FROM session WHERE project_id = ?", (old,))]
+        return rows(self._db, "SELECT id, cwd, part FROM session WHERE project_id = ?", (old,))
+
+    def drop(self, project_id: int) -> None:
+        """Forget a project that has neither folders nor sessions any more."""
+        self._db.execute("DELETE FROM project WHERE id = ?", (project_id,))
+
+    def helpers_behind(self) -> list[tuple[int, int]]:
+        """Return the (session, project) of helpers without a project whose helped session has one."""
+        return rows(
+            self._db,
+            "SELECT helper.id, helped.project_id FROM session helper JOIN session helped"
+            " ON helped.agent = helper.agent AND helped.native = helper.parent"
+            " WHERE helper.project_id IS NULL AND helper.parent != '' AND helped.project_id IS NOT NULL",
+        )
+
+    def places(self) -> list[tuple[str, str, str, str]]:
+        """Return the (folder, project's key, name, root) of all folders."""
+        return rows(
+            self._db,
+            "SELECT place.path, key, name, root FROM place JOIN project ON project.id = project_id"
+            " ORDER BY place.path",
+        )
 
     def roots(self) -> list[str]:
         """Return the folders of all projects."""

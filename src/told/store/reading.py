@@ -15,6 +15,9 @@ _SESSION = """SELECT s.id, s.public, s.agent, s.native, coalesce(p.name, ''), s.
   s.summary, s.title, s.title_by, s.started, s.ended, s.kind, s.parent, s.cwd, s.archived, s.model
   FROM session s LEFT JOIN project p ON p.id = s.project_id """
 
+# Row ids tell the second of a turn; what was said in the same one has them in the order of reading.
+_SAME_SECOND = 64
+
 
 @record
 class SessionRow:
@@ -130,15 +133,30 @@ class Reading:
         )
         return [SessionRow(*row) for row in found]
 
-    def to_keep(self, before: int, *, gone: bool) -> list[int]:
-        """Return the sessions the archive lacks: quiet since a time; with `gone` also those without a source."""
-        found = rows(
+    def to_keep(self, before: int) -> list[tuple[int, int]]:
+        """Return the (id, revision) of the sessions that are quiet since a time and not kept."""
+        return rows(
             self._db,
-            "SELECT s.id FROM session s LEFT JOIN source f ON f.id = s.source_id"
-            " WHERE s.turns > 0 AND s.kept < s.ended AND (s.ended < ? OR (? AND coalesce(f.gone, 1)))",
-            (before, gone),
+            "SELECT id, revision FROM session WHERE turns > 0 AND kept < revision AND ended < ?",
+            (before,),
         )
-        return [row[0] for row in found]
+
+    def kept_facts(self, session_id: int) -> dict[str, Any]:
+        """Return what the archive keeps of a session beside its turns, by name."""
+        names = (
+            "native", "cwd", "branch", "repository", "title", "title_by", "summary", "started", "ended",
+            "parent", "kind", "archived", "model", "next_n",
+        )  # fmt: skip
+        found = rows(self._db, f"SELECT {', '.join(names)} FROM session WHERE id = ?", (session_id,))
+        return dict(zip(names, found[0], strict=True))
+
+    def kept_turns(self, session_id: int) -> list[tuple[int, int, int | None, str, str, str]]:
+        """Return the (n, at, key, asked, answered, steps) of a session's turns in order."""
+        return rows(
+            self._db,
+            "SELECT n, at, key, asked, answered, steps FROM turn WHERE session_id = ? AND n >= 0 ORDER BY n",
+            (session_id,),
+        )
 
     def turns(self, session_id: int, limit: int = -1, *, newest: bool = False) -> list[TurnRow]:
         """Return a session's turns in order; with `newest` the last ones."""
@@ -165,12 +183,13 @@ class Reading:
         where, values = _where(wanted, "t.at")
         found = rows(
             self._db,
-            "SELECT t.session_id, t.n, t.at, t.asked, t.answered, t.steps FROM turn t"
+            "SELECT t.session_id, t.n, t.at, t.asked, t.answered, t.steps, s.public FROM turn t"
             f" JOIN session s ON s.id = t.session_id WHERE t.n >= 0 AND t.asked != ''{where}"
             " ORDER BY t.id DESC LIMIT ?",
-            (*values, limit),
+            (*values, limit + _SAME_SECOND if limit > 0 else limit),
         )
-        return [TurnRow(*row) for row in found]
+        found.sort(key=lambda row: (-row[2], row[6], -row[1]))
+        return [TurnRow(*row[:6]) for row in found[: limit if limit > 0 else None]]
 
     def touches(self, wanted: Filter, limit: int) -> list[TouchRow]:
         """Return touched files, each once, the latest first."""
@@ -179,7 +198,7 @@ class Reading:
             self._db,
             """SELECT f.path, f.how, f.at, s.public, s.agent, coalesce(p.name, ''), coalesce(p.root, '')
               FROM touch f JOIN session s ON s.id = f.session_id LEFT JOIN project p ON p.id = s.project_id"""
-            f" WHERE 1{where} ORDER BY f.at DESC, f.path LIMIT ?",
+            f" WHERE 1{where} ORDER BY f.at DESC, f.path, s.public LIMIT ?",
             (*values, limit * 8 if limit > 0 else limit),
         )
         once: dict[str, TouchRow] = {}
@@ -198,7 +217,10 @@ class Reading:
     def refs_of(self, session_id: int) -> list[tuple[str, str, int]]:
         """Return the (kind, value, at) of what a session names."""
         return rows(
-            self._db, "SELECT kind, value, at FROM ref WHERE session_id = ? ORDER BY at, value", (session_id,)
+            self._db,
+            "SELECT kind, value, min(at) FROM ref WHERE session_id = ? GROUP BY kind, value"
+            " ORDER BY min(at), value, kind",
+            (session_id,),
         )
 
     def checkpoints(self, wanted: Filter, limit: int, *, session_id: int = 0) -> list[CheckpointRow]:

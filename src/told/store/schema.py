@@ -61,6 +61,7 @@ CREATE VIRTUAL TABLE turn_words USING fts5(
   tokenize="porter unicode61 remove_diacritics 2");
 INSERT INTO turn_words(turn_words, rank) VALUES('automerge', 8);
 CREATE VIRTUAL TABLE turn_vocabulary USING fts5vocab(turn_words, row);
+CREATE VIRTUAL TABLE turn_places USING fts5vocab(turn_words, instance);
 
 CREATE TABLE touch(
   session_id INTEGER NOT NULL REFERENCES session, path TEXT NOT NULL, how TEXT NOT NULL,

@@ -56,7 +56,7 @@ class Sources:
         """Note sources that have not been read yet."""
         self._db.executemany(
             "INSERT INTO source(agent, path, layout, root, size, changed, offset, line, state, print)"
-            " VALUES(?, ?, ?, ?, 0, 0, 0, 0, '', '') ON CONFLICT(path) DO UPDATE SET gone = 0",
+            " VALUES(?, ?, ?, ?, 0, 0, 0, 0, '', '') ON CONFLICT(path) DO UPDATE SET gone = 0, changed = 0",
             ((source.agent, source.path, source.layout, source.root) for source in sources),
         )
 
@@ -80,6 +80,10 @@ class Sources:
     def put_folders(self, agent: str, folders: Iterable[tuple[str, int]]) -> None:
         """Replace the folders that are watched for an agent."""
         self._db.execute("DELETE FROM folder WHERE agent = ?", (agent,))
+        self.add_folders(agent, folders)
+
+    def add_folders(self, agent: str, folders: Iterable[tuple[str, int]]) -> None:
+        """Watch some folders more for an agent."""
         self._db.executemany(
             "INSERT OR REPLACE INTO folder VALUES(?, ?, ?)",
             ((path, agent, changed) for path, changed in folders),
@@ -96,18 +100,15 @@ class Sources:
             ((source_id, problem.line, problem.reason, at) for problem in problems),
         )
 
-    def has_turns(self, agent: str, native: str) -> bool:
-        """Whether a session's turns are known."""
-        found = rows(self._db, "SELECT turns FROM session WHERE agent = ? AND native = ?", (agent, native))
-        return bool(found and found[0][0])
+    def sessions_of(self, source_id: int) -> list[tuple[int, int]]:
+        """Return the (id, revision) of the sessions whose turns come from a source."""
+        return rows(self._db, "SELECT id, revision FROM session WHERE source_id = ?", (source_id,))
 
-    def sessions_of(self, source_id: int) -> list[int]:
-        """Return the sessions whose turns come from a source."""
-        return [row[0] for row in rows(self._db, "SELECT id FROM session WHERE source_id = ?", (source_id,))]
-
-    def kept(self, sessions: Iterable[int]) -> None:
-        """Note that the archive holds these sessions as they are now."""
-        self._db.executemany("UPDATE session SET kept = ended WHERE id = ?", ((one,) for one in sessions))
+    def kept(self, sessions: Iterable[tuple[int, int]]) -> None:
+        """Note that the archive holds these sessions, each as it was at a revision."""
+        self._db.executemany(
+            "UPDATE session SET kept = ? WHERE id = ?", ((revision, one) for one, revision in sessions)
+        )
 
     def swept(self, at: int, remaining: int) -> None:
         """Note when every folder was last looked at, and how many files were then left to read."""

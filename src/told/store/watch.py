@@ -20,9 +20,11 @@ class Watch:
         return str(rows(self._db, "SELECT surroundings FROM sweep")[0][0])
 
     def last_sweep(self) -> tuple[int, int]:
-        """Return when every folder was last looked at, and how many files were left to read."""
-        at, remaining = rows(self._db, "SELECT at, remaining FROM sweep")[0]
-        return at, remaining
+        """Return when every folder was last looked at, and how many files were never read to the end."""
+        at, unread = rows(
+            self._db, "SELECT at, (SELECT count(*) FROM source WHERE gone = 0 AND changed = 0) FROM sweep"
+        )[0]
+        return at, unread
 
     def files(self, limit: int) -> list[tuple[str, int, int]]:
         """Return the (path, size, time of change) of the most recently changed files; -1 is all of them."""

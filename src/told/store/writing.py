@@ -6,6 +6,7 @@ from _blake2 import blake2s
 
 from told.record import record
 from told.store.database import Transaction, rows
+from told.store.facts import SessionFacts
 from told.store.ids import NOTE, TITLE, project_token, public_id
 
 TYPE_CHECKING = False
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from told.model import Checkpoint, Facts, Ref, Touch
+    from told.model import Checkpoint, Ref, Touch
 
 # A turn's row id counts eighths of seconds since 2015, so that the index's own order is time.
 _EPOCH = 1_420_070_400
@@ -36,6 +37,8 @@ class SessionState:
     cwd: str = ""
     repository: str = ""
     parent: str = ""
+    title: str = ""
+    summary: str = ""
 
 
 @record
@@ -44,18 +47,18 @@ class TurnText:
 
     n: int
     at: int
-    key: str
+    key: str | int  # the agent's own id of it, or the number that was made of that
     asked: str
     answered: str
     steps: str
 
 
-def hash_of_key(agent: str, key: str) -> int | None:
+def hash_of_key(agent: str, key: str | int) -> int | None:
     """Return a number for an agent's own id of a record, or None if it has none."""
-    if not key:
+    if key == "":
         return None
-    if key.startswith("#"):  # of a turn that was stored before
-        return int(key[1:])
+    if isinstance(key, int):  # of a turn that was stored before
+        return key
     digest = blake2s(f"{agent}\0{key}".encode("utf-8", "replace"), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
 
@@ -70,6 +73,7 @@ class Writer:
         self._db = connection
         self._words = words
         self._near = near
+        self.facts = SessionFacts(connection)
         self._pending: list[tuple[int, int, tuple[str, ...]]] = []
 
     def transaction(self) -> _WordsTransaction:
@@ -83,7 +87,7 @@ class Writer:
         found = rows(
             self._db,
             "SELECT id, agent, native, source_id, coalesce(project_id, 0), started, next_n,"
-            " cwd, repository, parent FROM session WHERE agent = ? AND native = ?",
+            " cwd, repository, parent, title, summary FROM session WHERE agent = ? AND native = ?",
             (agent, native),
         )
         return SessionState(*found[0]) if found else None
@@ -106,32 +110,6 @@ class Writer:
         """Make a source the one that a session's turns come from."""
         self._db.execute("UPDATE session SET source_id = ? WHERE id = ?", (source_id, session_id))
 
-    def merge(self, session_id: int, facts: Facts) -> None:
-        """Add what is newly known of a session; an empty field changes nothing, a user's title stays."""
-        self._db.execute(
-            """UPDATE session SET
-              cwd = CASE WHEN cwd = '' THEN :cwd ELSE cwd END,
-              branch = CASE WHEN :branch = '' THEN branch ELSE :branch END,
-              repository = CASE WHEN :repository = '' THEN repository ELSE :repository END,
-              title_by = CASE WHEN :title = '' OR (title_by = 'user' AND :title_by != 'user') THEN title_by
-                              ELSE :title_by END,
-              title = CASE WHEN :title = '' OR (title_by = 'user' AND :title_by != 'user') THEN title
-                           ELSE :title END,
-              started = CASE WHEN :started = 0 THEN started WHEN started = 0 THEN :started
-                             ELSE min(started, :started) END,
-              parent = CASE WHEN :parent = '' THEN parent ELSE :parent END,
-              kind = CASE WHEN :kind = '' THEN kind ELSE :kind END,
-              archived = max(archived, :archived),
-              model = CASE WHEN :model = '' THEN model ELSE :model END
-            WHERE id = :id""",
-            {
-                "id": session_id, "cwd": facts.cwd, "branch": facts.branch, "repository": facts.repository,
-                "title": facts.title, "title_by": facts.title_by, "started": facts.started,
-                "parent": facts.parent, "kind": facts.kind, "archived": int(facts.archived),
-                "model": facts.model,
-            },
-        )  # fmt: skip
-
     def place_session(self, session_id: int, project_id: int, part: str) -> None:
         """Say which project a session belongs to, and which folder of it."""
         self._db.execute(
@@ -141,18 +119,18 @@ class Writer:
         for row in self._turn_rows("session_id = ? AND project != ?", (session_id, token)):
             self._rewrite(row[0], row[1:], (token, *row[2:]))
 
-    def close_session(self, session_id: int, next_n: int, summary: str, last_at: int) -> None:
+    def close_session(self, session_id: int, next_n: int, summary: str) -> None:
         """Bring the counts and times of a session up to date after its turns were written."""
         self._db.execute(
-            """UPDATE session SET next_n = :next,
-              summary = CASE WHEN :summary = '' THEN summary ELSE :summary END,
+            """UPDATE session SET next_n = :next, summary = :summary, revision = revision + 1,
               turns = (SELECT count(*) FROM turn WHERE session_id = :id AND n >= 0),
-              ended = max(coalesce((SELECT max(at) FROM turn WHERE session_id = :id), 0),
-                started, ended, :last),
+              ended = max(coalesce((SELECT max(at) FROM turn WHERE session_id = :id), 0), started,
+                coalesce((SELECT last FROM fact f WHERE session_id = :id
+                  AND f.source_id = session.source_id), 0)),
               started = CASE WHEN started > 0 THEN started
                 ELSE coalesce((SELECT min(at) FROM turn WHERE session_id = :id AND at > 0), 0) END
             WHERE id = :id""",
-            {"id": session_id, "next": next_n, "summary": summary, "last": last_at},
+            {"id": session_id, "next": next_n, "summary": summary},
         )
 
     # -- turns ------------------------------------------------------------------------------------
@@ -161,7 +139,7 @@ class Writer:
         """Return one turn of a session."""
         found = rows(
             self._db,
-            "SELECT n, at, coalesce('#' || key, ''), asked, answered, steps FROM turn"
+            "SELECT n, at, coalesce(key, ''), asked, answered, steps FROM turn"
             " WHERE session_id = ? AND n = ?",
             (session_id, n),
         )
@@ -172,89 +150,102 @@ class Writer:
 
         A turn that another session already holds a copy of stays with the session that began first.
         """
+        if not turns and not replace:
+            return
         token = project_token(session.project_id)
         first = turns[0].n if turns else 0
         before = self.turn(session.id, first - 1) if first > 0 and not replace else None
-        old = self._old_turns(session.id, first)
-        for place, turn in enumerate(turns):
-            previous = turns[place - 1] if place else before
-            after = turns[place + 1] if place + 1 < len(turns) else None
-            near = self._near(_whole(previous), _whole(after))
+        old = self._old_turns("session_id = ? AND n >= ?", (session.id, first))
+        mine: dict[int, TurnText] = {} if before is None else {before.n: before}
+        keys: dict[int, int | None] = {}
+        seen: set[int | None] = set()
+        for turn in turns:
             key = hash_of_key(session.agent, turn.key)
-            if key is not None and self._belongs_elsewhere(key, session):
-                continue
+            if key is None or (key not in seen and not self._belongs_elsewhere(key, session, first)):
+                mine[turn.n], keys[turn.n] = turn, key
+                seen.add(key)
+        for n, key in keys.items():
+            turn = mine[n]
+            near = self._near(_whole(mine.get(n - 1)), _whole(mine.get(n + 1)))
             extra = self._words(f"{turn.asked}\n{turn.answered}", turn.at)
             self._put(session.id, turn, key, (token, turn.asked, turn.answered, turn.steps, near, extra), old)
-        if before is not None and turns:
-            self._renew_near(session.id, before, turns[0])
-        if replace:
-            for row_id, words in old.values():
-                self._drop(row_id, words)
+        for n, (row_id, _, gone) in old.items():
+            if replace or n <= turns[-1].n:
+                self._drop(row_id, gone)
+        if before is not None:
+            self._renew_near(session.id, before.n)
 
-    def put_title(self, session: SessionState, title: str, at: int) -> None:
+    def put_title(self, session: SessionState) -> None:
         """Make a session's title searchable."""
-        self._put_note(session, TITLE, at, title)
+        self._put_note(session, TITLE, session.started, session.title)
 
     def _put_note(self, session: SessionState, n: int, at: int, text: str) -> None:
-        known = self._turn_rows("session_id = ? AND n = ?", (session.id, n))
-        old = {n: (known[0][0], known[0][1:])} if known else {}
-        words = (project_token(session.project_id), "", text, "", "", self._words(text, at))
-        self._put(session.id, TurnText(n, at, "", "", text, ""), None, words, old)
+        old = self._old_turns("session_id = ? AND n = ?", (session.id, n))
+        if text:
+            words = (project_token(session.project_id), "", text, "", "", self._words(text, at))
+            self._put(session.id, TurnText(n, at, "", "", text, ""), None, words, old)
+        for row_id, _, gone in old.values():
+            self._drop(row_id, gone)
 
-    def _old_turns(self, session_id: int, first: int) -> dict[int, tuple[int, tuple[str, ...]]]:
-        found = rows(
-            self._db,
-            "SELECT n, id, project, asked, answered, steps, near, extra FROM turn"
-            " WHERE session_id = ? AND n >= ?",
-            (session_id, first),
-        )
-        return {row[0]: (row[1], row[2:]) for row in found}
+    def _old_turns(self, where: str, values: tuple[Any, ...]) -> dict[int, tuple[int, int, tuple[str, ...]]]:
+        """Return the (row id, time, words) of turns by their number."""
+        select = "SELECT n, id, at, project, asked, answered, steps, near, extra FROM turn WHERE "
+        return {row[0]: (row[1], row[2], row[3:]) for row in rows(self._db, select + where, values)}
 
     def _put(
         self, session_id: int, turn: TurnText, key: int | None, words: tuple[str, ...],
-        old: dict[int, tuple[int, tuple[str, ...]]],
+        old: dict[int, tuple[int, int, tuple[str, ...]]],
     ) -> None:  # fmt: skip
-        known = old.pop(turn.n, None)
-        if known is not None:
-            self._db.execute("UPDATE turn SET key = ? WHERE id = ?", (key, known[0]))
-            self._rewrite(known[0], known[1], words)
+        if turn.n in old and old[turn.n][1] == turn.at:
+            row_id, _, known = old.pop(turn.n)
+            self._db.execute("UPDATE turn SET key = ? WHERE id = ?", (key, row_id))
+            self._rewrite(row_id, known, words)
             return
-        row_id = self._free_id(turn.at)
+        if turn.n in old:  # its row id would no longer tell its time
+            row_id, _, known = old.pop(turn.n)
+            self._drop(row_id, known)
+        row_id = self._free_id(session_id, turn)
         self._db.execute(
             "INSERT INTO turn VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (row_id, session_id, turn.n, turn.at, key, *words),
         )
         self._pending.append((row_id, 1, words))
 
-    def _belongs_elsewhere(self, key: int, session: SessionState) -> bool:
+    def _belongs_elsewhere(self, key: int, session: SessionState, first: int) -> bool:
+        """Whether another session, or this one before its turn `first`, holds a turn rightfully."""
         copies = rows(
             self._db,
-            "SELECT t.id, s.id, s.started, s.native FROM turn t JOIN session s ON s.id = t.session_id"
-            " WHERE t.key = ? AND t.session_id != ?",
-            (key, session.id),
+            "SELECT t.id, t.n, s.id, s.started, s.native FROM turn t JOIN session s ON s.id = t.session_id"
+            " WHERE t.key = ? AND (t.session_id != ? OR t.n < ?)",
+            (key, session.id, first),
         )
-        for row_id, other, started, native in copies:
-            if (started, native) < (session.started, session.native):
+        for row_id, n, other, started, native in copies:
+            if other == session.id or (started, native) < (session.started, session.native):
                 return True
-            words = self._turn_rows("id = ?", (row_id,))[0][1:]
-            self._drop(row_id, words)
-            self._db.execute("UPDATE session SET turns = turns - 1 WHERE id = ?", (other,))
+            self._drop(row_id, self._turn_rows("id = ?", (row_id,))[0][1:])
+            self._db.execute(
+                "UPDATE session SET turns = turns - 1, revision = revision + 1 WHERE id = ?", (other,)
+            )
+            self._renew_near(other, n - 1)
+            self._renew_near(other, n + 1)
         return False
 
-    def _free_id(self, at: int) -> int:
-        row_id = max(1, min(at // 1000 - _EPOCH, _LAST_SECOND)) << 3
-        stride = 1
+    def _free_id(self, session_id: int, turn: TurnText) -> int:
+        first = row_id = max(1, min(turn.at // 1000 - _EPOCH, _LAST_SECOND)) << 3
+        attempt = 0
         while rows(self._db, "SELECT 1 FROM turn WHERE id = ?", (row_id,)):
-            row_id += stride
-            if row_id & 7 == 0:  # that second is full: look further and further away
-                stride *= 2
+            attempt += 1
+            # That second is full: look further and further away, each turn elsewhere.
+            room = 8 << min(max(0, attempt - 7), 30)
+            row_id = first + (attempt if attempt < 8 else session_id * 7919 + turn.n + attempt * 9973) % room
         return row_id
 
-    def _renew_near(self, session_id: int, turn: TurnText, after: TurnText) -> None:
-        row = self._turn_rows("session_id = ? AND n = ?", (session_id, turn.n))[0]
-        before = self.turn(session_id, turn.n - 1)
-        near = self._near(_whole(before), _whole(after))
-        self._rewrite(row[0], row[1:], (*row[1:5], near, row[6]))
+    def _renew_near(self, session_id: int, n: int) -> None:
+        """Bring the neighbouring words of a turn, if it is there, in line with its neighbours."""
+        for row in self._turn_rows("session_id = ? AND n = ? AND n >= 0", (session_id, n)):
+            around = (self.turn(session_id, n - 1) if n else None, self.turn(session_id, n + 1))
+            near = self._near(*map(_whole, around))
+            self._rewrite(row[0], row[1:], (*row[1:5], near, row[6]))
 
     def _turn_rows(self, where: str, values: tuple[Any, ...]) -> list[Any]:
         select = "SELECT id, project, asked, answered, steps, near, extra FROM turn WHERE "
@@ -311,29 +302,44 @@ class Writer:
             ((session_id, touch.path, touch.how, touch.at) for touch in touches),
         )
 
-    def put_refs(self, session_id: int, refs: Iterable[Ref]) -> None:
-        """Store commits, pull requests and issues."""
+    def put_refs(self, session_id: int, source_id: int, refs: Iterable[Ref]) -> None:
+        """Store commits, pull requests and issues that a source names."""
         self._db.executemany(
-            "INSERT INTO ref VALUES(?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            ((session_id, ref.kind, ref.value, ref.at) for ref in refs),
+            "INSERT INTO ref VALUES(?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            ((session_id, ref.kind, ref.value, source_id, ref.at) for ref in refs),
         )
 
-    def put_checkpoint(self, session: SessionState, note: Checkpoint) -> None:
-        """Store a hand-over note of an agent."""
+    def put_checkpoint(self, session: SessionState, source_id: int, note: Checkpoint) -> None:
+        """Store a hand-over note of an agent; where two sources have it, the longer text."""
+        texts = (note.title, note.overview, note.work_done, note.technical_details, note.important_files,
+                 note.next_steps, note.history)  # fmt: skip
+        others = rows(
+            self._db,
+            "SELECT title, overview, work_done, technical_details, important_files, next_steps, history"
+            " FROM checkpoint WHERE session_id = ? AND number = ? AND source_id != ?",
+            (session.id, note.number, source_id),
+        )
+        if others and _weight(others[0]) > _weight(texts):
+            return
         public = public_id("c", session.agent, session.native, str(note.number), length=9)
         self._db.execute(
-            "INSERT OR REPLACE INTO checkpoint VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (session.id, note.number, public, note.title, note.overview, note.at, note.work_done,
-             note.technical_details, note.important_files, note.next_steps, note.history),
-        )  # fmt: skip
-        parts = (note.title, note.overview, note.work_done, note.technical_details, note.important_files,
-                 note.next_steps, note.history)  # fmt: skip
-        self._put_note(session, NOTE - note.number, note.at, "\n".join(part for part in parts if part))
+            "INSERT OR REPLACE INTO checkpoint VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (session.id, note.number, public, *texts[:2], note.at, *texts[2:], source_id),
+        )
+        self._put_note(session, NOTE - note.number, note.at, "\n".join(filter(None, texts)))
 
-    def clear_session(self, session_id: int) -> None:
-        """Forget what a session touched, named and noted, before it is read anew."""
-        for table in ("touch", "ref"):
-            self._db.execute(f"DELETE FROM {table} WHERE session_id = ?", (session_id,))
+    def clear_touches(self, session_id: int) -> None:
+        """Forget what a session touched, before it is read anew."""
+        self._db.execute("DELETE FROM touch WHERE session_id = ?", (session_id,))
+
+    def clear_source(self, session: SessionState, source_id: int) -> None:
+        """Forget what a source named and noted of a session, before it is read anew."""
+        who = (session.id, source_id)
+        self._db.execute("DELETE FROM ref WHERE session_id = ? AND source_id = ?", who)
+        notes = "FROM checkpoint WHERE session_id = ? AND source_id = ?"
+        for (number,) in rows(self._db, f"SELECT number {notes}", who):
+            self._put_note(session, NOTE - number, 0, "")
+        self._db.execute(f"DELETE {notes}", who)
 
 
 class _WordsTransaction(Transaction):
@@ -351,6 +357,10 @@ class _WordsTransaction(Transaction):
         else:
             self._writer.forget_pending()
         super().__exit__(kind, error, trace)
+
+
+def _weight(texts: tuple[str, ...]) -> tuple[int, tuple[str, ...]]:
+    return sum(map(len, texts)), texts
 
 
 def _whole(turn: TurnText | None) -> str:

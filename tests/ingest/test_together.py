@@ -1,0 +1,93 @@
+"""Several tolds at once: nothing is lost, nothing doubled, and nobody hears of a lock."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from tests.ingest.box import differences
+from tests.ingest.test_kill import SESSIONS, TABLES, begin_anew, history
+
+if TYPE_CHECKING:
+    import subprocess
+
+    from tests.ingest.box import Box
+
+
+def finish(processes: list[subprocess.Popen[str]], *, codes: tuple[int, ...] = (0,)) -> None:
+    """Wait for all; fail on any complaint."""
+    outputs = [process.communicate(timeout=60) for process in processes]
+    for process, (out, err) in zip(processes, outputs, strict=True):
+        assert "locked" not in out + err
+        assert "busy" not in out + err
+        assert "Traceback" not in err, err
+        assert process.returncode in codes, err
+
+
+def test_two_indexing_at_once_while_others_ask(box: Box) -> None:
+    history(box)
+    box.index()
+    expected = {name: box.rows(sql) for name, sql in TABLES.items()}
+    for _ in range(2):
+        begin_anew(box)
+        indexing = [box.start("index"), box.start("index")]
+        asking = []
+        while any(process.poll() is None for process in indexing):
+            asking += [box.start("list"), box.start("search", "gateway", "port")]
+            time.sleep(0.5)
+        finish(indexing)
+        finish(asking, codes=(0, 1))  # 1: nothing is found yet
+        box.index()
+        box.check()
+        found = {name: box.rows(sql) for name, sql in TABLES.items()}
+        assert differences(expected, found) == []
+
+
+def test_many_beginning_in_the_same_moment_make_one_store(box: Box) -> None:
+    for number in range(30):
+        box.claude(f"session-{number}", folder=f"-p{number}").turn(f"Question {number}", "Answer.").write()
+    for _ in range(4):
+        begin_anew(box)
+        finish([box.start("index") for _ in range(4)])
+        assert box.rows("SELECT count(*), sum(turns) FROM session") == [(30, 30)]
+        box.check()
+
+
+def test_sessions_that_grow_while_two_read_them(box: Box) -> None:
+    talks = [box.claude(f"grows-{number}", folder=f"-p{number}") for number in range(12)]
+    processes = []
+    for step in range(12):
+        for talk in talks:
+            talk.prompt(f"Question {step}").answer(f"Answer {step}, first part.")
+            talk.append()
+        processes += [box.start("list"), box.start("index")]
+        for talk in talks:
+            talk.answer(f"Answer {step}, second part.").append()
+        if len(processes) > 4:
+            finish(processes[:2], codes=(0, 1))
+            del processes[:2]
+    finish(processes, codes=(0, 1))
+    box.index()
+    for talk in talks:
+        assert box.turns(talk.session) == [
+            (f"Question {step}", f"Answer {step}, first part.\n\nAnswer {step}, second part.")
+            for step in range(12)
+        ]
+    box.check()
+
+
+def test_a_rebuild_while_others_ask(box: Box) -> None:
+    history(box)
+    box.index()
+    expected = {name: box.rows(sql) for name, sql in TABLES.items()}
+    rebuilding = box.start("rebuild")
+    asking = []
+    while rebuilding.poll() is None:
+        asking.append(box.start("list"))
+        time.sleep(0.4)
+    finish([rebuilding])
+    finish(asking, codes=(0, 1))
+    box.index()
+    found = {name: box.rows(sql) for name, sql in TABLES.items()}
+    assert differences(expected, found) == []
+    assert box.rows("SELECT count(*) FROM session WHERE turns > 0") == [(SESSIONS,)]

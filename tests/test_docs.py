@@ -1,0 +1,240 @@
+"""The documents say what the program does: made from it, or held against it."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import shlex
+import tomllib
+from typing import TYPE_CHECKING
+
+import pytest
+
+from demo.told import Scratch
+from tests.agent_notes import NOTES
+from tests.documents import (
+    AGENTS_PAGE,
+    COMMANDS_PAGE,
+    README,
+    ROOT,
+    agents_page,
+    commands_page,
+    normal,
+    with_examples,
+)
+from told.agents import all_agents
+from told.agents.base import Folder, find, roots_of
+from told.cli.commands import COMMANDS
+from told.errors import ToldError
+from told.model import AGENT, USER, Checkpoint, Cursor, Ref, Said, Touch
+from told.settings import Settings, load
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import Any
+
+PAGES = [README, ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+AGAIN = "run `.venv/bin/python -m tests.documents`"
+JSON_PAGE = (ROOT / "docs" / "json.md").read_text(encoding="utf-8")
+SETTINGS_PAGE = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+SOURCE = ROOT / "src" / "told"
+
+
+@pytest.fixture(scope="module")
+def scratch(tmp_path_factory: pytest.TempPathFactory) -> Scratch:
+    made = Scratch(str(tmp_path_factory.mktemp("demo")))
+    assert made.told("index").returncode == 0
+    return made
+
+
+def test_the_page_of_commands_is_up_to_date() -> None:
+    assert COMMANDS_PAGE.read_text(encoding="utf-8") == commands_page(), AGAIN
+
+
+def test_the_page_of_agents_is_up_to_date() -> None:
+    assert AGENTS_PAGE.read_text(encoding="utf-8") == agents_page(), AGAIN
+
+
+def test_every_command_and_option_is_documented() -> None:
+    page = COMMANDS_PAGE.read_text(encoding="utf-8")
+    for command in COMMANDS:
+        section = re.search(rf"^## told {command.name}\n(.*?)^## ", page, re.MULTILINE | re.DOTALL)
+        assert bool(section) != command.hidden, command.name
+        for option in command.options:
+            assert section is not None
+            assert f"--{option.name}" in section[1]
+
+
+def test_every_exit_code_is_documented() -> None:
+    kinds: list[type[ToldError]] = [ToldError, *ToldError.__subclasses__()]
+    codes = {kind.exit_code for kind in kinds} | {0, 130}
+    rows = re.findall(r"^\| (\d+) \|", commands_page().partition("## Exit codes")[2], re.MULTILINE)
+    assert {int(code) for code in rows} == codes
+
+
+def test_the_readme_shows_what_the_commands_print_today(scratch: Scratch) -> None:
+    page = README.read_text(encoding="utf-8")
+    assert len(re.findall(r"^\$ told ", page, re.MULTILINE)) >= 3
+    assert normal(with_examples(page, scratch)) == normal(page), AGAIN
+
+
+def test_an_example_that_is_no_longer_true_is_noticed(scratch: Scratch) -> None:
+    page = "```console\n$ told list\n8 of 8 sessions, acme/elsewhere\n```\n"
+    assert "acme/shop" in with_examples(page, scratch)
+
+
+def test_the_readme_names_only_commands_that_are_there() -> None:
+    names = {command.name for command in COMMANDS} | {"help"}
+    for page in PAGES:
+        used = re.findall(r"(?:`|^\$ )told ([a-z][a-z-]+)", page.read_text(encoding="utf-8"), re.MULTILINE)
+        assert set(used) <= names, page.name
+
+
+def test_every_agent_is_documented_with_its_folders_and_variable() -> None:
+    page = AGENTS_PAGE.read_text(encoding="utf-8")
+    for agent in all_agents().values():
+        section = re.search(
+            rf"^## {re.escape(agent.title)}\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL
+        )
+        assert section is not None, agent.name
+        assert ("**Not seen run**" in section[1]) != agent.seen_run
+        assert agent.env in section[1]
+        assert bool(NOTES[agent.name].seen) == agent.seen_run
+
+
+def test_the_agents_that_were_never_seen_run_are_named_plainly() -> None:
+    unseen = {agent.name for agent in all_agents().values() if not agent.seen_run}
+    assert unseen == {"vscode-copilot", "jetbrains-copilot", "neovim", "cursor", "qoder", "specstory"}
+    said = " ".join(AGENTS_PAGE.read_text(encoding="utf-8").split())
+    assert "VS Code, JetBrains, Neovim, Cursor, Qoder and SpecStory have not been seen run" in said
+    row = next(
+        line for line in README.read_text(encoding="utf-8").splitlines() if "only as documented" in line
+    )
+    assert all(agent.title in row for agent in all_agents().values() if not agent.seen_run)
+
+
+def test_the_readme_names_every_agent() -> None:
+    written = README.read_text(encoding="utf-8")
+    assert [agent.title for agent in all_agents().values() if agent.title not in written] == []
+
+
+@pytest.mark.parametrize("name", list(all_agents()))
+def test_what_is_taken_from_an_agent_is_what_its_files_give(name: str) -> None:
+    agent = all_agents()[name]
+    given = set()
+    for home in (ROOT / "tests" / "data" / "agents" / name).iterdir():
+        projects = [str(path) for path in (home, *home.rglob("*")) if path.is_dir()]
+        for found in find(agent, roots_of(agent, {"HOME": str(home)}), projects):
+            if not isinstance(found, Folder):
+                given |= set(map(kind_of, agent.read(found[0], Cursor())))
+    assert {"prompts", "answers"} <= given
+    assert given - {""} <= set(NOTES[name].taken)
+
+
+def kind_of(event: object) -> str:
+    if isinstance(event, Said):
+        if event.who == USER:
+            return "prompts"
+        return "steps" if event.who == AGENT and event.form == "step" else "answers"
+    kinds = {Touch: "files", Ref: "refs", Checkpoint: "checkpoints"}
+    return kinds.get(type(event), "")
+
+
+def test_every_setting_is_documented() -> None:
+    keys = {"background": "`background`", "agents_off": "`agents.NAME.enabled`",
+            "agent_folders": "`agents.NAME.path`", "home": "`TOLD_HOME`"}  # fmt: skip
+    assert set(Settings._fields) == set(keys)  # type: ignore[attr-defined]
+    assert [word for word in keys.values() if word not in SETTINGS_PAGE] == []
+
+
+def test_every_variable_of_told_is_documented() -> None:
+    used = {
+        name
+        for path in SOURCE.rglob("*.py")
+        for name in re.findall(r"\"(TOLD_[A-Z_]+)\"", path.read_text(encoding="utf-8"))
+    }
+    assert used
+    assert [name for name in used if f"`{name}`" not in SETTINGS_PAGE] == []
+
+
+def test_the_example_of_the_settings_is_understood(tmp_path: Path) -> None:
+    example = re.search(r"```toml\n(.*?)```", SETTINGS_PAGE, re.DOTALL)
+    assert example is not None
+    assert tomllib.loads(example[1])["background"] is True
+    (tmp_path / "config.toml").write_text(example[1], encoding="utf-8")
+    settings = load({"HOME": str(tmp_path), "TOLD_HOME": str(tmp_path)})
+    assert settings.agents_off == ("cursor",)
+    assert settings.folder_of("codex").endswith("work/codex-home")
+    assert all(name in all_agents() for name in ("cursor", "codex"))
+
+
+JSON_CALLS = (
+    "list", "files", "search chargd twice", "search webhook signature", "show s7pzao7g --full",
+    "show s7pzao7g.1", "show c7qv7qcmmc", "checkpoints", "repos", "timeline", "health", "agents",
+    "schema-check", "index",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("call", JSON_CALLS)
+def test_every_field_of_the_json_is_documented(scratch: Scratch, call: str) -> None:
+    done = scratch.told(*shlex.split(call), "--json")
+    assert done.returncode == 0, done.stdout
+    fields = set(keys_of(json.loads(done.stdout)))
+    assert fields
+    assert [field for field in fields if f"`{field}`" not in JSON_PAGE] == []
+
+
+def keys_of(value: Any) -> Iterator[str]:
+    if isinstance(value, list):
+        for item in value:
+            yield from keys_of(item)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield key
+            # The keys of these two are words of the question and names of agents.
+            if key != "corrected" and not (key == "agents" and isinstance(item, dict)):
+                yield from keys_of(item)
+
+
+def test_no_field_is_documented_that_is_not_there() -> None:
+    rows = re.findall(r"^\| (`.*?) \|", JSON_PAGE, re.MULTILINE)
+    documented = {field for row in rows for field in re.findall(r"`(\w+)`", row)}
+    written = {
+        node.value
+        for path in (SOURCE / "cli").glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    assert documented - written == set()
+
+
+def test_every_dependency_is_explained() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    needed = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"],
+              *project["build-system"]["requires"]]  # fmt: skip
+    page = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
+    names = [re.split(r"[<>=!~ ]", need, maxsplit=1)[0] for need in needed]
+    assert [name for name in names if f"[{name}]" not in page] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    written = page.read_text(encoding="utf-8")
+    for target in re.findall(r"\]\((?!https?:)([^)]+)\)", written):
+        name, _, anchor = target.partition("#")
+        other = (page.parent / name) if name else page
+        assert other.is_file(), target
+        if anchor:
+            headings = re.findall(r"^#+ (.+)$", other.read_text(encoding="utf-8"), re.MULTILINE)
+            assert anchor in {re.sub(r"[^\w -]", "", head).lower().replace(" ", "-") for head in headings}, (
+                target
+            )
+
+
+def test_the_test_command_of_the_readme_is_there() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"`make (\w+)", "".join(page.read_text(encoding="utf-8") for page in PAGES)))
+    assert {"test", "demo", "install", "bench"} <= targets
+    assert [target for target in targets if not re.search(rf"^{target}:", makefile, re.MULTILINE)] == []
