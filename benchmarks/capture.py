@@ -1,0 +1,251 @@
+"""How much of what users said is kept, how much of what is kept was worth it, and what that costs."""
+
+from __future__ import annotations
+
+import collections
+import json
+import re
+import time
+from typing import NamedTuple
+
+from benchmarks import CannotMeasureError
+from told.memory.capture import capture
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
+
+HOW = (
+    "Each message is given with the agent's text before it. A kept statement is right if its quote covers "
+    "half of a labelled quote, or its sentence holds 60 % of the labelled sentence's content words; strict "
+    "also demands a quote of at most 3 n + 12 words and that 40 % of its words are in the label. Each label "
+    "counts once, best match first. Alarms are messages without any label from which something was kept."
+)
+_UNSPACED = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+_WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
+_ROUNDS = 3
+_STOP_WORDS = """
+a an the of to in on for and or not no is are be was were it its this that these those with by as at
+from into do does did done use used using we our you your i my me they he she his her has have had must
+should shall can may will would only never always so if then than but out up all any each per via when
+where which who what how there here also le la les un une des de du et ou ne pas en dans pour par sur
+est sont doit que qui ce se au aux el los las una unos y o del al con para por es son debe lo su der die
+das den dem ein eine und oder nicht ist sind mit auf im zu von wird nur os as um uma e em na não da dos
+w z nie jest sie
+"""
+_STOP = frozenset(_STOP_WORDS.split())
+
+
+class Item(NamedTuple):
+    """A statement, labelled or kept."""
+
+    kind: str
+    scope: str
+    quote: str
+    statement: str
+
+
+class Row(NamedTuple):
+    """A labelled message and what was kept of it."""
+
+    id: str
+    language: str
+    borderline: bool
+    message: str
+    labels: tuple[Item, ...]
+    kept: tuple[Item, ...]
+
+
+class Pair(NamedTuple):
+    """A label and a kept statement that match."""
+
+    row: Row
+    label: Item
+    kept: Item
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of this benchmark."""
+    parser.add_argument(
+        "--predictions", default="", help="write what was kept to this file, one message a line"
+    )
+
+
+def run(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Keep what is worth keeping of every message, and compare it with the labels."""
+    if not arguments.data:
+        raise CannotMeasureError("Give the labelled messages as --data FILE.")
+    published = load(arguments.data)
+    rows = [row_of(one) for one in published]
+    if arguments.predictions:
+        write(arguments.predictions, rows)
+    return {"benchmark": "capture", **summary(rows), "ms": cost(published), "how": HOW}
+
+
+def load(path: str) -> list[dict[str, Any]]:
+    """Read labelled messages, one JSON object a line."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return [json.loads(line) for line in file if line.strip()]
+    except (OSError, ValueError) as error:
+        raise CannotMeasureError(f"{path} cannot be read as labelled messages: {error}") from error
+
+
+def row_of(published: dict[str, Any]) -> Row:
+    """Keep what is worth keeping of one message."""
+    kept = capture(published["message"], published.get("context") or "")
+    labels = [item for item in published["items"] if item["durable"]]
+    return Row(
+        published["id"],
+        published.get("lang") or "?",
+        bool(published.get("borderline")),
+        published["message"],
+        tuple(Item(item["kind"], item["scope"], item["quote"], item["statement"]) for item in labels),
+        tuple(Item(one.kind, one.scope, one.quote, one.text) for one in kept),
+    )
+
+
+def write(path: str, rows: Iterable[Row]) -> None:
+    """Write what was kept."""
+    with open(path, "w", encoding="utf-8") as file:
+        for row in rows:
+            line = {"id": row.id, "items": [item._asdict() for item in row.kept]}
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+
+def summary(rows: Sequence[Row]) -> dict[str, Any]:
+    """Take all figures."""
+    without = [row for row in rows if not row.labels]
+    languages = sorted({row.language for row in rows})
+    return {
+        "messages": len(rows),
+        "labels": sum(len(row.labels) for row in rows),
+        "loose": figures(rows, loose),
+        "strict": figures(rows, strict),
+        "strict without borderline": figures([row for row in rows if not row.borderline], strict),
+        "by language": {
+            language: figures([row for row in rows if row.language == language], strict)
+            for language in languages
+        },
+        "alarms per 100": round(100 * sum(bool(row.kept) for row in without) / max(1, len(without)), 1),
+    }
+
+
+def figures(rows: Iterable[Row], likeness: Callable[[str, Item, Item], float]) -> dict[str, Any]:
+    """Return precision, recall and F1, and how often kind and scope of a right statement are right."""
+    pairs: list[Pair] = []
+    kept = labels = 0
+    for row in rows:
+        kept += len(row.kept)
+        labels += len(row.labels)
+        pairs += matches(row, likeness)
+    right = len(pairs)
+    return {
+        "precision": round(right / kept, 4) if kept else 0.0,
+        "recall": round(right / labels, 4) if labels else 0.0,
+        "f1": round(2 * right / (kept + labels), 4) if right else 0.0,
+        "kind": round(sum(pair.label.kind == pair.kept.kind for pair in pairs) / max(1, right), 4),
+        "scope": round(sum(pair.label.scope == pair.kept.scope for pair in pairs) / max(1, right), 4),
+    }
+
+
+def matches(row: Row, likeness: Callable[[str, Item, Item], float]) -> list[Pair]:
+    """Match labels with what was kept, each at most once, the best first."""
+    ranked = sorted(
+        (
+            (likeness(row.message, label, kept), first, second)
+            for first, label in enumerate(row.labels)
+            for second, kept in enumerate(row.kept)
+        ),
+        reverse=True,
+    )
+    labels: set[int] = set()
+    taken: set[int] = set()
+    pairs = []
+    for score, first, second in ranked:
+        if score > 0 and first not in labels and second not in taken:
+            labels.add(first)
+            taken.add(second)
+            pairs.append(Pair(row, row.labels[first], row.kept[second]))
+    return pairs
+
+
+def loose(message: str, label: Item, kept: Item) -> float:
+    """Return how alike two statements are; 0 is no match."""
+    return _matched(_quoted(message, label, kept), _share(content(label.statement), content(kept.statement)))
+
+
+def strict(message: str, label: Item, kept: Item) -> float:
+    """Return how alike two statements are; what quotes far too much does not match."""
+    wordy = len(words(kept.quote)) > 3 * len(words(label.quote)) + 12
+    wanted, said = content(label.statement), content(kept.statement)
+    stray = _share(said, wanted) < 0.4
+    return _matched(
+        0.0 if wordy else _quoted(message, label, kept),
+        0.0 if stray else _share(wanted, said),
+    )
+
+
+def words(text: str) -> list[str]:
+    """Return the words; each Chinese, Japanese or Korean sign is one."""
+    return [word.lower() for word in _WORD.findall(text)]
+
+
+def content(text: str) -> list[str]:
+    """Return the beginnings of the words that carry meaning."""
+    return [
+        word[:6]
+        for word in words(text)
+        if word not in _STOP and (len(word) > 2 or word.isdigit() or re.match(f"[{_UNSPACED}]", word))
+    ]
+
+
+def cost(published: Sequence[dict[str, Any]]) -> dict[str, float]:
+    """Return what a message takes in this process, in milliseconds: the best of some rounds."""
+    times = []
+    for row in published:
+        best = 1e9
+        for _ in range(_ROUNDS):
+            began = time.perf_counter()
+            capture(row["message"], row.get("context") or "")
+            best = min(best, time.perf_counter() - began)
+        times.append(best * 1000)
+    times.sort()
+    last = len(times) - 1
+    return {
+        "mean": round(sum(times) / max(1, len(times)), 3),
+        "p95": round(times[int(last * 0.95)], 3) if times else 0.0,
+        "most": round(times[-1], 3) if times else 0.0,
+    }
+
+
+def _matched(quoted: float, said: float) -> float:
+    return max(quoted if quoted >= 0.5 else 0.0, said if said >= 0.6 else 0.0)
+
+
+def _quoted(message: str, label: Item, kept: Item) -> float:
+    wanted = words(label.quote)
+    first, second = _span(message, label.quote), _span(message, kept.quote)
+    if not first or not second:
+        return _share(wanted, words(kept.quote))
+    start, end = max(first[0], second[0]), min(first[1], second[1])
+    return len(words(message[start:end])) / max(1, len(wanted)) if end > start else 0.0
+
+
+def _span(message: str, quote: str) -> tuple[int, int] | None:
+    if not quote:
+        return None
+    start = message.find(quote)
+    if start < 0:
+        start = message.lower().find(quote.lower())
+    return (start, start + len(quote)) if start >= 0 else None
+
+
+def _share(wanted: Sequence[str], said: Sequence[str]) -> float:
+    """Return the share of the wanted words that are there."""
+    if not wanted:
+        return 0.0
+    counted = collections.Counter(wanted) & collections.Counter(said)
+    return sum(counted.values()) / len(wanted)

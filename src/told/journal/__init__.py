@@ -1,0 +1,1 @@
+"""The operation log: append, verify, fold operations into memories, erase a payload."""

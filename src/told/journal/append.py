@@ -1,0 +1,216 @@
+"""Appends operations to this machine's journal: what is acknowledged is on disk.
+
+A prompt waits for this, so it imports next to nothing and reads only the last line.
+"""
+
+from __future__ import annotations
+
+import os
+
+from told.errors import UsageError
+from told.journal.files import (
+    SEGMENT,
+    TORN,
+    WAIT_MS,
+    SeriesLock,
+    cannot_write,
+    journal_folder,
+    make_folder,
+    next_segment,
+    open_private,
+    segments,
+    sync_folder,
+)  # fmt: skip
+from told.journal.line import LONGEST, end_of, first_previous, head_of, line_of
+from told.journal.machine import machine_of
+from told.record import record
+from told.store.ids import public_id
+from told.store.memory_json import encoded
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+ROTATE = 1_000_000
+MAKES_MEMORY = frozenset(("remember", "correct"))
+_WINDOW = 8192
+_sync = getattr(os, "fdatasync", os.fsync)
+
+
+@record
+class Draft:
+    """An operation that is still to be written down."""
+
+    kind: str
+    by: str
+    payload: dict[str, Any] | None = None
+    memory: str = ""  # made for it, if it makes a memory
+
+
+@record
+class Written:
+    """An operation as it was written down."""
+
+    machine: str
+    number: int
+    memory: str
+
+
+@record
+class _End:
+    """Where a series ends."""
+
+    segment: str  # empty: there is none yet
+    size: int
+    number: int
+    previous: str
+
+
+def new_memory_id(taken: Callable[[str], bool] | None = None) -> str:
+    """Return an id for a memory; a longer one as long as it is taken."""
+    seed = os.urandom(16).hex()
+    length = 7
+    while taken and taken(public_id("m", seed, length=length)):
+        length += 1
+    return public_id("m", seed, length=length)
+
+
+def append(home: str, drafts: Sequence[Draft], *, now: int, wait_ms: int = WAIT_MS) -> list[Written]:
+    """Write operations to the journal, all in one go; when this returns they are on disk.
+
+    Args:
+        home: The folder of everything told writes for itself.
+        drafts: What happened, in order.
+        now: When, in ms since 1970.
+        wait_ms: How long to wait for another writer.
+
+    Raises:
+        MissingError: the disk is full or may not be written; the journal is as it was.
+        BusyError: another writer took too long.
+        UsageError: an operation is too long to be kept.
+    """
+    machine = machine_of(home)
+    folder = os.path.join(journal_folder(home), machine)
+    payloads = [_payload(draft) for draft in drafts]
+    try:
+        make_folder(folder)
+        with SeriesLock(folder, wait_ms):
+            return _append(folder, machine, drafts, payloads, now)
+    except OSError as error:
+        raise cannot_write(folder, error) from None
+
+
+def _append(
+    folder: str, machine: str, drafts: Sequence[Draft], payloads: list[bytes], now: int
+) -> list[Written]:
+    names = segments(folder)
+    end = _end_of_series(folder, machine, names)
+    number, previous = end.number, end.previous
+    written, lines = [], []
+    for draft, payload in zip(drafts, payloads, strict=True):
+        number += 1
+        memory = draft.memory
+        if not memory and draft.kind in MAKES_MEMORY:
+            memory = public_id("m", machine, str(number), str(now))
+        head = head_of(number, now, draft.kind, memory, draft.by)
+        line, previous = line_of(head, payload, previous)
+        lines.append(line)
+        written.append(Written(machine, number, memory))
+    fresh = not end.segment or end.size >= ROTATE
+    name = next_segment(end.segment) if fresh else end.segment
+    _write(os.path.join(folder, name), b"".join(lines), 0 if fresh else end.size)
+    if fresh:
+        sync_folder(folder)
+    return written
+
+
+def _payload(draft: Draft) -> bytes:
+    salted = {**(draft.payload or {}), "salt": os.urandom(16).hex()}
+    payload = encoded(salted).encode("utf-8", "replace")
+    if len(payload) > LONGEST:
+        raise UsageError(f"That is too long to remember: {len(payload) // 1024} KB. Say it shorter.")
+    return payload
+
+
+def _write(path: str, content: bytes, size: int) -> None:
+    """Write behind the last whole line; if that fails, leave the file as it was."""
+    descriptor = open_private(path, os.O_RDWR | os.O_APPEND)
+    try:
+        try:
+            count = os.write(descriptor, content)
+            if count != len(content):
+                raise OSError(28, "no space left on device")  # noqa: TRY301 - the same way out as any other
+            _sync(descriptor)
+        except OSError:
+            os.ftruncate(descriptor, size)
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def _end_of_series(folder: str, machine: str, names: list[str]) -> _End:
+    """Return where the series ends; a line that was cut off is put aside first."""
+    newest = names[-1] if names else ""
+    size = 0
+    skipped = 0
+    for name in reversed(names):
+        path = os.path.join(folder, name)
+        if name == newest:
+            size = _without_torn(path)
+        last, bad = _last_line(path)
+        skipped += bad
+        if last:
+            return _End(newest, size, last[0] + skipped, last[1])
+    return _End(newest, size, skipped, first_previous(machine))
+
+
+def _without_torn(path: str) -> int:
+    """Return the size of a segment's whole lines; what a killed writer left behind them goes into a file."""
+    descriptor = os.open(path, os.O_RDWR)
+    try:
+        size = os.fstat(descriptor).st_size
+        window = _WINDOW
+        while size:
+            start = max(0, size - window)
+            data = _bytes_at(descriptor, start, size)
+            end = data.rfind(b"\n") + 1
+            if end or not start:
+                break
+            window *= 8
+        else:
+            return 0
+        if end < len(data):
+            aside = open_private(path.removesuffix(SEGMENT) + TORN, os.O_WRONLY | os.O_APPEND)
+            os.write(aside, data[end:] + b"\n")
+            os.close(aside)
+            os.ftruncate(descriptor, start + end)
+            os.fsync(descriptor)
+        return start + end
+    finally:
+        os.close(descriptor)
+
+
+def _last_line(path: str) -> tuple[tuple[int, str] | None, int]:
+    """Return number and hash of the last line that is one, and how many behind it are not."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        size = os.fstat(descriptor).st_size
+        window = _WINDOW
+        while True:
+            start = max(0, size - window)
+            lines = _bytes_at(descriptor, start, size).split(b"\n")[:-1]
+            for bad, line in enumerate(reversed(lines if not start else lines[1:])):
+                found = end_of(line)
+                if found:
+                    return found, bad
+            if not start:
+                return None, len(lines)
+            window *= 8
+    finally:
+        os.close(descriptor)
+
+
+def _bytes_at(descriptor: int, start: int, end: int) -> bytes:
+    os.lseek(descriptor, start, os.SEEK_SET)
+    return os.read(descriptor, end - start)

@@ -1,0 +1,105 @@
+"""What the journals have that was not applied yet, in order, from the places where the last one stopped."""
+
+from __future__ import annotations
+
+import os
+
+from told.journal.files import machines, segments
+from told.journal.read import BadLineError, merged, operation
+from told.record import record
+from told.store.memory_records import Position
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from told.journal.model import Operation
+
+    Positions = dict[tuple[str, str], Position]
+
+_MARK = 48
+
+
+@record
+class Entry:
+    """One line that was not applied yet."""
+
+    machine: str
+    segment: str
+    operation: Operation | None  # None: the line is damaged
+    position: Position  # behind it
+    known: bool  # it was applied before the segment was rewritten
+
+
+def feed(folder: str, positions: Positions) -> Iterator[Entry]:
+    """Yield what is new in all journals, in the order of `read`."""
+    streams = [_machine(os.path.join(folder, name), name, positions) for name in machines(folder)]
+    for _, entry in merged(streams):
+        yield entry
+
+
+def is_behind(folder: str, positions: Positions) -> bool:
+    """Tell whether there is anything new."""
+    return any(True for _ in feed(folder, positions)) if _has_grown(folder, positions) else False
+
+
+def _has_grown(folder: str, positions: Positions) -> bool:
+    for machine in machines(folder):
+        place = os.path.join(folder, machine)
+        for name in segments(place):
+            position = positions.get((machine, name))
+            try:
+                if position is None or os.stat(os.path.join(place, name)).st_size != position.size:
+                    return True
+            except OSError:
+                continue  # it was removed just now
+    return False
+
+
+def _machine(folder: str, machine: str, positions: Positions) -> Iterator[tuple[tuple[int, str, int], Entry]]:
+    at = number = 0
+    for name in segments(folder):
+        for entry in _segment(os.path.join(folder, name), machine, name, positions.get((machine, name))):
+            if entry.operation:
+                at, number = max(at, entry.operation.at), entry.operation.number
+            yield (at, machine, number), entry
+
+
+def _segment(path: str, machine: str, name: str, position: Position | None) -> Iterator[Entry]:
+    """Yield the lines behind a position; all of them if what is before it is no longer what it was."""
+    start, data = _new_bytes(path, position)
+    rewritten = position is not None and not start
+    number = position.number if position else 0
+    before = number if rewritten else 0
+    at = 0
+    while True:
+        line, at = at, data.find(b"\n", at) + 1
+        if not at:
+            return
+        try:
+            found = operation(data[line : at - 1], machine)
+            number = max(number, found.number)
+        except BadLineError:
+            found = None
+        known = found is not None and found.number <= before
+        mark = data[max(0, at - _MARK) : at]
+        if len(mark) < _MARK and start and position:  # a short line right behind the position
+            mark = (bytes.fromhex(position.mark) + mark)[-_MARK:]
+        yield Entry(machine, name, found, Position(start + at, number, mark.hex()), known)
+
+
+def _new_bytes(path: str, position: Position | None) -> tuple[int, bytes]:
+    """Return where the new part of a segment begins, and the part: the whole segment if it was rewritten."""
+    try:
+        if position and os.stat(path).st_size == position.size:
+            return position.size, b""
+        with open(path, "rb") as file:
+            if position:
+                length = len(position.mark) // 2
+                file.seek(max(0, position.size - length))
+                if file.read(length).hex() == position.mark:
+                    return position.size, file.read()
+                file.seek(0)
+            return 0, file.read()
+    except OSError:
+        return 0, b""

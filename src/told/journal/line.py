@@ -1,0 +1,59 @@
+"""The shape of one line of the journal, fixed to the byte so that each byte is covered by a hash.
+
+An operation's hash covers its fields, the hash of its payload and the hash of the operation before it. The
+payload carries a random salt, so that nothing can be told from its hash once it is erased.
+"""
+
+from __future__ import annotations
+
+from _blake2 import blake2s
+
+from told.store.memory_json import encoded
+
+_HEX = 32
+_TAIL = len(f',"payload_hash":"{"":0<{_HEX}}","previous":"{"":0<{_HEX}}","hash":"{"":0<{_HEX}}"}}')
+_NUMBER = b'{"number":'
+_HASH = b'","hash":"'
+LONGEST = 512 * 1024
+
+
+def digest(data: bytes) -> str:
+    """Return a hash as text."""
+    return blake2s(data, digest_size=_HEX // 2).hexdigest()
+
+
+def first_previous(machine: str) -> str:
+    """Return what stands for the operation before a machine's first."""
+    return digest(machine.encode())
+
+
+def head_of(number: int, at: int, kind: str, memory: str, by: str) -> bytes:
+    """Return a line up to its payload."""
+    fields = f'"kind":{encoded(kind)},"memory":{encoded(memory)},"by":{encoded(by)}'
+    return f'{{"number":{number},"at":{at},{fields},"payload":'.encode("utf-8", "replace")
+
+
+def hash_of(head: bytes, payload_hash: str, previous: str) -> str:
+    """Return the hash of an operation."""
+    return digest(head + f"{payload_hash} {previous}".encode())
+
+
+def line_of(head: bytes, payload: bytes, previous: str) -> tuple[bytes, str]:
+    """Return a whole line with its end, and the operation's hash."""
+    payload_hash = digest(payload)
+    own = hash_of(head, payload_hash, previous)
+    tail = f',"payload_hash":"{payload_hash}","previous":"{previous}","hash":"{own}"}}\n'
+    return head + payload + tail.encode(), own
+
+
+def split(line: bytes, head: bytes) -> tuple[bytes, bytes]:
+    """Return the payload and the tail of a line that begins with this head."""
+    return line[len(head) : -_TAIL], line[-_TAIL:]
+
+
+def end_of(line: bytes) -> tuple[int, str] | None:
+    """Return number and hash of a line at a glance, without reading its payload; None if it is none."""
+    if not line.startswith(_NUMBER) or not line.endswith(b'"}') or line[-_HEX - 12 : -_HEX - 2] != _HASH:
+        return None
+    number = line[len(_NUMBER) : len(_NUMBER) + 20].partition(b",")[0]
+    return (int(number), line[-_HEX - 2 : -2].decode("ascii", "replace")) if number.isdigit() else None

@@ -1,0 +1,184 @@
+"""Reads the journals of all machines: each operation that is whole, and each place that is damaged."""
+
+from __future__ import annotations
+
+import os
+
+from told.errors import BusyError
+from told.journal.files import SEGMENT, TORN, SeriesLock, machines, segments
+from told.journal.line import digest, first_previous, hash_of, head_of, split
+from told.journal.model import Damage, Operation
+from told.store.memory_json import decoded, encoded
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator
+    from typing import TypeVar
+
+    T = TypeVar("T")
+
+_FEW = 64  # so many ids are looked for byte by byte; with more it is quicker to read every line
+_FIELDS = 9
+
+
+class BadLineError(Exception):
+    """A line is not what told wrote; the text says why."""
+
+
+def read(folder: str) -> Iterator[Operation | Damage]:
+    """Yield every operation of every machine, and every damage, in an order that is always the same.
+
+    Operations come by (when, machine, number), where a clock that was set back does not bring a machine's
+    operations out of their own order.
+    """
+    streams = [_keyed(_machine(os.path.join(folder, name), name), name) for name in machines(folder)]
+    for _, found in merged(streams):
+        yield found
+
+
+def verify(folder: str) -> list[Damage]:
+    """Return every damage: the file, the line and what is wrong there."""
+    return [found for found in read(folder) if isinstance(found, Damage)]
+
+
+def operations_of(folder: str, beginnings: Collection[str]) -> Iterator[Operation]:
+    """Yield the operations that touch memories whose ids begin so, without reading all others."""
+    wanted = tuple(beginnings)
+    needles = [encoded(begin)[:-1].encode() for begin in wanted] if len(wanted) <= _FEW else []
+    sizes = sorted({len(begin) for begin in wanted})
+    exact = frozenset(wanted)
+    yield from _picked(
+        folder, needles, lambda found: any(one[:size] in exact for one in found.touched for size in sizes)
+    )
+
+
+def operations_like(folder: str, kinds: Collection[str]) -> Iterator[Operation]:
+    """Yield the operations of some kinds, machine by machine."""
+    needles = [f'"kind":{encoded(kind)},'.encode() for kind in kinds]
+    yield from _picked(folder, needles, lambda operation: operation.kind in kinds)
+
+
+def operation(line: bytes, machine: str) -> Operation:
+    """Return what a line without its end says.
+
+    Raises:
+        BadLineError: it is not what told wrote.
+    """
+    try:
+        value = decoded(line.decode())
+    except ValueError:
+        raise BadLineError("not valid JSON") from None
+    if not isinstance(value, dict) or len(value) != _FIELDS:
+        raise BadLineError("not an operation")
+    number, at, kind, memory, by, payload = (
+        value.get(name) for name in ("number", "at", "kind", "memory", "by", "payload")
+    )
+    if not (_is_count(number) and _is_count(at) and all(isinstance(one, str) for one in (kind, memory, by))):
+        raise BadLineError("not an operation")
+    head = head_of(number, at, kind, memory, by)  # type: ignore[arg-type]
+    raw, tail = split(line, head)
+    payload_hash, previous, own = value.get("payload_hash"), value.get("previous"), value.get("hash")
+    if tail.decode() != f',"payload_hash":"{payload_hash}","previous":"{previous}","hash":"{own}"}}':
+        raise BadLineError("not written by told")
+    if not line.startswith(head) or hash_of(head, str(payload_hash), str(previous)) != own:
+        raise BadLineError("wrong hash")
+    if raw != b"null" and (digest(raw) != payload_hash or not isinstance(payload, dict)):
+        raise BadLineError("its payload does not match")
+    return Operation(machine, number, at, kind, memory, by, payload, own, previous)  # type: ignore[arg-type]
+
+
+def merged(
+    streams: list[Iterator[tuple[tuple[int, str, int], T]]],
+) -> Iterator[tuple[tuple[int, str, int], T]]:
+    """Merge streams that are each in order."""
+    if len(streams) == 1:
+        return streams[0]
+    from heapq import merge
+
+    return merge(*streams, key=lambda item: item[0])
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 53
+
+
+def _keyed(
+    found: Iterator[Operation | Damage], machine: str
+) -> Iterator[tuple[tuple[int, str, int], Operation | Damage]]:
+    at = number = 0
+    for one in found:
+        if isinstance(one, Operation):
+            at, number = max(at, one.at), one.number
+        yield (at, machine, number), one
+
+
+def _machine(folder: str, machine: str) -> Iterator[Operation | Damage]:
+    """Yield one machine's operations in their own order, and where its chain is broken."""
+    names = segments(folder)
+    expected, previous = 1, first_previous(machine)
+    sure = True  # whether the line before was read, so that this one must continue it
+    for name in names:
+        path = os.path.join(folder, name)
+        lines, rest = _lines(path, folder if name == names[-1] else "")
+        for place, line in enumerate(lines, 1):
+            try:
+                found = operation(line, machine)
+            except BadLineError as error:
+                yield Damage(path, place, str(error))
+                sure = False
+                expected += 1
+                continue
+            if found.number < expected:
+                yield Damage(path, place, f"number {found.number} comes twice")
+                continue
+            if found.number > expected:
+                yield Damage(path, place, f"operations {expected} to {found.number - 1} are missing")
+            elif sure and found.previous != previous:
+                yield Damage(path, place, "does not continue the line before")
+            yield found
+            expected, previous, sure = found.number + 1, found.hash, True
+        if rest:
+            yield Damage(path, len(lines) + 1, "cut off")
+    for name in segments(folder, TORN):
+        yield Damage(
+            os.path.join(folder, name), 0, f"cut off at the end of {name.removesuffix(TORN)}{SEGMENT}"
+        )
+
+
+def _lines(path: str, lock: str = "") -> tuple[list[bytes], bytes]:
+    """Return the whole lines of a segment, and what is behind them."""
+    data = _content(path)
+    if lock and data and not data.endswith(b"\n"):
+        try:  # a writer may be at work: wait for it
+            with SeriesLock(lock, 1000):
+                data = _content(path)
+        except (OSError, BusyError):
+            pass
+    lines = data.split(b"\n")
+    return lines[:-1], lines[-1]
+
+
+def _content(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
+
+
+def _picked(folder: str, needles: list[bytes], wanted: Callable[[Operation], bool]) -> Iterator[Operation]:
+    for machine in machines(folder):
+        place = os.path.join(folder, machine)
+        for name in segments(place):
+            data = _content(os.path.join(place, name))
+            if needles and not any(needle in data for needle in needles):
+                continue
+            for line in data.split(b"\n")[:-1]:
+                if needles and not any(needle in line for needle in needles):
+                    continue
+                try:
+                    found = operation(line, machine)
+                except BadLineError:
+                    continue
+                if wanted(found):
+                    yield found

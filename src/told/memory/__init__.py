@@ -1,0 +1,1 @@
+"""The policy of memory: what is worth keeping, what replaces what, and what is brought back when."""

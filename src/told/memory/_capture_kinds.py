@@ -1,0 +1,61 @@
+"""Says what kind of statement a sentence is, and whether it holds for one project or everywhere."""
+
+from __future__ import annotations
+
+import re
+
+from told.memory._capture_weights import KIND_WEIGHTS, KINDS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_MEANT = re.compile(
+    r"\b(?:i meant|wrong (?:file|folder|place|branch|one)|ich meinte|je voulais dire|quise decir"
+    r"|me refería|eu quis dizer)\b"
+    r"|^\W*(?:no|nope|nein|non|não)?\W*(?:actually|eigentlich|en fait|en realidad|na verdade)\b"
+    r"|我的意思|我是说|不对|错了|違います|違う|間違|のことです",
+    re.IGNORECASE,
+)
+_PREFER = re.compile(
+    r"\b(?:prefer|i(?:'d| would)? rather|i (?:hate|like|love|don't like)|lieber|bevorzuge|je préfère"
+    r"|prefiero|prefiro)\b"
+    r"|更喜欢|偏好|のほうが好き|の方が好き",
+    re.IGNORECASE,
+)
+_WARN = re.compile(
+    r"^\W*(?:careful|beware|warning|watch out|caution|achtung|vorsicht|attention|ojo|cuidado|atenção"
+    r"|小心|当心|注意)",
+    re.IGNORECASE,
+)
+_PERSON = re.compile(
+    r"\b(?:i am|i'm) (?:a|an|new|not|used|certified)\b|\b(?:soy|yo estoy|je suis|ich bin|eu sou)\b",
+    re.IGNORECASE,
+)
+
+
+def kind_of(features: Mapping[str, float], text: str = "") -> str:
+    """Return the kind of a sentence: what is plain from its words, else what the weights say."""
+    if _WARN.search(text):
+        return "warning"
+    if _MEANT.search(text):
+        return "correction"
+    if _PREFER.search(text) and not features.keys() & {"must", "must_not", "never"}:
+        return "preference"
+    totals = [0.0] * len(KINDS)
+    for name, value in (*features.items(), ("", 1.0)):
+        for column, weight in enumerate(KIND_WEIGHTS.get(name, ())):
+            totals[column] += weight * value
+    return KINDS[max(range(len(KINDS)), key=lambda column: (totals[column], -column))]
+
+
+def scope_of(features: Mapping[str, float], text: str) -> str:
+    """Return `global` for what is about the person or the agent's ways anywhere, else `project`."""
+    known = features.keys()
+    if known & {"named", "we_do", "kind_of_work"}:
+        return "project"
+    speaks = "language" in known and "you_agent" in known and "code_thing" not in known
+    habit = "c:agent_habit" in known and not known & {"env", "place", "digit"}
+    if speaks or habit or ("i_way" in known and "c:always_policy" in known) or _PERSON.search(text):
+        return "global"
+    return "project"

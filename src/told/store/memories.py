@@ -1,0 +1,212 @@
+"""`memory.db`: what is known, ready to be found by words, triggers, entities, kind, scope and time."""
+
+from __future__ import annotations
+
+import os
+
+import apsw
+
+from told.store.database import open_database, rows
+from told.store.memory_matching import MemoryMatching
+from told.store.memory_records import ACTIVE, CORRECTION, Edge, Evidence, Memory, Position, Trigger
+from told.store.memory_rows import COLUMNS, WRITTEN, hash_of_row, memory_of
+from told.store.memory_schema import migrate
+from told.store.memory_writing import MemoryWriter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+__all__ = [
+    "UNREADABLE",
+    "Edge",
+    "Evidence",
+    "Memories",
+    "Memory",
+    "Position",
+    "Trigger",
+    "memory_path",
+    "open_memory_database",
+]
+
+# What SQLite says of a file that is damaged: it has to be rebuilt.
+UNREADABLE = (apsw.NotADBError, apsw.CorruptError, UnicodeDecodeError)
+_COLUMNS = ", ".join(WRITTEN)
+_END = 1 + len(COLUMNS)
+_FEW = 500  # values in one query
+
+
+def memory_path(home: str) -> str:
+    """Return where the derived database of memories is."""
+    return os.path.join(home, "memory.db")
+
+
+def open_memory_database(path: str) -> apsw.Connection | None:
+    """Open the database, make it if it is not there; None if it has to be rebuilt.
+
+    Raises:
+        MissingError: it is not there, or its folder cannot be written.
+    """
+    create = os.access(os.path.dirname(path), os.W_OK) or not os.path.exists(path)
+    try:
+        connection = open_database(path, create=create)
+    except UNREADABLE:
+        return None
+    try:
+        if migrate(connection):
+            return connection
+    except UNREADABLE:
+        pass
+    connection.close()
+    return None
+
+
+class Memories(MemoryMatching):
+    """Everything that is read of memories. Rows of newer memories have higher numbers."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        super().__init__(connection)
+        self.connection = connection
+        self.writer = MemoryWriter(connection)
+
+    def close(self) -> None:
+        """Let the file go."""
+        self.connection.close()
+
+    def get(self, ids: Iterable[str]) -> dict[str, Memory]:
+        """Return memories by id, without those whose row is damaged."""
+        return {memory.id: memory for _, memory in self._select("id", ids)}
+
+    def load(self, numbers: Iterable[int]) -> dict[int, Memory]:
+        """Return memories by row, without those whose row is damaged."""
+        return dict(self._select("row", numbers))
+
+    def like(self, beginning: str, limit: int = 10) -> list[str]:
+        """Return the ids that begin so."""
+        found = rows(
+            self._db,
+            "SELECT id FROM memory WHERE id >= ? AND id < ? ORDER BY id LIMIT ?",
+            (beginning, beginning + "\U0010ffff", limit),
+        )
+        return [row[0] for row in found]
+
+    def ids(self) -> list[str]:
+        """Return the id of every memory, the oldest first."""
+        return [row[0] for row in rows(self._db, "SELECT id FROM memory ORDER BY row")]
+
+    def counts(self) -> list[tuple[str, str, str, int, int]]:
+        """Return (status, kind, scope, how many, how many of them locked)."""
+        return rows(
+            self._db,
+            "SELECT status, kind, scope, count(*), sum(locked) FROM memory GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
+        )
+
+    # -- rows, the newest first ---------------------------------------------------------------------
+
+    def listed(
+        self, *, status: str = ACTIVE, scopes: Sequence[str] = (), kinds: Sequence[str] = (), limit: int = -1
+    ) -> list[int]:
+        """Return the rows of memories with this status, of any of the scopes and kinds, if such are given."""
+        conditions = ["status = 'active'" if status == ACTIVE else "status = ? AND status != 'active'"]
+        values: list[Any] = [] if status == ACTIVE else [status]
+        for column, wanted in (("scope", scopes), ("kind", kinds)):
+            if wanted:
+                conditions.append(f"{column} IN ({_marks(wanted)})")
+                values += wanted
+        return self._rows("memory", " AND ".join(conditions), values, limit)
+
+    def locked(self, scopes: Sequence[str], limit: int = -1) -> list[int]:
+        """Return the rows of the locked memories of some scopes."""
+        return self._rows(
+            "memory", f"locked = 1 AND status = 'active' AND scope IN ({_marks(scopes)})", scopes, limit
+        )
+
+    def newest(
+        self, scopes: Sequence[str], kinds: Sequence[str] = (CORRECTION,), limit: int = 20
+    ) -> list[int]:
+        """Return the rows of the newest memories of some kinds."""
+        return self.listed(scopes=scopes, kinds=kinds, limit=limit)
+
+    def by_trigger(
+        self, kind: str, values: Sequence[str], scopes: Sequence[str], limit: int = 200
+    ) -> list[int]:
+        """Return the rows of memories that apply at one of these commands, paths or tasks, word for word."""
+        where = f"kind = ? AND value IN ({_marks(values)}) AND scope IN ({_marks(scopes)})"
+        return self._rows("trigger_of", where, (kind, *values, *scopes), limit)
+
+    def by_entity(self, names: Sequence[str], scopes: Sequence[str], limit: int = 200) -> list[int]:
+        """Return the rows of memories about one of these things; upper and lower case do not matter."""
+        where = f"name IN ({_marks(names)}) AND scope IN ({_marks(scopes)})"
+        return self._rows("entity_of", where, (*(name.lower() for name in names), *scopes), limit)
+
+    def of_session(self, session: str) -> list[int]:
+        """Return the rows of memories that come from a session, the forgotten ones included."""
+        return self._rows("evidence_of", "session = ?", (session,), -1)
+
+    # -- between memories, and between memories and sessions ------------------------------------------
+
+    def superseded(self, ids: Iterable[str]) -> dict[str, list[str]]:
+        """Return for each memory those that it ended."""
+        found: dict[str, list[str]] = {}
+        for some in _few(ids):
+            pairs = rows(
+                self._db,
+                f"SELECT superseded_by, id FROM memory WHERE superseded_by IN ({_marks(some)})"
+                " AND superseded_by != '' ORDER BY row",
+                some,
+            )
+            for new, old in pairs:
+                found.setdefault(new, []).append(old)
+        return found
+
+    def edges(self, ids: Iterable[str]) -> list[tuple[str, str, str, int, str]]:
+        """Return (source, kind, target, at, by) of every edge from or to some memories."""
+        found: set[tuple[str, str, str, int, str]] = set()
+        for some in _few(ids):
+            for end in ("source", "target"):
+                found |= set(
+                    rows(
+                        self._db,
+                        f"SELECT source, kind, target, at, by FROM edge WHERE {end} IN ({_marks(some)})",
+                        some,
+                    )
+                )
+        return sorted(found)
+
+    def shown_in(self, session: str) -> dict[str, int]:
+        """Return the memories that were shown in a session, and when last."""
+        return dict(rows(self._db, "SELECT memory_id, at FROM shown WHERE session = ?", (session,)))
+
+    def sessions_showing(self, memory_id: str) -> dict[str, int]:
+        """Return the sessions in which a memory was shown, and when last."""
+        return dict(rows(self._db, "SELECT session, at FROM shown WHERE memory_id = ?", (memory_id,)))
+
+    def _rows(self, table: str, where: str, values: Sequence[Any], limit: int) -> list[int]:
+        sql = f"SELECT DISTINCT row FROM {table} WHERE {where} ORDER BY row DESC LIMIT ?"
+        return [row[0] for row in rows(self._db, sql, (*values, limit))]
+
+    def _select(self, column: str, values: Iterable[Any]) -> list[tuple[int, Memory]]:
+        found: list[Any] = []
+        for some in _few(values):
+            found += rows(
+                self._db,
+                f"SELECT {_COLUMNS} FROM memory WHERE {column} IN ({_marks(some)}) ORDER BY row",
+                some,
+            )
+        return [(row[0], memory_of(row[1:_END])) for row in found if hash_of_row(row[:-1]) == row[-1]]
+
+
+def path_prefixes(path: str) -> list[str]:
+    """Return a path and every folder above it, as triggers may name them: "src/api/", "src/"."""
+    parts = path.split("/")
+    return [path, *("/".join(parts[:end]) + "/" for end in range(1, len(parts)) if any(parts[:end]))]
+
+
+def _marks(values: Sequence[Any]) -> str:
+    return ", ".join("?" * len(values))
+
+
+def _few(values: Iterable[Any]) -> list[list[Any]]:
+    every = list(values)
+    return [every[start : start + _FEW] for start in range(0, len(every), _FEW)]

@@ -1,0 +1,79 @@
+"""Full-text matching over memories, in the shape that the query planner asks for."""
+
+from __future__ import annotations
+
+from told.store.database import rows
+from told.store.memory_rows import scope_word
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import apsw
+
+
+class MemoryMatching:
+    """What recall asks of the full-text index. Without scopes it looks everywhere, at ended ones as well."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._db = connection
+
+    def memory_count(self) -> int:
+        """Return how many memories are indexed, as the index itself says: counting would read them all."""
+        averages = rows(self._db, "SELECT block FROM memory_words_data WHERE id = 1")[0][0]
+        total = 0
+        for byte in averages:
+            total = total << 7 | byte & 0x7F
+            if byte < 0x80:
+                break
+        return total
+
+    def frequency(self, phrase: str, cap: int, *, scopes: Sequence[str] = ()) -> int:
+        """Return in how many memories an FTS5 expression occurs, counting no further than `cap`."""
+        found = rows(
+            self._db,
+            "SELECT count(*) FROM (SELECT 1 FROM memory_words WHERE memory_words MATCH ? LIMIT ?)",
+            (within(phrase, scopes), cap),
+        )
+        return int(found[0][0])
+
+    def match(
+        self, expression: str, weights: Sequence[float], limit: int, *,
+        scopes: Sequence[str] = (), ended: bool = False, newest: int = 0,
+    ) -> list[tuple[int, float]]:  # fmt: skip
+        """Return (row, score) of the best matches; a lower score is better.
+
+        Args:
+            expression: What to look for, in the language of the index.
+            weights: Of the text, of entities and triggers, and of the extra words.
+            limit: How many to return.
+            scopes: Only active memories of these scopes.
+            ended: With scopes: also those that are no longer active.
+            newest: Only that many of the latest matching memories are scored.
+        """
+        held = within(expression, scopes, ended=ended)
+        oldest = 0
+        if newest:
+            oldest = rows(
+                self._db,
+                "SELECT min(rowid) FROM (SELECT rowid FROM memory_words WHERE memory_words MATCH ?"
+                " ORDER BY rowid DESC LIMIT ?)",
+                (held, newest),
+            )[0][0]
+        marks = ", ".join(str(float(weight)) for weight in (0.0, *weights))
+        return rows(
+            self._db,
+            f"SELECT rowid, bm25(memory_words, {marks}) AS score FROM memory_words"
+            " WHERE memory_words MATCH ? AND rowid >= ? ORDER BY score, rowid DESC LIMIT ?",
+            (held, oldest or 0, limit),
+        )
+
+
+def within(expression: str, scopes: Sequence[str], *, ended: bool = False) -> str:
+    """Hold an expression to some scopes, inside the index."""
+    if not scopes:
+        return expression
+    words = [scope_word(scope) for scope in scopes]
+    if ended:
+        words += [scope_word(scope, active=False) for scope in scopes]
+    return f"{{scope_word}}:({' OR '.join(words)}) AND ({expression})"

@@ -1,0 +1,89 @@
+"""The schema of `memory.db`, and how an older one becomes the present one.
+
+The file is derived from the journal, so a version that no migration leads from is rebuilt instead. Raise the
+version as well when operations come to mean something else. A migration is never edited once released.
+"""
+
+from __future__ import annotations
+
+from told.store.database import Transaction, rows
+from told.store.schema import version
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import apsw
+
+VERSION = 1
+
+# `scope_word` comes first so that a query can be held to some scopes inside the index.
+# `trigger_of`, `entity_of` and their like only have active memories, so what they find can be used.
+_SCHEMA = """
+CREATE TABLE memory(
+  row INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, machine TEXT NOT NULL, number INTEGER NOT NULL,
+  scope_word TEXT NOT NULL, text TEXT NOT NULL, words TEXT NOT NULL, extra TEXT NOT NULL,
+  kind TEXT NOT NULL, label TEXT NOT NULL, scope TEXT NOT NULL, status TEXT NOT NULL,
+  locked INTEGER NOT NULL, trust TEXT NOT NULL, importance REAL NOT NULL, alpha REAL NOT NULL,
+  beta REAL NOT NULL, created INTEGER NOT NULL, updated INTEGER NOT NULL, expires INTEGER NOT NULL,
+  superseded_by TEXT NOT NULL, shown INTEGER NOT NULL, shown_last INTEGER NOT NULL,
+  followed INTEGER NOT NULL, repeated INTEGER NOT NULL, detail TEXT NOT NULL, last_at INTEGER NOT NULL,
+  last_machine TEXT NOT NULL, last_number INTEGER NOT NULL, hash BLOB NOT NULL);
+CREATE INDEX memory_locked ON memory(scope, row) WHERE locked = 1 AND status = 'active';
+CREATE INDEX memory_kind ON memory(scope, kind, row) WHERE status = 'active';
+CREATE INDEX memory_ended ON memory(status, row) WHERE status != 'active';
+CREATE INDEX memory_superseded ON memory(superseded_by) WHERE superseded_by != '';
+CREATE INDEX memory_updated ON memory(updated);
+CREATE VIRTUAL TABLE memory_words USING fts5(
+  scope_word, text, words, extra, content='memory', content_rowid='row',
+  tokenize="porter unicode61 remove_diacritics 2");
+INSERT INTO memory_words(memory_words, rank) VALUES('automerge', 8);
+CREATE VIRTUAL TABLE memory_vocabulary USING fts5vocab(memory_words, row);
+
+CREATE TABLE trigger_of(
+  kind TEXT NOT NULL, value TEXT NOT NULL, scope TEXT NOT NULL, row INTEGER NOT NULL,
+  PRIMARY KEY(kind, value, scope, row)) WITHOUT ROWID;
+CREATE TABLE entity_of(
+  name TEXT NOT NULL, scope TEXT NOT NULL, row INTEGER NOT NULL,
+  PRIMARY KEY(name, scope, row)) WITHOUT ROWID;
+CREATE TABLE evidence_of(
+  session TEXT NOT NULL, agent TEXT NOT NULL, turn INTEGER NOT NULL, row INTEGER NOT NULL,
+  PRIMARY KEY(session, agent, turn, row)) WITHOUT ROWID;
+CREATE TABLE edge(
+  source TEXT NOT NULL, kind TEXT NOT NULL, target TEXT NOT NULL, at INTEGER NOT NULL, by TEXT NOT NULL,
+  PRIMARY KEY(source, kind, target)) WITHOUT ROWID;
+CREATE INDEX edge_target ON edge(target, kind, source);
+CREATE TABLE shown(
+  session TEXT NOT NULL, memory_id TEXT NOT NULL, at INTEGER NOT NULL, hash BLOB NOT NULL,
+  PRIMARY KEY(session, memory_id)) WITHOUT ROWID;
+CREATE INDEX shown_memory ON shown(memory_id, session);
+
+CREATE TABLE position(
+  machine TEXT NOT NULL, segment TEXT NOT NULL, size INTEGER NOT NULL, number INTEGER NOT NULL,
+  mark TEXT NOT NULL, PRIMARY KEY(machine, segment)) WITHOUT ROWID;
+CREATE TABLE stale(memory_id TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE orphan(memory_id TEXT PRIMARY KEY) WITHOUT ROWID;
+"""
+
+# From version N to N + 1.
+_MIGRATIONS: dict[int, str] = {}
+
+
+def migrate(connection: apsw.Connection) -> bool:
+    """Bring a database to the present schema, in one transaction.
+
+    Returns:
+        False when no way leads from its version to this one: it has to be rebuilt.
+    """
+    if version(connection) == VERSION:
+        return True
+    with Transaction(connection):
+        found = version(connection)
+        if found == 0 and not rows(connection, "SELECT 1 FROM sqlite_schema LIMIT 1"):
+            connection.execute(_SCHEMA)
+            found = VERSION
+        while 0 < found < VERSION and found in _MIGRATIONS:
+            connection.execute(_MIGRATIONS[found])
+            found += 1
+        if found != VERSION:
+            return False
+        connection.execute(f"PRAGMA user_version={VERSION}")
+    return True

@@ -1,0 +1,203 @@
+"""Writes folded memories into `memory.db`, and everything that leads to them."""
+
+from __future__ import annotations
+
+from told.record import record
+from told.store.database import Transaction, rows
+from told.store.memory_records import Memory, Position
+from told.store.memory_rows import (
+    COLUMNS,
+    INDEXED,
+    PATHS,
+    WRITTEN,
+    hash_of_row,
+    memory_of,
+    paths,
+    row_of,
+    written,
+)  # fmt: skip
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    import apsw
+
+_INDEXED = ", ".join(INDEXED)
+_INSERT = f"INSERT INTO memory({', '.join(WRITTEN)}) VALUES({', '.join('?' * len(WRITTEN))})"
+_UPDATE = f"UPDATE memory SET {', '.join(f'{name} = ?' for name in WRITTEN[1:])} WHERE row = ?"
+_STORED = f"SELECT row, {_INDEXED}, {', '.join(COLUMNS)} FROM memory WHERE id = ?"
+_PLACES = [WRITTEN.index(name) for name in INDEXED]
+
+
+@record
+class _Stored:
+    """A memory where it is."""
+
+    row: int
+    indexed: tuple[str, ...]
+    memory: Memory
+
+
+class MemoryWriter:
+    """Writes inside transactions; words reach the full-text index when the transaction ends."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._db = connection
+        self._pending: list[tuple[int, bool, tuple[str, ...]]] = []
+
+    def transaction(self) -> _WordsTransaction:
+        """Begin a transaction that also brings the full-text index up to date."""
+        return _WordsTransaction(self._db, self)
+
+    def put(self, memory: Memory, words: Callable[[str, int], str], *, fresh: bool = False) -> None:
+        """Store a memory as it is now.
+
+        Args:
+            memory: The memory.
+            words: Makes the extra words to index from its text and time; asked only if these are new.
+            fresh: It is known not to be stored yet.
+        """
+        old = None if fresh else self._stored(memory.id)
+        if old and _place(old.memory) != _place(memory):
+            self._remove(old)
+            old = None
+        row = old.row if old else self._free_row(row_of(memory))
+        if old and old.memory.text == memory.text:
+            extra = old.indexed[3]
+        else:
+            extra = words(memory.text, memory.created) if memory.text else ""
+        values = written(row, memory, extra)
+        indexed = tuple(values[place] for place in _PLACES)
+        if old is None:
+            self._db.execute(_INSERT, values)
+            self._pending.append((row, True, indexed))
+        else:
+            self._db.execute(_UPDATE, (*values[1:], row))
+            if indexed != old.indexed:
+                self._pending += [(row, False, old.indexed), (row, True, indexed)]
+        self._change_paths(paths(row, old.memory) if old else set(), paths(row, memory))
+
+    def drop(self, memory_id: str) -> None:
+        """Remove a memory that turned out never to have been made."""
+        old = self._stored(memory_id)
+        if old:
+            self._remove(old)
+            self.clear_shown(memory_id)
+
+    def put_shown(self, memory_id: str, shown: Iterable[tuple[str, int]]) -> None:
+        """Store in which sessions a memory was shown, and when last."""
+        for session, at in shown:
+            known = rows(
+                self._db, "SELECT at FROM shown WHERE session = ? AND memory_id = ?", (session, memory_id)
+            )
+            values = (session, memory_id, max(at, known[0][0]) if known else at)
+            self._db.execute(
+                "INSERT OR REPLACE INTO shown VALUES(?, ?, ?, ?)", (*values, hash_of_row(values))
+            )
+
+    def clear_shown(self, memory_id: str) -> None:
+        """Forget where a memory was shown."""
+        self._db.execute("DELETE FROM shown WHERE memory_id = ?", (memory_id,))
+
+    # -- how far the journal has been applied -------------------------------------------------------
+
+    def positions(self) -> dict[tuple[str, str], Position]:
+        """Return how far each (machine, segment) has been applied."""
+        found = rows(self._db, "SELECT machine, segment, size, number, mark FROM position")
+        return {(machine, segment): Position(*rest) for machine, segment, *rest in found}
+
+    def put_position(self, machine: str, segment: str, position: Position) -> None:
+        """Store how far a segment has been applied."""
+        self._db.execute(
+            "INSERT OR REPLACE INTO position VALUES(?, ?, ?, ?, ?)",
+            (machine, segment, *position),  # type: ignore[misc]
+        )
+
+    def stale(self) -> set[str]:
+        """Return the memories that have to be folded anew."""
+        return {row[0] for row in rows(self._db, "SELECT memory_id FROM stale")}
+
+    def set_stale(self, memory_ids: Iterable[str]) -> None:
+        """Say which memories have to be folded anew, beside those that already have to."""
+        self._db.executemany("INSERT OR IGNORE INTO stale VALUES(?)", [(one,) for one in memory_ids])
+
+    def clear_stale(self) -> None:
+        """Say that all memories are as their operations left them."""
+        self._db.execute("DELETE FROM stale")
+
+    def is_orphan(self, memory_id: str) -> bool:
+        """Tell whether operations came before the one that makes their memory."""
+        return bool(rows(self._db, "SELECT 1 FROM orphan WHERE memory_id = ?", (memory_id,)))
+
+    def set_orphan(self, memory_id: str, *, orphan: bool) -> None:
+        """Say whether there are operations for a memory that none has made."""
+        sql = "INSERT OR IGNORE INTO orphan VALUES(?)" if orphan else "DELETE FROM orphan WHERE memory_id = ?"
+        self._db.execute(sql, (memory_id,))
+
+    # -- words --------------------------------------------------------------------------------------
+
+    def flush_words(self) -> None:
+        """Bring the full-text index in line, in the order of row ids: sorted, a batch is one segment."""
+        for row, adding, words in sorted(self._pending, key=lambda change: change[0]):
+            if adding:
+                sql = f"INSERT INTO memory_words(rowid, {_INDEXED}) VALUES(?, ?, ?, ?, ?)"
+            else:
+                sql = (
+                    f"INSERT INTO memory_words(memory_words, rowid, {_INDEXED})"
+                    " VALUES('delete', ?, ?, ?, ?, ?)"
+                )
+            self._db.execute(sql, (row, *words))
+        self._pending.clear()
+
+    def forget_pending(self) -> None:
+        """Drop words that belong to a transaction that was rolled back."""
+        self._pending.clear()
+
+    def _stored(self, memory_id: str) -> _Stored | None:
+        found = rows(self._db, _STORED, (memory_id,))
+        if not found:
+            return None
+        row, *values = found[0]
+        return _Stored(row, tuple(values[: len(INDEXED)]), memory_of(values[len(INDEXED) :]))
+
+    def _free_row(self, row: int) -> int:
+        while rows(self._db, "SELECT 1 FROM memory WHERE row = ?", (row,)):
+            row += 1
+        return row
+
+    def _remove(self, old: _Stored) -> None:
+        self._db.execute("DELETE FROM memory WHERE row = ?", (old.row,))
+        self._pending.append((old.row, False, old.indexed))
+        self._change_paths(paths(old.row, old.memory), set())
+
+    def _change_paths(self, old: set[tuple[Any, ...]], new: set[tuple[Any, ...]]) -> None:
+        for table, *values in old - new:
+            where = " AND ".join(f"{name} = ?" for name in PATHS[table])
+            self._db.execute(f"DELETE FROM {table} WHERE {where}", values)
+        for table, *values in new - old:
+            marks = ", ".join("?" * len(values))
+            self._db.execute(f"INSERT OR REPLACE INTO {table} VALUES({marks})", values)
+
+
+class _WordsTransaction(Transaction):
+    def __init__(self, connection: apsw.Connection, writer: MemoryWriter) -> None:
+        super().__init__(connection)
+        self._writer = writer
+
+    def __exit__(self, kind, error, trace) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+        if kind is None:
+            try:
+                self._writer.flush_words()
+            except BaseException:
+                super().__exit__(BaseException, None, None)
+                raise
+        else:
+            self._writer.forget_pending()
+        super().__exit__(kind, error, trace)
+
+
+def _place(memory: Memory) -> tuple[int, str, int]:
+    """Return what decides the row of a memory."""
+    return memory.created, memory.machine, memory.number

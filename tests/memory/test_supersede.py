@@ -1,0 +1,169 @@
+"""What a new statement does to an old one; above all, what it must not do."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import subprocess
+import sys
+import time
+
+import pytest
+
+from benchmarks.supersede import summary
+from tests.memory.pairs import pairs
+from told.memory.supersede import LABELS, judge, relation
+
+RULES = (
+    "Never commit .env files to the repository.",
+    "Never use tabs for indentation.",
+    "Always run the linter before committing.",
+    "Do not log user emails.",
+)
+
+
+@pytest.mark.parametrize(("old", "new"), list(itertools.permutations(RULES, 2)))
+def test_rules_that_only_sound_alike_leave_each_other_alone(old: str, new: str) -> None:
+    assert relation(old, new).label == "independent"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Never push directly to the main branch.", "Never push the staging branch directly without tests."),
+        ("Never push directly to main.", "Never commit directly to the vendor folder."),
+        ("Never delete migrations.", "Never delete user accounts without a ticket."),
+        ("Use pnpm for installs.", "Thanks, that works great!"),
+        ("The API runs on port 8080.", "Hello! How are you"),
+        ("Always answer in German.", "run the tests"),
+        ("Deploy on Tuesdays.", "What is the plan for tomorrow?"),
+    ],
+)
+def test_an_ordinary_sentence_ends_no_rule(old: str, new: str) -> None:
+    assert relation(old, new).label != "replaces"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("We use npm for installs.", "we switched to pnpm, no more npm"),
+        ("Tests run with mocha.", "mocha is gone, we use vitest now"),
+        ("The API listens on port 8080.", "the api port is 9090 now"),
+        ("Never force push.", "force pushing is allowed again from now on"),
+        ("Wir nutzen MySQL.", "wir sind auf postgres umgestiegen"),
+        ("On utilise yarn.", "on est passé à pnpm, plus de yarn"),
+        ("Usamos npm.", "ahora usamos pnpm, npm ya no"),
+        ("使用 npm 安装依赖。", "以后改用 pnpm,不要再用 npm"),
+    ],
+)
+def test_an_announced_change_replaces(old: str, new: str) -> None:
+    assert relation(old, new).label == "replaces"
+
+
+def test_going_back_to_the_first_choice_works() -> None:
+    first, second = "Use npm.", "Use bun."
+    assert relation(first, "we use bun from now on, no npm").label == "replaces"
+    assert relation(second, "bun is out, back to npm", older=first).label == "replaces"
+    assert relation(first, "back to bun, npm is out again", older=second).label == "replaces"
+
+
+def test_the_same_for_another_folder_leaves_the_old_one_alone() -> None:
+    found = relation("We use pnpm.", "packages/legacy still uses npm, leave it")
+    assert found.label == "contradicts_scope"
+    assert "folder" in found.why
+
+
+@pytest.mark.parametrize("text", [pair[2] for pair in pairs()] + [pair[3] for pair in pairs()])
+def test_saying_it_again_repeats_it(text: str) -> None:
+    assert relation(text, text).label == "repeats"
+    assert relation(text, f"  {text.upper()} ").label == "repeats"
+
+
+def test_an_unrelated_statement_ends_nothing() -> None:
+    """Each invented message meets statements of other pairs that it does not mean."""
+    choose = random.Random(11)
+    invented = pairs()
+    met = 0
+    for _ in range(3000):
+        (_, _, old, _, _), (_, _, other, new, _) = choose.choice(invented), choose.choice(invented)
+        words, others = _words(old), _words(other) | _words(new)
+        if words & others:
+            continue
+        met += 1
+        found = judge(new, [old])[0]
+        assert found.label != "replaces" or "choice" in found.why or "drops" in found.why, (old, new, found)
+    assert met > 500
+
+
+def test_invented_pairs_are_judged_well() -> None:
+    figures = summary(
+        [label for label, *_ in pairs()],
+        [relation(old, new, older=older).label for _, _, old, new, older in pairs()],
+    )
+    assert figures["accuracy"] >= 0.74
+    assert figures["wrongly_ended"]["independent"] == 0
+    assert figures["wrongly_ended"]["contradicts_scope"] == 0
+    assert figures["wrongly_ended"]["all"] <= 4
+
+
+def test_several_are_judged_in_their_order() -> None:
+    found = judge("we switched to pnpm, no more npm", ["Answer in German.", "We use npm.", ""])
+    assert [one.label for one in found] == ["independent", "replaces", "independent"]
+    assert judge("anything", []) == []
+
+
+def test_nothing_in_common_with_one_of_many_is_independent() -> None:
+    assert judge("round to one decimal", ["Videos are hosted on Mux."])[0].label == "independent"
+
+
+def test_any_text_gets_an_answer() -> None:
+    choose = random.Random(7)
+    alphabet = "abc ABC 019 .,;:!?/\\@#-_'\"()[]{}|\n\t\0\ud800é漢字かなカナ한글ا🙂 never no not of 8080 "
+    for _ in range(400):
+        old, new, older = (
+            "".join(choose.choice(alphabet) for _ in range(choose.randrange(60))) for _ in range(3)
+        )
+        found = relation(old, new, older=older)
+        assert found.label in LABELS
+        assert 0 <= found.certainty <= 1
+        assert found.why
+        assert found == relation(old, new, older=older)
+
+
+def test_long_texts_cost_no_more_than_their_length() -> None:
+    started = time.perf_counter()
+    for text in ("never " * 50_000, "a/b." * 50_000, "npm, " * 50_000, "漢字" * 100_000, "x" * 400_000):
+        relation(text, text[1:])
+        relation("We use npm.", text)
+    assert time.perf_counter() - started < 2
+
+
+def test_fifty_candidates_are_judged_within_a_prompt() -> None:
+    candidates = [pair[2] for pair in pairs()][:50]
+    times = []
+    for _ in range(5):
+        started = time.perf_counter()
+        judge("we switched to pnpm, no more npm", candidates)
+        times.append(time.perf_counter() - started)
+    assert min(times) < 0.05
+
+
+def test_the_answer_is_the_same_in_every_process() -> None:
+    script = (
+        "from told.memory.supersede import judge; from tests.memory.pairs import pairs;"
+        "print([judge(p[3], [p[2]])[0] for p in pairs()])"
+    )
+    runs = {
+        subprocess.run(
+            [sys.executable, "-c", script],
+            capture_output=True,
+            check=True,
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": "."},
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(runs) == 1
+
+
+def _words(text: str) -> set[str]:
+    return {word.strip(".,!?").rstrip("s") for word in text.lower().split() if len(word) > 3}

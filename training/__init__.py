@@ -1,0 +1,1 @@
+"""Trains what the package ships, from data that the repository does not hold."""
