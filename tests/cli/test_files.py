@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from tests.cli.machine import ago
 
 if TYPE_CHECKING:
@@ -35,9 +33,6 @@ def test_a_row_says_when_what_and_in_which_session(machine: Machine) -> None:
     assert rows(machine.told("files").out) == [f"11-15 10:59 edit src/cart.py {session}"]
 
 
-@pytest.mark.xfail(
-    reason="a project first seen through its repository's name keeps an empty root", strict=True
-)
 def test_a_path_is_shown_below_its_project_even_if_another_agent_knew_the_project_first(
     machine: Machine,
 ) -> None:

@@ -125,7 +125,6 @@ def test_a_damaged_store_is_made_anew(box: Box, content: bytes) -> None:
     assert stat.S_IMODE(box.store.stat().st_mode) == 0o600
 
 
-@pytest.mark.xfail(strict=True, reason="open_store looks at the version twice and puts the store aside")
 def test_a_store_made_in_the_same_moment_by_another_told_is_used(
     box: Box, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # fmt: skip

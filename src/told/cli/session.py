@@ -101,13 +101,14 @@ def open_store(path: str, *, any_version: bool = False) -> apsw.Connection:
     fresh = not os.path.exists(path)
     connection = open_database(path, create=fresh)
     try:
-        if version(connection) == VERSION:
+        found = version(connection)  # read once: another told may be making the store at this moment
+        if found == VERSION:
             return connection
-        if fresh or version(connection) < VERSION:
+        if found < VERSION:
             open_database(path, create=True).close()
             if migrate(connection):
                 return connection
-        newer = version(connection) > VERSION
+        newer = found > VERSION
     except (apsw.NotADBError, apsw.CorruptError):
         newer = False
     connection.close()

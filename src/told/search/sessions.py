@@ -10,28 +10,8 @@ from told.search.rank import COLUMN_WEIGHTS, Group, Ranked, grouped, ranked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Protocol
-
     from told.search.rank import Hit
-
-    class SearchStore(Protocol):
-        """What a search asks of the store."""
-
-        def turn_count(self) -> int:
-            """Return about how many turns there are."""
-
-        def frequency(self, phrase: str, cap: int) -> int:
-            """Return in how many turns an expression occurs, counting no further than `cap`."""
-
-        def match(
-            self, expression: str, weights: Sequence[float], limit: int, *,
-            since: int = 0, until: int = 0, agent: str = "", newest: int = 0,
-        ) -> list[Hit]:  # fmt: skip
-            """Return the best matches; with `newest` only that many of the latest ones are scored."""
-
-        def similar_terms(self, word: str) -> list[str]:
-            """Return indexed terms that are one letter away from a word."""
+    from told.store.protocol import TurnMatching
 
 
 _CANDIDATES = 200
@@ -68,7 +48,7 @@ class _Limits:
 class _Counted:
     """A store that counts each expression once."""
 
-    def __init__(self, store: SearchStore) -> None:
+    def __init__(self, store: TurnMatching) -> None:
         self._store = store
         self._counts: dict[tuple[str, int], int] = {}
         self.turn_count = store.turn_count
@@ -84,7 +64,7 @@ class _Counted:
 
 
 def search(
-    store: SearchStore, question: str, *, now: int, project: str | None = None, agent: str = "",
+    store: TurnMatching, question: str, *, now: int, project: str | None = None, agent: str = "",
     since: int = 0, until: int = 0, limit: int = 5,
 ) -> Found:  # fmt: skip
     """Find the sessions that answer a question.
@@ -118,7 +98,7 @@ def search(
 
 
 def _look(
-    store: SearchStore, query: Query, must: tuple[str, ...], scope: str, limits: _Limits
+    store: TurnMatching, query: Query, must: tuple[str, ...], scope: str, limits: _Limits
 ) -> tuple[list[Hit], bool]:
     """Return the candidates in a scope, and whether the scope knows enough of the question's words."""
     frequencies = {
@@ -149,7 +129,7 @@ def _look(
     return hits, bool(must) or not scope or 2 * known >= _known_anywhere(store, optional)
 
 
-def _match(store: SearchStore, expression: str, limits: _Limits, newest: int) -> list[Hit]:
+def _match(store: TurnMatching, expression: str, limits: _Limits, newest: int) -> list[Hit]:
     """Ask the store for candidates."""
     return store.match(
         expression, COLUMN_WEIGHTS, _CANDIDATES,
@@ -157,12 +137,12 @@ def _match(store: SearchStore, expression: str, limits: _Limits, newest: int) ->
     )  # fmt: skip
 
 
-def _known_anywhere(store: SearchStore, frequencies: dict[str, int]) -> int:
+def _known_anywhere(store: TurnMatching, frequencies: dict[str, int]) -> int:
     """Count the terms that any project knows."""
     return sum(1 for term, count in frequencies.items() if count or store.frequency(scoped(term), 1))
 
 
-def _corrected(store: SearchStore, query: Query) -> tuple[Query, tuple[tuple[str, str], ...]]:
+def _corrected(store: TurnMatching, query: Query) -> tuple[Query, tuple[tuple[str, str], ...]]:
     """Replace words that nobody ever used by the nearest ones that somebody did."""
     if len(query.terms) > _LONGEST_CORRECTED_QUESTION:
         return query, ()

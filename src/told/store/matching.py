@@ -5,6 +5,7 @@ from __future__ import annotations
 import apsw
 
 from told.store.database import rows
+from told.store.words import indexed_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,14 +24,8 @@ class Matching:
         self._db = connection
 
     def turn_count(self) -> int:
-        """Return how many turns are indexed, as the index itself says: counting rows would read them all."""
-        averages = rows(self._db, "SELECT block FROM turn_words_data WHERE id = 1")[0][0]
-        total = 0
-        for byte in averages:
-            total = total << 7 | byte & 0x7F
-            if byte < 0x80:
-                break
-        return total
+        """Return how many turns are indexed."""
+        return indexed_rows(self._db, "turn_words")
 
     def frequency(self, phrase: str, cap: int) -> int:
         """Return in how many turns an FTS5 expression occurs, counting no further than `cap`."""

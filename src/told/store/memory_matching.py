@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from told.store.database import rows
 from told.store.memory_rows import scope_word
+from told.store.words import indexed_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,14 +20,8 @@ class MemoryMatching:
         self._db = connection
 
     def memory_count(self) -> int:
-        """Return how many memories are indexed, as the index itself says: counting would read them all."""
-        averages = rows(self._db, "SELECT block FROM memory_words_data WHERE id = 1")[0][0]
-        total = 0
-        for byte in averages:
-            total = total << 7 | byte & 0x7F
-            if byte < 0x80:
-                break
-        return total
+        """Return how many memories are indexed."""
+        return indexed_rows(self._db, "memory_words")
 
     def frequency(self, phrase: str, cap: int, *, scopes: Sequence[str] = ()) -> int:
         """Return in how many memories an FTS5 expression occurs, counting no further than `cap`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from told.record import record
-from told.store.database import Transaction, rows
+from told.store.database import rows
 from told.store.memory_records import Memory, Position
 from told.store.memory_rows import (
     COLUMNS,
@@ -16,6 +16,7 @@ from told.store.memory_rows import (
     row_of,
     written,
 )  # fmt: skip
+from told.store.words import WordsTransaction
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,9 +48,9 @@ class MemoryWriter:
         self._db = connection
         self._pending: list[tuple[int, bool, tuple[str, ...]]] = []
 
-    def transaction(self) -> _WordsTransaction:
+    def transaction(self) -> WordsTransaction:
         """Begin a transaction that also brings the full-text index up to date."""
-        return _WordsTransaction(self._db, self)
+        return WordsTransaction(self._db, self)
 
     def put(self, memory: Memory, words: Callable[[str, int], str], *, fresh: bool = False) -> None:
         """Store a memory as it is now.
@@ -179,23 +180,6 @@ class MemoryWriter:
         for table, *values in new - old:
             marks = ", ".join("?" * len(values))
             self._db.execute(f"INSERT OR REPLACE INTO {table} VALUES({marks})", values)
-
-
-class _WordsTransaction(Transaction):
-    def __init__(self, connection: apsw.Connection, writer: MemoryWriter) -> None:
-        super().__init__(connection)
-        self._writer = writer
-
-    def __exit__(self, kind, error, trace) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
-        if kind is None:
-            try:
-                self._writer.flush_words()
-            except BaseException:
-                super().__exit__(BaseException, None, None)
-                raise
-        else:
-            self._writer.forget_pending()
-        super().__exit__(kind, error, trace)
 
 
 def _place(memory: Memory) -> tuple[int, str, int]:

@@ -196,7 +196,10 @@ class Reading:
         where, values = _where(wanted, "f.at")
         found = rows(
             self._db,
-            """SELECT f.path, f.how, f.at, s.public, s.agent, coalesce(p.name, ''), coalesce(p.root, '')
+            """SELECT f.path, f.how, f.at, s.public, s.agent, coalesce(p.name, ''),
+              CASE WHEN s.cwd = '' THEN coalesce(p.root, '')
+                WHEN s.part != '' AND substr(s.cwd, -length(s.part) - 1) = '/' || s.part
+                THEN substr(s.cwd, 1, length(s.cwd) - length(s.part) - 1) ELSE s.cwd END
               FROM touch f JOIN session s ON s.id = f.session_id LEFT JOIN project p ON p.id = s.project_id"""
             f" WHERE 1{where} ORDER BY f.at DESC, f.path, s.public LIMIT ?",
             (*values, limit * 8 if limit > 0 else limit),

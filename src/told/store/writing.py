@@ -5,9 +5,10 @@ from __future__ import annotations
 from _blake2 import blake2s
 
 from told.record import record
-from told.store.database import Transaction, rows
+from told.store.database import rows
 from told.store.facts import SessionFacts
 from told.store.ids import NOTE, TITLE, project_token, public_id
+from told.store.words import WordsTransaction, net_changes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,11 +75,11 @@ class Writer:
         self._words = words
         self._near = near
         self.facts = SessionFacts(connection)
-        self._pending: list[tuple[int, int, tuple[str, ...]]] = []
+        self._pending: list[tuple[int, bool, tuple[str, ...]]] = []
 
-    def transaction(self) -> _WordsTransaction:
+    def transaction(self) -> WordsTransaction:
         """Begin a transaction that also brings the full-text index up to date."""
-        return _WordsTransaction(self._db, self)
+        return WordsTransaction(self._db, self)
 
     # -- sessions ---------------------------------------------------------------------------------
 
@@ -209,7 +210,7 @@ class Writer:
             "INSERT INTO turn VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (row_id, session_id, turn.n, turn.at, key, *words),
         )
-        self._pending.append((row_id, 1, words))
+        self._pending.append((row_id, True, words))
 
     def _belongs_elsewhere(self, key: int, session: SessionState, first: int) -> bool:
         """Whether another session, or this one before its turn `first`, holds a turn rightfully."""
@@ -259,19 +260,19 @@ class Writer:
             " WHERE id = ?",
             (*new, row_id),
         )
-        self._pending.append((row_id, 0, old))
-        self._pending.append((row_id, 1, new))
+        self._pending.append((row_id, False, old))
+        self._pending.append((row_id, True, new))
 
     def _drop(self, row_id: int, words: tuple[str, ...]) -> None:
         self._db.execute("DELETE FROM turn WHERE id = ?", (row_id,))
-        self._pending.append((row_id, 0, words))
+        self._pending.append((row_id, False, words))
 
     def flush_words(self) -> None:
         """Bring the full-text index in line with the turns, in the order of row ids.
 
         The index writes a segment whenever ids go backwards; sorted, a batch is one segment.
         """
-        for row_id, last in sorted(_net_changes(self._pending).items()):
+        for row_id, last in sorted(net_changes(self._pending).items()):
             removed, added = last
             if removed is not None:
                 self._db.execute(
@@ -342,43 +343,9 @@ class Writer:
         self._db.execute(f"DELETE {notes}", who)
 
 
-class _WordsTransaction(Transaction):
-    def __init__(self, connection: apsw.Connection, writer: Writer) -> None:
-        super().__init__(connection)
-        self._writer = writer
-
-    def __exit__(self, kind, error, trace) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
-        if kind is None:
-            try:
-                self._writer.flush_words()
-            except BaseException:
-                super().__exit__(BaseException, None, None)
-                raise
-        else:
-            self._writer.forget_pending()
-        super().__exit__(kind, error, trace)
-
-
 def _weight(texts: tuple[str, ...]) -> tuple[int, tuple[str, ...]]:
     return sum(map(len, texts)), texts
 
 
 def _whole(turn: TurnText | None) -> str:
     return "" if turn is None else f"{turn.asked}\n{turn.answered}".strip()
-
-
-def _net_changes(
-    pending: list[tuple[int, int, tuple[str, ...]]],
-) -> dict[int, tuple[tuple[str, ...] | None, tuple[str, ...] | None]]:
-    """Reduce what happened to each row to the words first removed and the words last added."""
-    changes: dict[int, tuple[tuple[str, ...] | None, tuple[str, ...] | None]] = {}
-    for row_id, adding, words in pending:
-        removed, added = changes.get(row_id, (None, None))
-        if adding:
-            added = words
-        else:
-            # What was added in this same transaction never reached the index.
-            removed = words if added is None and removed is None else removed
-            added = None
-        changes[row_id] = (removed, added)
-    return changes
