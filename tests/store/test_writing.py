@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from told.record import replaced
 from told.search.index_text import extra_words, near_words
+from told.store.database import Transaction
 from told.store.schema import migrate
 from told.store.writing import TurnText, Writer
 
@@ -165,3 +166,16 @@ def test_a_failure_at_the_end_keeps_nothing(
         writer.put_turns(writer.new_session("agent", "s"), [TurnText(0, 1, "", "bye", "", "")], replace=True)
     assert connection.execute("SELECT asked FROM turn").fetchall() == [("bye",)]
     connection.execute("INSERT INTO turn_words(turn_words, rank) VALUES('integrity-check', 1)")
+
+
+def test_a_commit_that_fails_leaves_no_transaction_open(connection: apsw.Connection) -> None:
+    connection.execute("PRAGMA foreign_keys=ON; CREATE TABLE one(id PRIMARY KEY)")
+    connection.execute("CREATE TABLE two(one REFERENCES one DEFERRABLE INITIALLY DEFERRED)")
+    with pytest.raises(apsw.ConstraintError), Transaction(connection):
+        connection.execute("INSERT INTO two VALUES(1)")
+    assert not connection.in_transaction
+    with Transaction(connection):
+        connection.execute("INSERT INTO one VALUES(2)")
+    assert connection.execute("SELECT (SELECT count(*) FROM one), (SELECT count(*) FROM two)").fetchall() == [
+        (1, 0)
+    ]

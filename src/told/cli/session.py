@@ -150,13 +150,21 @@ def _key(home: str) -> bytes:
     except OSError as error:
         raise MissingError(f"{path} cannot be read ({(error.strerror or 'error').lower()}).") from None
     make_private_folder(home)
+    return _new_key(path)
+
+
+def _new_key(path: str) -> bytes:
+    """Make the secret whole or not at all: a reader never sees a part of it, whoever is killed."""
     key = os.urandom(32)
+    temporary = f"{path}.{os.getpid()}"
     try:
-        descriptor = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return _key(home)
+        with os.fdopen(os.open(temporary, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(key)
+        if os.path.exists(path) and os.path.getsize(path) == len(key):  # another told was quicker
+            os.remove(temporary)
+        else:
+            os.replace(temporary, path)
+        with open(path, "rb") as file:
+            return file.read(32) or key
     except OSError:
         return key  # read-only: a mark that lasts for this call is as good
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(key)
-    return key

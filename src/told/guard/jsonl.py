@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 # Agents write tool output and images on one line; nothing a person said is this long.
-MAX_LINE = 16 * 1024 * 1024
+MAX_LINE = 8 * 1024 * 1024
 _MARK_EVERY = 512 * 1024
 _LINE_FEED = 10
 _UTF8_MARK = b"\xef\xbb\xbf"

@@ -33,7 +33,7 @@ def open_database(path: str, *, create: bool) -> apsw.Connection:
     try:
         connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
         connection.set_busy_timeout(WAIT_MS)
-        connection.execute("PRAGMA mmap_size=1073741824")
+        set_mapping(connection, 1 << 30)
     except (apsw.CantOpenError, apsw.ReadOnlyError):
         connection = _open_read_only(path)
     if create:
@@ -67,6 +67,11 @@ def _open_read_only(path: str) -> apsw.Connection:
             continue
         return connection
     raise MissingError(f"told cannot read {path}. Check its permissions.")
+
+
+def set_mapping(connection: apsw.Connection, size: int) -> None:
+    """Say how many bytes of the file may be mapped into memory."""
+    connection.execute(f"PRAGMA mmap_size={size}")
 
 
 def rows(connection: apsw.Connection, sql: str, values: Sequence[Any] | dict[str, Any] = ()) -> list[Any]:
@@ -130,7 +135,9 @@ class Transaction:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Keep everything or nothing."""
-        if kind is None:
-            self._connection.execute("COMMIT")
-        elif self._connection.in_transaction:
-            self._connection.execute("ROLLBACK")
+        try:
+            if kind is None:
+                self._connection.execute("COMMIT")
+        finally:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
