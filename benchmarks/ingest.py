@@ -70,7 +70,7 @@ def _cold(home: str, megabytes: float, now: int) -> dict[str, Any]:
         floor = measure.heavy(Command(words, environ, root))
     assert floor.code == 0, floor.errors
     _say("indexing")
-    cold = tools.index(home)
+    cold, archive = tools.index_then_sweep(home)
     return {
         "history": {
             "megabytes": round(size, 1),
@@ -80,7 +80,9 @@ def _cold(home: str, megabytes: float, now: int) -> dict[str, Any]:
         },
         "mix_of_bytes": _mix(home),
         "cold": {"told": _speed(cold, size), "floor": _speed(floor, size)},
+        "archive_afterwards_cpu_s": round(archive.cpu, 2),
         "told_x_floor_cpu": round(cold.cpu / floor.cpu, 2),
+        "told_with_archive_x_floor_cpu": round((cold.cpu + archive.cpu) / floor.cpu, 2),
         "told_x_floor_wall": round(cold.wall / floor.wall, 2),
         "appended": _append(home, written),
     }

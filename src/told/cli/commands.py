@@ -11,6 +11,10 @@ SINCE = Option("since", "only since then: 2026-11-03, yesterday, 'last week'", "
 AGENT = Option("agent", "only this agent's sessions", "NAME")
 PROJECT = Option("project", "another project: its name, owner/name or path", "NAME")
 EVERYWHERE = Option("all-projects", "all projects, not only the current one")
+FORCE = Option("force", "do it; without it, only say what would be done")
+KIND = Option("kind", "rule, correction, preference, decision, fact, warning or observation", "KIND")
+SCOPE = Option("scope", "project, global, or the name of a shared scope", "NAME")
+QUOTE = Option("quote", "for agents: the user's own words in this session that say so", "TEXT")
 _WHERE = (LIMIT, DAYS, SINCE, AGENT, PROJECT, EVERYWHERE, JSON)
 
 COMMANDS = (
@@ -43,6 +47,23 @@ COMMANDS = (
         rows="A row: when, id, agent, session, title; below it, what is next.\n`told show ID` has all of it.",
     ),
     Command(
+        "brief", "what an agent should know now: at a session's start, or for a prompt",
+        "told.cli.briefs", "brief", tier=1,
+        options=(
+            Option("start", "for the start of a session; this is the default"),
+            Option("prompt", "only what this prompt needs", "TEXT"),
+            Option("budget", "at most this many tokens; 450 if not given", "N", number=True),
+            Option("session", "do not repeat what was shown in this session, and note what is", "ID"), JSON,
+        ),
+        rows="Where the last session stopped, what holds here, and background; each line with its date\n"
+        "and who said it. For a prompt that needs nothing, nothing is printed.",
+    ),
+    Command(
+        "explain", "why a prompt's brief says what it says",
+        "told.cli.briefs", "explain", operand="PROMPT…", needs_operand=True, options=(JSON,),
+        rows="For each memory: in or out, its score, and what each layer gave to it.",
+    ),
+    Command(
         "repos", "projects, the latest first",
         "told.cli.sessions", "repos", options=(LIMIT, DAYS, SINCE, AGENT, JSON), tier=1,
         rows="A row: last activity, project, sessions (12s), turns (140t), agents.",
@@ -51,6 +72,82 @@ COMMANDS = (
         "timeline", "what was asked, across sessions, the latest first",
         "told.cli.sessions", "timeline", options=_WHERE, tier=2,
         rows="A row: when, the turn's id, agent, project, what you asked.",
+    ),
+    Command(
+        "remember", "keep a statement for every later session",
+        "told.cli.memories", "remember", operand="TEXT…", needs_operand=True,
+        options=(KIND, SCOPE, Option("lock", "and lock it: only you can change it then"), QUOTE, JSON),
+        rows="Without --scope it holds for the project of the current folder. What says the same\n"
+        "again counts for what is known; what says otherwise ends the old one, unless it is locked.",
+    ),
+    Command(
+        "memories", "what is remembered, the newest first",
+        "told.cli.memories", "memories", operand="WORDS…",
+        options=(
+            KIND, SCOPE, Option("status", "active, superseded, quarantined or forgotten", "STATUS"),
+            Option("source", "only from this agent's sessions, or terminal", "NAME"),
+            Option("locked", "only locked ones"), PROJECT, EVERYWHERE, LIMIT, JSON,
+        ),
+        rows="A row: when, id, kind, scope, locked, what it says. WORDS must all stand in it.",
+    ),
+    Command(
+        "correct", "put a new statement in the place of an old one",
+        "told.cli.memory_changes", "correct", operand="OLD NEW…", needs_operand=True,
+        options=(KIND, QUOTE, JSON),
+        rows="OLD is an id, or words in quotes that only one memory has.",
+    ),
+    Command(
+        "lock", "make sure that only you can change a memory",
+        "told.cli.memory_changes", "lock", operand="ID|TEXT…", needs_operand=True,
+        options=(KIND, SCOPE, QUOTE, JSON),
+        rows="A statement of three words or more is remembered and locked.",
+    ),
+    Command(
+        "unlock", "let a memory be changed again",
+        "told.cli.memory_changes", "unlock", operand="ID…", needs_operand=True, options=(JSON,),
+    ),
+    Command(
+        "confirm", "say that a memory is right",
+        "told.cli.memory_changes", "confirm", operand="ID…", needs_operand=True, options=(JSON,),
+    ),
+    Command(
+        "reject", "say that a memory is not right, or not of use",
+        "told.cli.memory_changes", "reject", operand="ID…", needs_operand=True, options=(JSON,),
+    ),
+    Command(
+        "forget", "erase memories for good",
+        "told.cli.memory_forget", "forget", operand="ID…",
+        options=(
+            Option("session", "all that come from this session", "ID"),
+            Option("since", "all that were made since then", "WHEN"),
+            Option("source", "all from this agent's sessions, or terminal", "NAME"), FORCE, JSON,
+        ),
+        rows="This cannot be undone. What was forgotten is not captured again.",
+    ),
+    Command(
+        "why", "where a memory comes from, and all that happened to it",
+        "told.cli.memory_history", "why", operand="ID…", needs_operand=True, options=(JSON,),
+    ),
+    Command(
+        "evolution", "how what is known of a topic developed",
+        "told.cli.memory_history", "evolution", operand="ID|TOPIC…", needs_operand=True, options=(JSON,),
+    ),
+    Command(
+        "diff", "what happened to memories since a time",
+        "told.cli.memory_history", "diff", operand="SINCE…", needs_operand=True, options=(EVERYWHERE, JSON),
+    ),
+    Command(
+        "undo", "take back your last command about memories",
+        "told.cli.memory_changes", "undo",
+        options=(Option("of", "the last one that touched this memory", "ID"), JSON),
+    ),
+    Command(
+        "proposals", "what agents asked for and only you can do",
+        "told.cli.memory_changes", "proposals", operand="[accept|decline ID]…", options=(JSON,),
+    ),
+    Command(
+        "stats", "how much is remembered, of which kind",
+        "told.cli.memory_history", "stats", options=(JSON,),
     ),
     Command(
         "health", "whether everything works, and the one thing to do",

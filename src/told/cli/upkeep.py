@@ -6,7 +6,7 @@ import os
 import sys
 
 from told.cli.output import count, to_json
-from told.ingest.look import look
+from told.ingest.look import QUIET_MS, look
 from told.store.database import set_mapping
 from told.store.watch import Watch
 
@@ -23,7 +23,7 @@ def index(context: Context, arguments: Arguments) -> int:
     """Read everything that is new, with a bar on a terminal."""
     files = _sweep_all(context)
     if not context.settings.background:
-        _archive(context)
+        _archive(context, files)
     elif files:
         context.behind = True  # the archive is written in the background
     _report(context, arguments, files)
@@ -38,13 +38,12 @@ def sweep(context: Context, arguments: Arguments) -> int:  # noqa: ARG001
         return 0
     if hasattr(os, "nice"):
         os.nice(19)
-    _sweep_all(context)
-    _archive(context)
+    _archive(context, _sweep_all(context))
     return 0
 
 
 def rebuild(context: Context, arguments: Arguments) -> int:
-    """Make the database of conversations anew; what the agents deleted comes back from the archive."""
+    """Make both databases anew: from the agents' files and the archive, and from the journal."""
     from told.cli.session import open_store
     from told.ingest.archive import keep, restore
     from told.store.database import drop_database
@@ -56,6 +55,9 @@ def rebuild(context: Context, arguments: Arguments) -> int:
     context.use(fresh)
     files = _sweep_all(context)
     files += restore(fresh, context.settings.home, _redact(context))
+    from told.journal.apply import rebuild as rebuild_memories
+
+    rebuild_memories(context.settings.home).close()
     _report(context, arguments, files)
     return 0
 
@@ -77,10 +79,11 @@ def _sweep_all(context: Context) -> int:
     return files
 
 
-def _archive(context: Context) -> None:
-    from told.ingest.archive import keep
+def _archive(context: Context, files: int) -> None:
+    if files or context.reading.to_keep(context.now - QUIET_MS):
+        from told.ingest.archive import keep
 
-    keep(context.connection, context.settings.home, context.now)
+        keep(context.connection, context.settings.home, context.now)
 
 
 def _redact(context: Context) -> Callable[[str], str]:

@@ -10,6 +10,7 @@ import os
 
 from told.ingest.archive_file import archive_path, draft_of, head, write_lines
 from told.ingest.batch import ARCHIVE, Batch, Portion
+from told.ingest.look import QUIET_MS
 from told.ingest.places import keep_places
 from told.model import Cursor, Source
 from told.search.index_text import extra_words, near_words
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     import apsw
 
-_QUIET_MS = 86_400_000
 _EVER = 1 << 62
 
 
@@ -38,7 +38,7 @@ def keep(connection: apsw.Connection, home: str, now: int, *, everything: bool =
     """
     reading = Reading(connection)
     kept = []
-    for session_id, revision in reading.to_keep(_EVER if everything else now - _QUIET_MS):
+    for session_id, revision in reading.to_keep(_EVER if everything else now - QUIET_MS):
         row = reading.session(session_id)
         write_lines(archive_path(home, row.agent, row.native), _kept_lines(reading, session_id))
         kept.append((session_id, revision))

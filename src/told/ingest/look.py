@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 # More than anyone works on in a day; each costs about a microsecond to look at.
 _RECENT = 100
 _FOLDERS = 1024
+# A session that has been quiet for a day is kept in the archive.
+QUIET_MS = 86_400_000
 
 
 @record
@@ -36,15 +38,27 @@ def look(watch: Watch, environ: Mapping[str, str], chosen: str, *, everything: b
     is_first = everything and not watch.last_sweep()[0]
     if is_first or not same_surroundings(watch.surroundings(), environ, chosen):
         return Look(moved=True)
-    files = [
-        path for path, size, changed in watch.files(-1 if everything else _RECENT)
-        if state_of(path) != (size, changed)
-    ]  # fmt: skip
+    files = _changed_files(watch.files(-1 if everything else _RECENT))
     agents = {
         agent for path, agent, changed in watch.folders(-1 if everything else _FOLDERS)
         if _changed(path) != changed
     }  # fmt: skip
     return Look(tuple(files), tuple(sorted(agents)))
+
+
+def _changed_files(known: list[tuple[str, int, int]]) -> list[str]:
+    """Return the files that are no longer as they were; thousands are looked at, so it is one plain loop."""
+    changed_files = []
+    for path, size, changed in known:
+        try:
+            found = os.stat(path)
+            if found.st_size == size and found.st_mtime_ns == changed:
+                continue
+        except (OSError, ValueError):
+            pass
+        if state_of(path) != (size, changed):  # a database counts with its log
+            changed_files.append(path)
+    return changed_files
 
 
 def state_of(path: str) -> tuple[int, int] | None:

@@ -1,0 +1,148 @@
+"""What every command about memories needs: the open memories, who asks, and the current folder's scope."""
+
+from __future__ import annotations
+
+import os
+
+from told.cli.output import cut, iso, when
+from told.errors import BusyError, NotFoundError, UsageError
+from told.ingest.identity import git_root, identify, project_at
+from told.journal.apply import open_memories, rebuild
+from told.memory.authority import caller
+from told.memory.finding import meant, scope_name
+from told.memory.pen import Pen
+from told.store.memories import UNREADABLE
+from told.store.memory_records import GLOBAL, PROJECT, USER
+from told.store.projects import Projects
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from told.cli.arguments import Arguments
+    from told.cli.context import Context
+    from told.store.memory_records import Memory
+
+_CANDIDATES = 8
+
+
+class Desk:
+    """One run of a command about memories; closes them at its end."""
+
+    def __init__(self, context: Context) -> None:
+        """Open the memories as the journal has them now."""
+        self.context = context
+        self.home = context.settings.home
+        self.caller = caller(context.environ)
+        self.memories = open_memories(self.home)
+        self.pen = Pen(self.home, self.memories, context.now, self.caller)
+        self.project = scope_of_folder(context)
+
+    def __enter__(self) -> Desk:  # noqa: PYI034 - Self would cost an import of typing
+        """Begin."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Let the file go, however it ended; one that turned out to be damaged is made anew.
+
+        Raises:
+            BusyError: it was damaged.
+        """
+        self.memories.close()
+        if kind is not None and issubclass(kind, UNREADABLE):
+            rebuild(self.home).close()
+            raise BusyError("The memories were damaged and are made anew from the journal. Try again.")
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """What holds in the current folder."""
+        return tuple(dict.fromkeys((self.project, GLOBAL)))
+
+    def one(self, given: str, *, ended: bool = False) -> Memory:
+        """Return the one memory that an id or words stand for.
+
+        Raises:
+            NotFoundError: there is none.
+            UsageError: there are several; they are listed.
+        """
+        found = [
+            one for one in meant(self.memories, given.strip(), self.scopes, self.context.now) if one.text
+        ]
+        if not found:
+            raise NotFoundError(f"No memory fits {cut(given, 60)!r}. `told memories` lists them.")
+        if len(found) > 1:
+            rows = "\n".join(self.row(one) for one in found[:_CANDIDATES])
+            raise UsageError(f"{cut(given, 60)!r} fits {memory_count(len(found))}. Give an id:\n{rows}")
+        if found[0].status != "active" and not ended:
+            raise UsageError(f"{found[0].id} is {found[0].status}. `told why {found[0].id}` says more.")
+        return found[0]
+
+    def text(self, memory: Memory, room: int = 0) -> str:
+        """Return what a memory says; fenced unless the user said it."""
+        text = cut(memory.text, room) if room else memory.text
+        return text if memory.trust == USER else self.context.fence.inline(text, memory.trust)
+
+    def row(self, memory: Memory) -> str:
+        """Return a memory in one line."""
+        marks = [memory.kind, self.scope(memory)]
+        marks += ["locked"] if memory.locked else []
+        marks += [memory.status] if memory.status != "active" else []
+        head = f"{when(memory.created, self.context.now)} {memory.id} {' '.join(marks)}"
+        return f"{head}: {self.text(memory, 300)}"
+
+    def scope(self, memory: Memory) -> str:
+        """Return what a memory's scope is called; another project's is called by its key."""
+        name = scope_name(memory.scope)
+        if memory.scope.startswith(PROJECT) and memory.scope != self.project:
+            return self.context.name(memory.scope.removeprefix(PROJECT))
+        return self.context.name(name)
+
+
+def scope_of_folder(context: Context) -> str:
+    """Return the scope of the current folder's project; in the home folder, what holds everywhere."""
+    folder = context.cwd
+    if not folder or folder == os.path.realpath(context.environ.get("HOME", "")):
+        return GLOBAL
+    known = project_at(Projects(context.connection), folder)
+    if known is not None:
+        return PROJECT + known.key
+    return PROJECT + identify(folder, ask_git=bool(git_root(folder))).key
+
+
+def memory_json(desk: Desk, memory: Memory) -> dict[str, Any]:
+    """Return a memory as JSON shows it."""
+    project = memory.scope.removeprefix(PROJECT) if memory.scope.startswith(PROJECT) else ""
+    shown: dict[str, Any] = {
+        "id": memory.id, "text": desk.text(memory), "kind": memory.kind, "scope": scope_name(memory.scope),
+        "project": desk.context.name(project) or None, "status": memory.status, "locked": memory.locked,
+        "trust": memory.trust, "confidence": memory.confidence, "importance": memory.importance,
+        "created": iso(memory.created), "updated": iso(memory.updated),
+        "superseded_by": memory.superseded_by or None, "times_shown": memory.shown,
+        "repeated": memory.repeated, "entities": list(memory.entities),
+        "triggers": [f"{one.kind}:{one.value}" for one in memory.triggers],
+    }  # fmt: skip
+    return shown
+
+
+def moment_of(context: Context, given: str) -> int:
+    """Return the time that a user names.
+
+    Raises:
+        UsageError: it is not understood.
+    """
+    from told.search.dates import moment
+
+    window = moment(given, context.now).window
+    if window is None:
+        raise UsageError(f"{given!r} is no time. Try 2026-11-03, yesterday or 'last week'.")
+    return max(1, window[0])
+
+
+def memory_count(number: int) -> str:
+    """Return how many memories, in words."""
+    return "1 memory" if number == 1 else f"{number:,} memories"
+
+
+def joined(arguments: Arguments) -> str:
+    """Return the operands as one text."""
+    return " ".join(arguments.operands).strip()

@@ -1,0 +1,53 @@
+"""Looks up whether the user really said what an agent quotes, in the session that the agent runs in."""
+
+from __future__ import annotations
+
+from told.ingest.look import look
+from told.record import record
+from told.store.watch import Watch
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from told.cli.context import Context
+    from told.memory.authority import Caller
+
+_SECONDS = 2.0
+_SHORTEST = 3  # words of a quote that says anything
+
+
+@record
+class Quoted:
+    """Where the user said it."""
+
+    session: str
+    turn: int
+
+
+def quoted(context: Context, caller: Caller, quote: str) -> Quoted | None:
+    """Return the user's turn of this session that has these words; None if there is none.
+
+    The words of a helper's task were written by an agent, so they do not count.
+    """
+    wanted = " ".join(quote.split())
+    if not caller.session or (len(wanted.split()) < _SHORTEST and wanted.isascii()):
+        return None
+    _catch_up(context)
+    for session in context.reading.sessions_like(caller.session, 4):
+        if session.native != caller.session or session.kind or session.agent != caller.agent:
+            continue
+        for turn in context.reading.turns(session.id):
+            if wanted in " ".join(turn.asked.split()):
+                return Quoted(session.native, turn.n)
+    return None
+
+
+def _catch_up(context: Context) -> None:
+    """Read what the agent wrote down just now: the prompt that it quotes may be seconds old."""
+    changed = look(Watch(context.connection), context.environ, context.settings.chosen)
+    if changed.nothing:
+        return
+    from told.guard.redact import Redactor
+    from told.ingest.sweep import Sweep
+
+    sweep = Sweep(context.connection, context.settings, context.environ, Redactor(context.key).redact)
+    sweep.some(changed, context.cwd, _SECONDS)
