@@ -31,7 +31,8 @@ HOW = (
     "is one process in the same run that parses every line of the same files with json.loads and "
     "inserts the same texts into a bare FTS5 table (porter unicode61) through apsw, 5,000 rows a "
     "transaction. The sweep is `told index` again when no file has changed, in shuffled rounds with a "
-    "bare Python. The appended turn is searched for by the very next call."
+    "bare Python. The archive is what told then writes in the background, by default. The appended turn is "
+    "searched for by the very next call."
 )
 
 

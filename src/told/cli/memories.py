@@ -101,7 +101,7 @@ def statement(desk: Desk, arguments: Arguments, text: str) -> Said:
     place = quoted(desk.context, caller, quote) if quote else None
     if place is None:
         return said
-    trust = "user" if stands_in(quote, said.text) else "agent"
+    trust = "user" if stands_in(place.sentence, said.text) else "agent"
     return replaced(said, trust=trust, session=place.session, turn=place.turn)
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from told.memory.authority import Caller
 
 _SECONDS = 2.0
+_ENDS = (". ", "! ", "? ", "。", "！", "？")
 _SHORTEST = 3  # words of a quote that says anything
 
 
@@ -21,6 +22,7 @@ class Quoted:
 
     session: str
     turn: int
+    sentence: str  # the whole of it: a quote may have left out a "never"
 
 
 def quoted(context: Context, caller: Caller, quote: str) -> Quoted | None:
@@ -36,9 +38,18 @@ def quoted(context: Context, caller: Caller, quote: str) -> Quoted | None:
         if session.native != caller.session or session.kind or session.agent != caller.agent:
             continue
         for turn in context.reading.turns(session.id):
-            if wanted in " ".join(turn.asked.split()):
-                return Quoted(session.native, turn.n)
+            asked = " ".join(turn.asked.split())
+            at = asked.find(wanted)
+            if at >= 0:
+                return Quoted(session.native, turn.n, _sentence(asked, at, at + len(wanted)))
     return None
+
+
+def _sentence(text: str, start: int, end: int) -> str:
+    """Return a part of a text up to the ends of its sentences."""
+    begins = max(text.rfind(sign, 0, start) for sign in _ENDS)
+    ends = [place for place in (text.find(sign, end) for sign in _ENDS) if place >= 0]
+    return text[begins + 1 : min(ends, default=len(text))]
 
 
 def _catch_up(context: Context) -> None:

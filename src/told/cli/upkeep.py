@@ -7,7 +7,7 @@ import sys
 
 from told.cli.output import count, to_json
 from told.ingest.look import QUIET_MS, look
-from told.store.database import set_mapping
+from told.store.database import prepare_for_bulk
 from told.store.watch import Watch
 
 TYPE_CHECKING = False
@@ -63,8 +63,7 @@ def rebuild(context: Context, arguments: Arguments) -> int:
 
 
 def _sweep_all(context: Context) -> int:
-    # Mapped pages are quick to search but count as memory while a whole history is written through them.
-    set_mapping(context.connection, 0)
+    prepare_for_bulk(context.connection)
     watch = Watch(context.connection)
     changed = look(watch, context.environ, context.settings.chosen, everything=True)
     files = 0

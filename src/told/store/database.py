@@ -74,6 +74,15 @@ def set_mapping(connection: apsw.Connection, size: int) -> None:
     connection.execute(f"PRAGMA mmap_size={size}")
 
 
+def prepare_for_bulk(connection: apsw.Connection) -> None:
+    """Trade memory for speed where a whole history is written: a page cache of 64 MB and no mapping.
+
+    Mapped pages are quick to search but count as memory when all of the file is written through them.
+    """
+    set_mapping(connection, 0)
+    connection.execute("PRAGMA cache_size=-65536")
+
+
 def rows(connection: apsw.Connection, sql: str, values: Sequence[Any] | dict[str, Any] = ()) -> list[Any]:
     """Run a query and return all its rows, as tuples."""
     return connection.execute(sql, values).fetchall()

@@ -60,6 +60,7 @@ CREATE VIRTUAL TABLE turn_words USING fts5(
   project, asked, answered, steps, near, extra, content='turn', content_rowid='id',
   tokenize="porter unicode61 remove_diacritics 2");
 INSERT INTO turn_words(turn_words, rank) VALUES('automerge', 8);
+INSERT INTO turn_words(turn_words, rank) VALUES('hashsize', 33554432);
 CREATE VIRTUAL TABLE turn_vocabulary USING fts5vocab(turn_words, row);
 CREATE VIRTUAL TABLE turn_places USING fts5vocab(turn_words, instance);
 
