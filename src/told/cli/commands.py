@@ -12,9 +12,9 @@ AGENT = Option("agent", "only this agent's sessions", "NAME")
 PROJECT = Option("project", "another project: its name, owner/name or path", "NAME")
 EVERYWHERE = Option("all-projects", "all projects, not only the current one")
 FORCE = Option("force", "do it; without it, only say what would be done")
-KIND = Option("kind", "rule, correction, preference, decision, fact, warning or observation", "KIND")
+KIND = Option("kind", "rule, correction, preference, decision, fact, warning …", "KIND")
 SCOPE = Option("scope", "project, global, or the name of a shared scope", "NAME")
-QUOTE = Option("quote", "for agents: the user's own words in this session that say so", "TEXT")
+QUOTE = Option("quote", "for agents: the user's own words that say so", "TEXT")
 _WHERE = (LIMIT, DAYS, SINCE, AGENT, PROJECT, EVERYWHERE, JSON)
 
 COMMANDS = (
@@ -47,7 +47,7 @@ COMMANDS = (
         rows="A row: when, id, agent, session, title; below it, what is next.\n`told show ID` has all of it.",
     ),
     Command(
-        "brief", "what an agent should know now: at a session's start, or for a prompt",
+        "brief", "what an agent should know at a start, or for a prompt",
         "told.cli.briefs", "brief", tier=1,
         options=(
             Option("start", "for the start of a session; this is the default"),
@@ -77,8 +77,9 @@ COMMANDS = (
         "remember", "keep a statement for every later session",
         "told.cli.memories", "remember", operand="TEXT…", needs_operand=True,
         options=(KIND, SCOPE, Option("lock", "and lock it: only you can change it then"), QUOTE, JSON),
-        rows="Without --scope it holds for the project of the current folder. What says the same\n"
-        "again counts for what is known; what says otherwise ends the old one, unless it is locked.",
+        rows="Without --scope it holds for the project of the current folder. What says the\n"
+        "same again counts for what is known; what replaces an old one ends it, unless\n"
+        "that is locked.",
     ),
     Command(
         "memories", "what is remembered, the newest first",
@@ -163,7 +164,7 @@ COMMANDS = (
     ),
     Command("index", "read all new history now", "told.cli.upkeep", "index", options=(JSON,)),
     Command(
-        "rebuild", "make told's database anew from the agents' files",
+        "rebuild", "make told's databases anew from agents' files and journal",
         "told.cli.upkeep", "rebuild", options=(JSON,), mends=True,
     ),
     Command("sweep", "read the rest of the history quietly", "told.cli.upkeep", "sweep", hidden=True),

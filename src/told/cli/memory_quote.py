@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from told.memory.authority import Caller
 
 _SECONDS = 2.0
-_ENDS = (". ", "! ", "? ", "。", "！", "？")
+_ENDS = (". ", "! ", "? ", "。", "！", "？")  # noqa: RUF001 - people write in these
 _SHORTEST = 3  # words of a quote that says anything
 
 

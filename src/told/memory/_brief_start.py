@@ -1,0 +1,93 @@
+"""The brief for the start of a session: where the last one stopped, what holds here, what was corrected."""
+
+from __future__ import annotations
+
+from told.agents.labels import label
+from told.guard.text import clean, one_line
+from told.memory._recall_filters import never_shown
+from told.memory.brief import BUDGET, STATE, Line, day, fitted, line_of
+from told.store.memory_records import CORRECTION, DECISION, PREFERENCE, RULE, USER, WARNING
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from told.guard.fence import Fence
+    from told.memory.brief import Brief
+    from told.store.memories import Memories
+    from told.store.memory_records import Memory
+    from told.store.reading import Filter, Reading
+
+_ASKED, _ANSWERED, _NEXT = 160, 280, 240  # characters
+_LOCKED, _RECENT, _STANDING = 8, 4, 6  # memories
+_DAY = 86_400_000
+_LATELY = 30 * _DAY
+
+
+def start_brief(
+    memories: Memories, reading: Reading, wanted: Filter, scopes: Sequence[str], fence: Fence, *,
+    now: int, budget: int = BUDGET,
+) -> Brief:  # fmt: skip
+    """Return what a session should know before anything is asked.
+
+    Args:
+        memories: The open memories.
+        reading: The sessions.
+        wanted: Which sessions are of this project.
+        scopes: Whose memories hold here.
+        fence: What marks others' words.
+        now: When, in ms since 1970.
+        budget: How many tokens it may cost.
+    """
+    lines = last_session(reading, wanted, fence) if wanted.project else []
+    lines += [line_of(one, fence, now) for one in standing(memories, scopes, now)]
+    return fitted(lines, budget)
+
+
+def last_session(reading: Reading, wanted: Filter, fence: Fence) -> list[Line]:
+    """Return where the last session of a project stopped, and what it left open."""
+    found = reading.sessions(wanted, 1)
+    if not found:
+        return []
+    session = found[0]
+    turns = reading.turns(session.id, 1, newest=True)
+    asked = session.summary or (turns[0].asked if turns else "")
+    head = f"- Last session ({day(session.ended)}, {label(session.agent)}, {session.public}):"
+    lines = [Line(STATE, f"{head} {fence.inline(one_line(clean(asked), _ASKED), USER)}", "", session.ended)]
+    notes = reading.checkpoints(wanted, 1, session_id=session.id)
+    if notes and notes[0].next_steps:
+        steps = one_line(clean(notes[0].next_steps), _NEXT)
+        lines.append(Line(STATE, f"- Left open: {fence.inline(steps)}", "", notes[0].at))
+    if turns and turns[-1].answered:
+        lines.append(
+            Line(STATE, f"- It ended with: {fence.inline(_end_of(turns[-1].answered))}", "", turns[-1].at)
+        )
+    return lines
+
+
+def standing(memories: Memories, scopes: Sequence[str], now: int) -> list[Memory]:
+    """Return what holds whatever is asked: locked rules, recent corrections, rules that proved themselves."""
+    locked = memories.locked(scopes, _LOCKED)
+    recent = memories.newest(scopes, (CORRECTION, WARNING), _RECENT)
+    rules = memories.newest(scopes, (RULE, PREFERENCE, DECISION), 8 * _STANDING)
+    loaded = memories.load(dict.fromkeys((*locked, *recent, *rules)))
+    fit = {
+        row: one for row, one in loaded.items()
+        if one.trust == USER and not never_shown(one, scopes, now)
+    }  # fmt: skip
+    proven = sorted(
+        (row for row in rules if row in fit and row not in locked),
+        key=lambda row: (-fit[row].confidence * (1.0 + fit[row].importance / 10), -row),
+    )
+    fresh = [row for row in recent if row in fit and now - fit[row].created < _LATELY]
+    return [fit[row] for row in dict.fromkeys((*locked, *fresh, *proven[:_STANDING])) if row in fit]
+
+
+def _end_of(text: str) -> str:
+    """Return the last sentences of an answer, on one line."""
+    line = " ".join(clean(text).split())
+    if len(line) <= _ANSWERED:
+        return line
+    tail = line[-_ANSWERED:]
+    start = tail.find(". ")
+    return "…" + (tail[start + 2 :] if 0 <= start < _ANSWERED // 2 else tail.partition(" ")[2])

@@ -1,0 +1,51 @@
+"""What is never brought up, however well it fits: ended, untrusted, of another project or another folder."""
+
+from __future__ import annotations
+
+from told.memory._recall_places import applies_at, is_elsewhere, own_place
+from told.memory._recall_topics import topics
+from told.store.memory_records import ACTIVE, TOOL
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from told.memory._recall_structure import Structure
+    from told.store.memory_records import Memory
+
+_PLAINLY = 0.7
+_FADED = 0.2  # confidence
+
+
+def reason_against(memory: Memory, prompt: Structure, scopes: Sequence[str], now: int) -> str:
+    """Return why a memory must not be shown for a prompt; empty if it may be."""
+    never = never_shown(memory, scopes, now)
+    return never or ("for another folder" if is_elsewhere(memory.text, prompt) else "")
+
+
+def never_shown(memory: Memory, scopes: Sequence[str], now: int) -> str:
+    """Return why a memory must not be shown at all; empty if it may be."""
+    if memory.status != ACTIVE:
+        return memory.status
+    if memory.trust == TOOL:
+        return "not said by a person"
+    if memory.scope not in scopes:
+        return "of another project"
+    if memory.expires and memory.expires <= now:
+        return "expired"
+    if not memory.locked and memory.confidence < _FADED:
+        return "did not help before"
+    return ""
+
+
+def overruled(found: Sequence[Memory], prompt: Structure) -> frozenset[str]:
+    """Return the memories that give way, in this folder, to a rule that is made for it."""
+    special = [one for one in found if (place := own_place(one.text)) and applies_at(place, prompt)]
+    if not special:
+        return frozenset()
+    about = {name for one in special for name, plainly in topics(one.text).items() if plainly >= _PLAINLY}
+    return frozenset(
+        one.id for one in found
+        if not one.locked and not own_place(one.text)
+        and any(plainly >= _PLAINLY and name in about for name, plainly in topics(one.text).items())
+    )  # fmt: skip

@@ -1,0 +1,91 @@
+"""Which prompts need nothing that is remembered: thanks, general questions, work on the text at hand."""
+
+# ruff: noqa: RUF001 - words and signs of many languages are the subject
+from __future__ import annotations
+
+from told.memory._capture_cues import plain
+from told.search.unspaced import is_unspaced
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_CHAT_WORDS = """
+thanks thank thx ty cheers great nice good perfect cool awesome wonderful lovely ok okay yes yep yeah no
+nope sure fine done bye hello hi hey morning evening night welcome sorry please you looks look works
+worked well very so much that's thats it's its it is that this all for today now then lgtm go ahead
+continue proceed on keep going correct right exactly agreed got understood i see us a lot tomorrow later
+the we are danke dankeschön super prima passt gut sehr bitte ja nein weiter genau alles klar tschüss hallo
+moin für heute das war's wars ist schön toll merci bien parfait oui non salut bonjour génial très ça
+marche beaucoup gracias perfecto vale sí si hola muchas genial listo obrigado obrigada valeu perfeito sim
+olá beleza ótimo muito tudo certo funciona funktioniert
+"""
+_CHAT = frozenset(_CHAT_WORDS.split())
+_CHAT_UNSPACED = ("谢谢", "好的", "很好", "可以了", "ありがとう", "了解", "オッケー", "お疲れ")
+# What is asked of the world and not of this project.
+_MEANS = (
+    "what does", "what do", "what is", "what's", "whats", "what are", "what was", "explain what",
+    "was heißt", "was bedeutet", "was ist", "was macht", "was sind", "wofür steht", "que signifie",
+    "c'est quoi", "qu'est-ce que", "que veut dire", "qué significa", "que significa", "qué es",
+    "o que é", "o que significa", "what’s", "define", "definition of", "meaning of", "how does",
+    "was bewirkt", "what would",
+)  # fmt: skip
+_MEANS_ENDS = (" mean", " stand for", " do", " means", " short for", " für", " steht", " bedeutet", " does")
+_MEANS_UNSPACED = ("是什么意思", "是什么", "什么是", "とは", "って何", "の意味")
+_OUR_WORDS = """
+we our us here this my repo project these those unser unsere wir hier dieses diese notre nos nous ici nuestro
+nuestra aquí nosso nossa aqui days currently still again go put live run use used keep
+"""
+_OURS = frozenset(_OUR_WORDS.split())
+# Work on what stands in the prompt or on the screen: any agent can do it without knowing the project.
+_SMALL = (
+    " typo", " tippfehler", " rechtschreibfehler", " faute de frappe", " errata", " misspell",
+    " spelling mistake", " better name for", " a better name", " another name for", " besserer name",
+    " besseren namen", " un meilleur nom", " mejor nombre", " nome melhor", " rename this variable",
+    " regex", " regexp", " regular expression", " regulären ausdruck", " expression régulière",
+    " expresión regular", " expressão regular", " markdown table", " into a table", " as a table",
+    " into a list", " bullet list", " to decimal", " to hex", " in hex", " to binary", " in dezimal",
+    " to json", " to yaml", " base64", " sort this list", " sort these", " alphabetically",
+    " alphabetisch", " translate this", " übersetze das", " übersetz das", " rephrase", " reword this",
+    " shorten this", " pretty print", " pretty-print", " one-liner", " one liner", " ascii art",
+    " a joke", " witz", " synonym", " what time is it", " haiku", " git command to",
+    " which git command", " how do i undo", " big-o", " big o ", " difference between",
+    " unterschied zwischen", " différence entre", " diferencia entre", " diferença entre",
+    " convert this", " turn this", " ins englische", " leap year", " lorem ipsum", " cheat sheet",
+    " add two numbers",
+)  # fmt: skip
+_CONVERTED = frozenset(
+    ("convert", "turn", "translate", "sort", "reverse", "wandle", "convertis", "convierte")
+)
+_LONG = 16  # words; a longer prompt has something of its own to say
+
+
+def quiet(text: str, words: Sequence[str]) -> str:
+    """Return why a prompt needs nothing, in a word; empty if it may need something."""
+    if not words:
+        return "empty"
+    if all(word in _CHAT for word in words) or (
+        is_unspaced(text[0]) and len(text) < 20 and any(word in text for word in _CHAT_UNSPACED)
+    ):
+        return "talk"
+    if len(words) > _LONG:
+        return ""
+    bare = plain(text)
+    if _asks_for_meaning(text, bare, words):
+        return "general question"
+    if any(sign in bare or sign in f" {text.lower()} " for sign in _SMALL):
+        return "work on the text at hand"
+    return ""
+
+
+def _asks_for_meaning(text: str, bare: str, words: Sequence[str]) -> bool:
+    if any(sign in text for sign in _MEANS_UNSPACED if not text.isascii()):
+        return len(text) < 30
+    start = next((sign for sign in _MEANS if bare.startswith(f" {sign} ")), "")
+    if not start or not _OURS.isdisjoint(words):
+        return False
+    return (
+        start not in {"what is", "what's", "whats", "what are", "was ist", "was sind", "how does", "what was"}
+        or (len(words) <= 6)
+        or bare.rstrip().endswith(_MEANS_ENDS)
+    )

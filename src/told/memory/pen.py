@@ -1,0 +1,50 @@
+"""Writes what a command decided: all of it in one go into the journal, and from there into the database."""
+
+from __future__ import annotations
+
+import os
+
+from told.journal.append import Draft, append, new_memory_id
+from told.journal.apply import catch_up
+from told.memory.authority import Caller
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from told.store.memories import Memories
+    from told.store.memory_records import Memory
+
+ACT = "act"  # what the operations of one command have in common, so that they are undone together
+
+
+class Pen:
+    """Collects the operations of one command until they are written."""
+
+    def __init__(self, home: str, memories: Memories, now: int, caller: Caller | None = None) -> None:
+        """Take the open memories, the time, and who gives the command."""
+        self.home = home
+        self.memories = memories
+        self.now = now
+        self.caller = caller or Caller()
+        self._act = os.urandom(6).hex()
+        self._drafts: list[Draft] = []
+
+    def note(self, operation: str, memory: str, /, **payload: Any) -> None:
+        """Add an operation."""
+        self._drafts.append(Draft(operation, self.caller.by, payload | {ACT: self._act}, memory))
+
+    def new_id(self) -> str:
+        """Return an id that no memory has."""
+        return new_memory_id(lambda one: bool(self.memories.like(one, 1)))
+
+    def write(self) -> None:
+        """Write everything; when this returns it is on disk, and the memories show it."""
+        if self._drafts:
+            append(self.home, self._drafts, now=self.now)
+            self._drafts = []
+            catch_up(self.home, self.memories)
+
+    def read(self, memory: str) -> Memory:
+        """Return a memory as it is now."""
+        return self.memories.get([memory])[memory]

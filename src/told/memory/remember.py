@@ -1,0 +1,127 @@
+"""Remembers a statement: makes a memory of it, or counts it as said again, and ends what it replaces."""
+
+from __future__ import annotations
+
+from told.errors import UsageError
+from told.memory.compare import by_user, compare
+from told.memory.proposals import propose
+from told.record import record
+from told.store.memory_records import AGENT, OBSERVATION, QUARANTINED, USER
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from told.memory.pen import Pen
+    from told.store.memory_records import Memory
+
+MOST = 4000  # characters of a memory
+TERMINAL = "terminal"
+# What is believed before anything happened: of two statements, the user's.
+_PRIOR = {USER: (4.0, 1.0), AGENT: (1.0, 1.0)}
+_IMPORTANCE = {
+    "rule": 8.0, "correction": 7.0, "warning": 7.0, "decision": 6.0, "preference": 6.0, "fact": 5.0,
+}  # fmt: skip
+
+
+@record
+class Said:
+    """A statement that is to be remembered, without secrets."""
+
+    text: str
+    scope: str
+    kind: str = ""  # if it is not given: guessed for the user's word, an observation otherwise
+    locked: bool = False
+    trust: str = USER
+    quote: str = ""
+    agent: str = TERMINAL
+    session: str = ""
+    turn: int = 0
+
+
+@record
+class Remembered:
+    """What came of it."""
+
+    memory: Memory
+    again: bool = False  # it was known
+    counted: bool = False  # and that it was said again says something about it
+    ended: tuple[tuple[Memory, str], ...] = ()  # what it replaced, and why
+    kept: tuple[tuple[Memory, str], ...] = ()  # what it contradicts and what stays all the same
+    proposals: tuple[str, ...] = ()
+
+
+def checked(text: str) -> str:
+    """Return a text in the form in which it is kept: one line.
+
+    Raises:
+        UsageError: nothing is left of it, or it is too long.
+    """
+    whole = " ".join(text.split())
+    if not any(map(str.isalnum, whole)):
+        raise UsageError("There is nothing to remember in that.")
+    if len(whole) > MOST:
+        raise UsageError(f"That is too long to remember: {len(whole):,} characters. Say it in {MOST:,}.")
+    return whole
+
+
+def remember(pen: Pen, said: Said) -> Remembered:
+    """Remember a statement, all in one step.
+
+    What repeats a memory counts for that one. What replaces another ends it, unless it is locked; what an
+    agent says ends nothing that the user said, but makes a proposal.
+    """
+    found = compare(pen.memories, said.text, said.scope, pen.now)
+    if found.repeats:
+        return _again(pen, said, found.repeats[0])
+    mine = pen.caller.is_user
+    ends = [pair for pair in found.replaces if mine or not by_user(pair[0])]
+    asks = [] if mine else [pair for pair in found.replaces if by_user(pair[0])]
+    memory = write_down(pen, said, status=QUARANTINED if asks else "")
+    for old, why in ends:
+        pen.note("supersede", old.id, by=memory, why=why)
+    for old, why in found.kept:
+        pen.note("edge", memory, kind="contradicts", target=old.id, why=why)
+    proposals = [propose(pen, "correct", old.id, by=memory) for old, _ in asks]
+    pen.write()
+    return Remembered(pen.read(memory), ended=tuple(ends), kept=found.kept, proposals=tuple(proposals))
+
+
+def write_down(pen: Pen, said: Said, *, status: str = "", kind: str = "remember") -> str:
+    """Note the operation that makes a memory; return its id."""
+    from told.memory.describe import describe
+
+    about = describe(said.text)
+    name = said.kind or (about.kind if said.trust == USER else OBSERVATION)
+    alpha, beta = _PRIOR.get(said.trust, (1.0, 1.0))
+    payload: dict[str, Any] = {
+        "text": said.text, "kind": name, "scope": said.scope, "trust": said.trust,
+        "importance": _IMPORTANCE.get(name, 4.0), "alpha": alpha, "beta": beta,
+        "triggers": [[one.kind, one.value] for one in about.triggers], "entities": list(about.entities),
+        "evidence": [_place(pen, said)],
+    }  # fmt: skip
+    if said.locked and pen.caller.is_user:
+        payload["locked"] = True
+    if status:
+        payload["status"] = status
+    memory = pen.new_id()
+    pen.note(kind, memory, **payload)
+    return memory
+
+
+def _again(pen: Pen, said: Said, old: Memory) -> Remembered:
+    """Count that something was said again: against it if it was shown and did not help, else for it."""
+    counts = pen.caller.is_user or not by_user(old)
+    if counts:
+        pen.note("repeat" if old.shown else "confirm", old.id, evidence=[_place(pen, said)])
+    if said.locked and pen.caller.is_user and not old.locked:
+        pen.note("lock", old.id)
+    pen.write()
+    return Remembered(pen.read(old.id), again=True, counted=counts)
+
+
+def _place(pen: Pen, said: Said) -> dict[str, Any]:
+    return {
+        "agent": said.agent, "session": said.session, "turn": said.turn,
+        "quote": said.quote or said.text, "at": pen.now,
+    }  # fmt: skip

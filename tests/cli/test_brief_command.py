@@ -1,0 +1,101 @@
+"""`told brief` and `told explain`, as an agent without hooks uses them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.cli.machine import Machine
+
+
+@pytest.fixture
+def project(shop: Machine, monkeypatch: pytest.MonkeyPatch) -> Machine:
+    """The shop's project, with a few things remembered."""
+    for name in tuple(os.environ):
+        if name.startswith(("CLAUDE", "CODEX", "COPILOT", "CURSOR", "GEMINI", "AI_AGENT")):
+            monkeypatch.delenv(name)
+    monkeypatch.chdir(shop.home / "work" / "acme-api")
+    for text in ("Use pnpm, never npm.", "Never deploy between 02:45 and 03:30 UTC."):
+        assert shop.told("remember", text).code == 0
+    assert shop.told("lock", "Commit messages follow Conventional Commits").code == 0
+    return shop
+
+
+def test_a_prompt_gets_only_what_it_needs(project: Machine) -> None:
+    answer = project.told("brief", "--prompt", "install zod")
+    assert answer.code == 0
+    assert "Use pnpm, never npm. (rule, 2026-11-15, you)" in answer.out
+    assert "deploy" not in answer.out
+
+
+def test_a_prompt_that_needs_nothing_prints_nothing(project: Machine) -> None:
+    answer = project.told("brief", "--prompt", "thanks, looks good")
+    assert (answer.code, answer.out) == (1, "")
+
+
+def test_a_start_says_where_we_stopped_and_what_holds(project: Machine) -> None:
+    out = project.told("brief", "--start").out
+    assert out.startswith("Lately:\n- Last session (2026-11-15, claude, ")
+    assert "How long should the cache TTL be?" in out
+    assert "I noted it in docs/cache.md." in out
+    assert "Commit messages follow Conventional Commits (rule, locked" in out
+    assert len(out.encode()) / 3.5 <= 450
+
+
+def test_a_start_elsewhere_knows_nothing_of_this_project(
+    project: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project.folder("elsewhere"))
+    answer = project.told("brief")
+    assert (answer.code, answer.out) == (1, "")
+
+
+def test_a_session_is_told_once(project: Machine) -> None:
+    words = ("brief", "--prompt", "install zod", "--session", "s1")
+    assert project.told(*words).code == 0
+    assert project.told(*words).code == 1
+    assert project.told(*words[:-1], "s2").code == 0
+    shown = project.told("memories", "pnpm", "--json").json["memories"][0]["times_shown"]
+    assert shown == 2
+
+
+def test_without_a_session_nothing_is_noted(project: Machine) -> None:
+    project.told("brief", "--prompt", "install zod")
+    assert project.told("memories", "pnpm", "--json").json["memories"][0]["times_shown"] == 0
+
+
+def test_json_has_the_lines_and_what_they_cost(project: Machine) -> None:
+    made = project.told("brief", "--prompt", "install zod", "--json").json
+    assert [line["zone"] for line in made["lines"]] == ["standing"]
+    assert 0 < made["tokens"] < 60
+
+
+def test_a_budget_is_kept(project: Machine) -> None:
+    assert project.told("brief", "--start", "--budget", "40", "--json").json["tokens"] <= 40
+
+
+def test_start_and_prompt_exclude_each_other(project: Machine) -> None:
+    answer = project.told("brief", "--start", "--prompt", "x")
+    assert answer.code == 2
+    assert "not both" in answer.err
+
+
+def test_explain_says_why_each_memory_is_in_or_out(project: Machine) -> None:
+    answer = project.told("explain", "install", "zod")
+    assert answer.code == 0
+    first, row, why, *_ = answer.out.splitlines()
+    assert "install" in first
+    assert row.startswith("in ")
+    assert "Use pnpm, never npm." in row
+    assert "0 topics" in why
+    made = project.told("explain", "install zod", "--json").json
+    assert made["memories"][0]["in"] is True
+
+
+def test_explain_says_that_a_prompt_needs_nothing(project: Machine) -> None:
+    answer = project.told("explain", "thanks")
+    assert answer.code == 1
+    assert answer.out.startswith("Needs nothing: talk.")
