@@ -53,10 +53,10 @@ COMMANDS = (
             Option("start", "for the start of a session; this is the default"),
             Option("prompt", "only what this prompt needs", "TEXT"),
             Option("budget", "at most this many tokens; 450 if not given", "N", number=True),
-            Option("session", "do not repeat what was shown in this session, and note what is", "ID"), JSON,
+            Option("session", "leave out what this session was shown, and note the rest", "ID"), JSON,
         ),
-        rows="Where the last session stopped, what holds here, and background; each line with its date\n"
-        "and who said it. For a prompt that needs nothing, nothing is printed.",
+        rows="Where the last session stopped, what holds here, and background; each line\n"
+        "with its date and who said it. Where nothing is needed, nothing is printed.",
     ),
     Command(
         "explain", "why a prompt's brief says what it says",

@@ -17,7 +17,7 @@ _COMPOUND = 8  # letters of a word that may be a compound
 _COMPOUND_PART = 5
 _SPREAD = 0.35  # how much less a word says about each of several topics
 _AGAIN = 0.15
-_IN_PHRASE = 0.5  # a word that is part of a phrase means what the phrase does
+_IN_PHRASE = 0.7  # a word that is part of a phrase means what the phrase does
 
 
 def _table() -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:

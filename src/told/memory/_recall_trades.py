@@ -4,10 +4,12 @@ from __future__ import annotations
 
 TRADES = """
 training: train* training trained retrain* fit fits fitting epoch* learning_rate hyperparam* tune
-  tuning optuna xgboost lightgbm catboost sklearn pytorch tensorflow keras gpu cuda model models
-  modell* baseline* checkpoint finetun* fine-tun* regulari* early_stopping 训练 学習 random_forest
-  boosting classifier* regressor* neural
-evaluation: auc f1 accuracy precision recall logloss rmse mae mape metric metrics evaluat*
+  lernrate overfit* underfit* loss gradient* convergence gbm hyperparameter trainieren entrenar
+  entraîn* entrena* tuning optuna xgboost lightgbm catboost sklearn pytorch tensorflow keras gpu
+  cuda model models modell* baseline* checkpoint finetun* fine-tun* regulari* early_stopping 训练 学習
+  random_forest boosting classifier* regressor* neural
+evaluation: auc f1 accuracy precision recall logloss rmse mae mape metric metrics evaluat* how_well
+  wie_gut better_than besser_als improvement improves beats uplift performance_of_the_model kpi
   validation holdout hold-out cross-validation cv fold folds score scores scored test_set
   offline_metric lift calibrat* brier confusion_matrix threshold* how_good leaderboard pr_auc
   top_decile roc benchmark_set eval
@@ -15,21 +17,22 @@ split: split splits train_test time-based time_based leak* leakage holdout shuff
   group_split future_data look_ahead lookahead random_split temporal too_good suspiciously
   target_leak* kfold cutoff cut-off
 features: feature features feature_store column columns encod* one-hot categor* embedding* impute*
-  imputation missing missing_values nan nans null nulls fillna normalis* normaliz* scaler scaling
-  target_encoding variable variables predictor* merkmal* outlier* winsor*
+  new_feature_from derived_column aggregate* rolling window lag_feature ratio categorical
+  high_cardinality imputation missing missing_values nan nans null nulls fillna normalis* normaliz*
+  scaler scaling target_encoding variable variables predictor* merkmal* outlier* winsor*
 label: label labels labelled labeled target churn* churned definition_of annotat* ground_truth
   class_imbalance imbalance* oversampl* smote class_weight* cancel* cancelled gekündigt kündig*
   attrition
 notebook: notebook* jupyter ipynb colab marimo nbstripout cell cells output outputs papermill
-  explorat* cell_output scratch
+  clean_the_notebook strip_output diff_is_huge huge_diff explorat* cell_output scratch
 plot: plot plots plotting chart charts figure figures graph graphs histogram* matplotlib seaborn
-  plotly altair colour_map colormap axis axes legend visuali* diagramm* gráfic* grafik heatmap
-  bar_chart dashboard
+  balkendiagramm kurve curve schaubild visualis* slide slides report_figure plotly altair colour_map
+  colormap axis axes legend visuali* diagramm* gráfic* grafik heatmap bar_chart dashboard
 dataframe: pandas polars dataframe* df spark pyspark duckdb parquet feather arrow csv groupby
   merge_the join_the dask sql_query data_file datenrahmen
 data: dataset* data_set sample samples sampling warehouse bigquery snowflake redshift raw_data etl
-  elt dbt ingest* pipeline* duplicate* dedup* data_dictionary datensatz daten 数据 データ snapshot
-  freshness backfill*
+  csv_file rohdaten datensätze data_quality stale_data reload refresh elt dbt ingest* pipeline*
+  duplicate* dedup* data_dictionary datensatz daten 数据 データ snapshot freshness backfill*
 experiment: experiment* mlflow wandb tracking run_name runs tracked neptune comet tensorboard
   registry model_registry log_the_run reproducib* seed random_state random_seed same_result*
   artefact*
@@ -39,36 +42,41 @@ serving: serving inference predict* prediction* score_the batch_scoring online e
 fairness: fairness bias biased gender age postcode zip_code protected attribute* explainab* shap
   lime interpretab* importance feature_importance
 llm: llm prompt prompts gpt* claude gemini openai anthropic token tokens context_window rag
-  embedding* chatbot completion* temperature ollama mistral llama agent agents tool_call*
+  hallucinat* system_prompt few-shot max_tokens model_name eval_set guardrail* embedding* chatbot
+  completion* temperature ollama mistral llama agent agents tool_call*
 gpu: gpu gpus cuda vram a100 h100 cluster slurm batch_size out_of_memory mixed_precision fp16 bf16
   training_machine
 interrupt: interrupt* isr isrs irq irqs nvic handler exti interrupt_handler* semaphore defer
   deferred data_ready 中断 割り込み critical_section masked
 sleep: sleep* idle standby stop_mode deep_sleep low-power low_power power_consumption consumption
-  current draws draw drain* microamp* ua µa uamp ma milliamp* battery batteries quiescent floating
-  gpio gpios wake wakeup ruhestrom stromverbrauch battery_life
+  wakes_up energy_saving stromspar* battery_drain drains_the_battery power_budget current draws draw
+  drain* microamp* ua µa uamp ma milliamp* battery batteries quiescent floating gpio gpios wake
+  wakeup ruhestrom stromverbrauch battery_life
 battery: battery batteries akku* voltage volt volts brown-out brownout sags lithium cell charge
   charging charger power_supply supply transmission cold low_temperature batterie reset resets
   spannung*
 sensor: sensor* adc i2c spi uart bus temperature temp thermistor accelerometer imu gyro pressure
-  humidity probe probes pins pin pinmux driver drivers lidar camera calib* messwert* reading
-  readings
+  noisy noise messfehler wrong_values implausible offset_error humidity probe probes pins pin pinmux
+  driver drivers lidar camera calib* messwert* reading readings
 pulse: pulse pulses debounc* bounce bounces contact contacts reed encoder quadrature counts
   double_count* prell* counter tick ticks
 radio: radio lora lorawan ble bluetooth zigbee wifi modem nbiot lte gsm uplink* downlink* packet
-  packets antenna receive_window rx tx transmit* send sends airtime duty_cycle rssi payload gateway
-  mesh funk* air
+  lost_packets packet_loss reconnect* pairing advertis* gateway_down signal_strength packets antenna
+  receive_window rx tx transmit* send sends airtime duty_cycle rssi payload gateway mesh funk* air
 byte-order: endian* big-endian little-endian byte_order swapped byte-swapped byte_swap msb lsb htons
   htonl network_order on_air wire_format bytes byte reversed_bytes
 firmware-size: flash flash_size image image_size binary_size firmware_size kb too_big too_large fits
   fit slots slot a/b ota map_file linker_script section bootloader partition size text_size bloat*
   update_slot*
 flash-write: flash_write* flash_writes persist* non-volatile nonvolatile nvm eeprom littlefs
-  survives survive power_loss power_cycle saves saving save stored store record records wear_level*
-  page_erase retain after_a_reset fram settings_storage stall stalls deadline
+  remember_after_reboot reboot_loses lost_after_reboot after_power_loss persistent persistence
+  remember_the settings_lost survives survive power_loss power_cycle saves saving save stored store
+  record records wear_level* page_erase retain after_a_reset fram settings_storage stall stalls
+  deadline
 watchdog: watchdog* wdt iwdg kick kicked feed supervisor reset resets reboot* rebooting hang hangs
-rtos: rtos freertos zephyr threadx task tasks scheduler priority priorities stack_size
-  stack_overflow queue software_timer* timer_callback* tick_rate mutex blink* led leds periodic
+rtos: rtos freertos zephyr threadx task tasks scheduler priority priorities stack_size starv*
+  priority_inversion context_switch deadline_miss* timing jitter stack_overflow queue
+  software_timer* timer_callback* tick_rate mutex blink* led leds periodic
 stack: stack stack_size overflow* printf %f snprintf recursion stack_overflow task_stack printing
   prints large_buffer
 fixed-point: fixed-point fixed_point q16 q15 q31 float floats double doubles fpu kwh energy
@@ -90,71 +98,90 @@ clock: rtc clock clocks drift drifts resync* network_time ntp oscillator crystal
   wraps rollover overflow* uptime hal_gettick millis timeout* time-out* time-outs deadline* elapsed
 serial-number: serial serials serial_number* otp device_id unique_id uid mac_address imei
 robot: robot* ros ros2 gazebo urdf lidar slam nav2 arm gripper motor motors servo servos actuator*
-  trajectory kinematic* joint joints emergency_stop e-stop estop teleop simulation simulator
-  real_robot odometry localisation localization costmap planner path_planning velocity speed_limit
-  torque
+  crash_into bumps bump stops_too_late drives drive steering wheel wheels gripper_force joint_limit*
+  collision obstacle* point_cloud tf_tree bag bagfile rosbag launch_file trajectory kinematic* joint
+  joints emergency_stop e-stop estop teleop simulation simulator real_robot odometry localisation
+  localization costmap planner path_planning velocity speed_limit torque
 control: pid controller* loop_rate control_loop gain gains setpoint overshoot oscillat* kalman
   filter filters regler* regelung
 mobile: ios android iphone ipad flutter react_native swift swiftui kotlin compose apk aab ipa
-  testflight play_store app_store expo gradle xcode simulator emulator widget* push_notification*
-  deep_link* permission_dialog minimum_version min_sdk minsdk phone phones tablet tablets handy
+  back_button navigation screen_rotation dark_mode_on_phone background_task widget_extension
+  crashlytics compose_ui jetpack testflight play_store app_store expo gradle xcode simulator
+  emulator widget* push_notification* deep_link* permission_dialog minimum_version min_sdk minsdk
+  phone phones tablet tablets handy
 offline: offline sync syncs syncing synchron* conflict conflicts airplane tunnel no_network
-  without_network no_signal no_internet connectivity queue_up local-first room_database core_data
-  realm outbox
+  no_connection verbindung_weg funkloch sin_conexión hors_ligne sem_internet lose_their_changes
+  lost_changes without_network no_signal no_internet connectivity queue_up local-first room_database
+  core_data realm outbox
 app-store: app_store play_store testflight review_rejected rejected submission screenshots
   store_listing privacy_label signing provisioning certificate build_number version_code bundle_id
 game: game games unity unreal godot bevy player players enemy enemies sprite sprites scenes physics
-  collision* hitbox* fps game_loop fixed_timestep delta_time save_game savegame savegames save_file*
-  balancing difficulty spawn* loot quest dialogue npc multiplayer netcode lobby spielstand* gamepad
-  shader* texture* particle* animation* tile tiles tilemap weapon* damage inventory physics_step
+  gameplay gravity velocity knockback cooldown* pickup* checkpoint respawn* highscore* leaderboard*
+  ui_scale tutorial_level pathfinding navmesh prefab* gdscript collision* hitbox* fps game_loop
+  fixed_timestep delta_time save_game savegame savegames save_file* balancing difficulty spawn* loot
+  quest dialogue npc multiplayer netcode lobby spielstand* gamepad shader* texture* particle*
+  animation* tile tiles tilemap weapon* damage inventory physics_step
 netcode: multiplayer netcode latency rollback_netcode desync* server_authoritative authoritative
-  client_side_prediction lag lobby matchmaking cheat* determinis* lockstep peer
+  out_of_sync rubber_band* teleport* jitter snapshot_interpolation client_side_prediction lag lobby
+  matchmaking cheat* determinis* lockstep peer
 save-game: savegame* save_game* save_file* saves saved_games progress lost_progress old_saves
   spielstand* save_format versioned_saves
 audio: audio sound sounds music sfx volume wav ogg mp3 mixer playback voice microphone sample_rate
   latency
 video: video videos stream* ffmpeg codec* h264 hls dash transcode* thumbnail* subtitle* player mux
-  bitrate
+  abspielen playback_stops buffering subtitles_are_off bitrate
 map: maps geo gps latitude longitude coordinate* coords lat lng lon postgis geojson osm mapbox
   leaflet projection wgs84 epsg distance route routes routing geocod* karte* crs
 shop: shop cart carts basket checkout product products sku skus catalog* inventory orders shipping
-  warehouse refund* coupon* voucher* discount* variant variants warenkorb bestell* artikel lager*
-  tienda pedido* carrinho commande* panier produit* 购物车 订单 注文 oversell* sold_out reserve*
-  reservation*
+  kasse gutschein* versandkosten retoure* lagerbestand ausverkauft preisaktion sale_price promo
+  promotion* order_number bestellnummer checkout_button cesta warehouse refund* coupon* voucher*
+  discount* variant variants warenkorb bestell* artikel lager* tienda pedido* carrinho commande*
+  panier produit* 购物车 订单 注文 oversell* sold_out reserve* reservation*
 logistics: shipment* parcel* truck* tour tours delivery deliveries depot vehicle vehicles fleet
-  carrier* tracking_number pallet* freight warehouse pick picking dispatch* lieferung* spedition*
-  lieferschein* dock load_planning
+  lieferzeit eta ladung paletten sendung sendungen zustellung fahrer touren tournée entrega entregas
+  reparto camión carrier* tracking_number pallet* freight warehouse pick picking dispatch*
+  lieferung* spedition* lieferschein* dock load_planning
 booking: booking* reservation* appointment* slot slots calendar* availability overlap* double_book*
-  overbook* room rooms guest guests hotel check-in check_in cancellation* termin* buchung* cita*
-  rendez-vous agendamento
-health: patient* doctor* clinic* hospital fhir hl7 dicom icd diagnos* medication* dose dosage
-  prescription* health lab_result* hipaa appointment* praxis arzt ärzt* consent vital* allerg*
+  doppelbuchung doppelt_gebucht gleichzeitig_gebucht belegt verfügbar verfügbarkeit reserva reservas
+  réservation* overbook* room rooms guest guests hotel check-in check_in cancellation* termin*
+  buchung* cita* rendez-vous agendamento
+health: patient* doctor* clinic* hospital fhir hl7 dicom icd diagnos* medication* dose dosage befund
+  befunde medikament* dosierung rezept rezepte paciente* médico pseudonymous_id prescription* health
+  lab_result* hipaa appointment* praxis arzt ärzt* consent vital* allerg*
 school: student* teacher* course* lesson* exam exams grade grades quiz school class_list pupil*
   lehrer* schüler* kurs enrol* attendance learning
-bank: ledger transfer* iban bic sepa balance balances transaction* posting* double-entry
-  double_entry debit kyc aml statement* camt mt940 konto konten buchung* saldo* überweis* dinero
-  wallet interest loan* reconcil* journal_entry
+bank: ledger transfer* iban bic sepa balance balances transaction* posting* double-entry kontostand
+  buchungssatz gegenkonto valuta kontoauszug kontoauszüge extrait relevé double_entry debit kyc aml
+  statement* camt mt940 konto konten buchung* saldo* überweis* dinero wallet interest loan*
+  reconcil* journal_entry
 insurance: policy policies claim claims premium* insured versicher* schaden schäden police tarif*
   underwriting
 energy: meter meters metering energy kwh tariff grid solar pv inverter consumption reading readings
-  zähler* zählerstand* strom verbrauch* load_profile charging_station ocpp ev charger
-property: tenant tenants rent rents landlord* lease leases mieter* vermieter* miete mieten
-  mietvertrag* wohnung* apartment* flat flats building buildings gebäude hausgeld nebenkosten*
-  betriebskosten* heizkosten* abrechnung* kaution* deposit* eigentümer* owner owners weg
-  hausverwalt* handwerker* schlüssel übergabe* einzug auszug kündig* leerstand verteilerschlüssel*
-  umlage* mahnung* vorauszahl*
+  stromzähler wärmezähler ablesung* abgelesen zählerwechsel ablesewert* zähler* zählerstand* strom
+  verbrauch* load_profile charging_station ocpp ev charger
+property: tenant tenants rent rents landlord* lease leases mieter* vermieter* miete mieten wohnungen
+  hausmeister mieteingang mietrückstand mieterhöhung* indexmiete staffelmiete wohnfläche
+  eigentümerversammlung* beschluss instandhaltung* reparatur* schaden mietvertrag* wohnung*
+  apartment* flat flats building buildings gebäude hausgeld nebenkosten* betriebskosten* heizkosten*
+  abrechnung* kaution* deposit* eigentümer* owner owners weg hausverwalt* handwerker* schlüssel
+  übergabe* einzug auszug kündig* leerstand verteilerschlüssel* umlage* mahnung* vorauszahl*
 letter: letter letters brief briefe anschreiben schreiben serienbrief* vorlage vorlagen template
+  post brief_an schreib_einen mieterbrief musterbrief höflich* text_an mitteilung* bescheid
   templates anrede salutation siezen sie du formell formal postal einschreiben versand* kuvert
   briefkopf unterschrift* grußformel address_the wording
 statement: abrechnung* nebenkosten* betriebskosten* heizkosten* jahresabrechnung* utility
-  utility_bill* settlement* statement statements cost_allocation umlage* umlag* verteil*
-  quadratmeter square_met* apportion* vorauszahl* prepayment* annual stichtag abrechnungszeitraum
+  heizkostenabrechnung umlageschlüssel wohnfläche verbrauchswerte nachzahlung* guthaben
+  leerstandskosten utility_bill* settlement* statement statements cost_allocation umlage* umlag*
+  verteil* quadratmeter square_met* apportion* vorauszahl* prepayment* annual stichtag
+  abrechnungszeitraum
 accounting: datev buchhalt* buchung* buchen kontenrahmen skr03 skr04 accountant steuerberater*
-  ledger lexware xero quickbooks bookkeep* booking posting postings gobd festschreib* storno*
-  stornier* cancel_the_booking reversal* kassenbuch export_for_the
+  jahresabschluss bilanz kostenstelle* kontieren konto_zuordnen export_an_den_steuerberater
+  umsatzsteuer* ledger lexware xero quickbooks bookkeep* booking posting postings gobd festschreib*
+  storno* stornier* cancel_the_booking reversal* kassenbuch export_for_the
 legal: legal law laws court contract contracts deadline* gesetz* bgb paragraph recht* vertrag*
-  klausel* lawyer* anwalt* notice_period frist* kündigungsfrist* statute* rechtssicher* dsgvo gobd
-  aufbewahr* retention
+  rechtlich erlaubt zulässig gesetzlich* verjähr* fristgerecht widerspruch* einspruch*
+  form_vorschrift klausel* lawyer* anwalt* notice_period frist* kündigungsfrist* statute*
+  rechtssicher* dsgvo gobd aufbewahr* retention
 letter-case: uppercase lowercase groß* klein* capital*
 unit: metric imperial kg km miles celsius fahrenheit inch inches metres meters millimeter* si_units
 science: simulation* solver mesh meshes finite_element numerical tolerance converg* grid timestep
@@ -165,7 +192,9 @@ bio: genome* gene genes dna rna sequence sequences fastq bam vcf variant variant
 compiler: parser parsing lexer token tokens ast grammar grammars type_checker ir bytecode codegen
   llvm error_message* diagnostics span spans syntax
 language-lib: public_api api_surface semver breaking breaking_change* deprecat* backward* compatib*
-  msrv minimum_supported no_std feature_gate crate crates wheel wheels abi
+  deprecate_the remove_the_function public_function public_method signature_change break_users
+  downstream users_of_the_library msrv minimum_supported no_std feature_gate crate crates wheel
+  wheels abi
 crawler: crawl* scrap* robots.txt user_agent rate_limit* rate-limit* throttl* politeness spider
   html_parser selector* too_many_requests 429
 rate-limit: rate_limit* rate-limit* throttl* 429 too_many quota* quotas backoff burst retry-after
