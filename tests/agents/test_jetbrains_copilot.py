@@ -32,12 +32,15 @@ def spoken(events: list[Event | Problem], session: str) -> list[tuple[str, str, 
     ]
 
 
-def test_the_parts_of_a_conversation_are_one_session_without_rendered_context() -> None:
-    assert spoken(read_home(DATA / "partitions"), SESSION) == [
+def test_each_part_of_a_conversation_is_read_without_rendered_context() -> None:
+    events = read_home(DATA / "partitions")
+    assert spoken(events, SESSION) == [
         ("user", "text", "What is in this repository?"),
         ("agent", "step", "List the files first."),
         ("agent", "step", "[read_file] /home/dev/shop/README.md"),
         ("agent", "text", "A web shop in Kotlin."),
+    ]
+    assert spoken(events, f"{SESSION}-part-2") == [
         ("user", "text", "Rename Cart to Basket"),
         ("agent", "step", "[apply_patch] /home/dev/shop/Cart.kt"),
         ("agent", "text", "Renamed."),

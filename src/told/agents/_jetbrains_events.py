@@ -17,10 +17,13 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def read_events(source: Source, cursor: Cursor, session: str) -> Iterator[Event | Problem]:
-    """Yield what a file of event lines says, from the cursor on."""
+def read_events(source: Source, cursor: Cursor, session: str, part: str = "") -> Iterator[Event | Problem]:
+    """Yield what a file of event lines says, from the cursor on.
+
+    A later part of a conversation has a file, and so a session, of its own; its parent is the conversation.
+    """
     known = mapping(parse(cursor.state)) if cursor.state else {}
-    session = text(known.get("session")) or session
+    session = text(known.get("session")) or session + part
     cwd = text(known.get("cwd"))
     for found in json_lines(source.path, cursor):
         if isinstance(found, Problem):
@@ -31,7 +34,10 @@ def read_events(source: Source, cursor: Cursor, session: str) -> Iterator[Event 
         elif isinstance(found, Line):
             data = mapping(found.value.get("data"))
             if found.value.get("type") in ("partition.created", "session.start"):
-                session = text(data.get("conversationId")) or text(data.get("sessionId")) or session
+                named = text(data.get("conversationId")) or text(data.get("sessionId"))
+                session = named + part if named else session
+                if part:
+                    yield Facts(session, parent=session.removesuffix(part))
             for event in line_events(found.value, session):
                 yield event
                 if isinstance(event, Touch) and not cwd:

@@ -26,7 +26,11 @@ def read(source: Source, cursor: Cursor) -> Iterator[Event | Problem]:
     else:
         folder = os.path.basename(os.path.dirname(source.path))
         stem = os.path.splitext(os.path.basename(source.path))[0]
-        yield from read_events(source, cursor, folder if source.layout == "partition" else stem)
+        if source.layout != "partition":
+            yield from read_events(source, cursor, stem)
+            return
+        number = stem.removeprefix("partition-")
+        yield from read_events(source, cursor, folder, "" if number in ("0", "1") else f"-part-{number}")
 
 
 def _read_store(source: Source) -> Iterator[Event | Problem]:
