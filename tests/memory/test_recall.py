@@ -17,7 +17,7 @@ DAY = 86_400_000
 SHOP = "project:shop"
 
 OTHERS = (
-    "UI copy uses sentence case.", "The staging host is eu-3.", "Prices are integer cents.",
+    "Error texts are in sentence case.", "The staging host is eu-3.", "Prices are integer cents.",
     "Tickets live in Linear.", "Fixtures belong in tests/data.", "Errors go to Sentry.",
 )  # fmt: skip
 

@@ -28,8 +28,15 @@ _MEANS = (
     "was heißt", "was bedeutet", "was ist", "was macht", "was sind", "wofür steht", "que signifie",
     "c'est quoi", "qu'est-ce que", "que veut dire", "qué significa", "que significa", "qué es",
     "o que é", "o que significa", "what’s", "define", "definition of", "meaning of", "how does",
-    "was bewirkt", "what would",
+    "was bewirkt", "what would", "why is it called", "wie funktioniert", "comment fonctionne",
+    "cómo funciona", "como funciona", "explain", "erkläre", "erklär mir", "explique", "explica",
 )  # fmt: skip
+# These also begin questions about a project.
+_OPEN = frozenset((
+    "what is", "what's", "whats", "what are", "was ist", "was sind", "how does", "what was", "explain",
+    "erkläre", "erklär mir", "explique", "explica", "wie funktioniert", "comment fonctionne", "cómo funciona",
+    "como funciona",
+))  # fmt: skip
 _MEANS_ENDS = (" mean", " stand for", " do", " means", " short for", " für", " steht", " bedeutet", " does")
 _MEANS_UNSPACED = ("是什么意思", "是什么", "什么是", "とは", "って何", "の意味")
 _OUR_WORDS = """
@@ -42,21 +49,31 @@ _SMALL = (
     " typo", " tippfehler", " rechtschreibfehler", " faute de frappe", " errata", " misspell",
     " spelling mistake", " better name for", " a better name", " another name for", " besserer name",
     " besseren namen", " un meilleur nom", " mejor nombre", " nome melhor", " rename this variable",
-    " regex", " regexp", " regular expression", " regulären ausdruck", " expression régulière",
-    " expresión regular", " expressão regular", " markdown table", " into a table", " as a table",
-    " into a list", " bullet list", " to decimal", " to hex", " in hex", " to binary", " in dezimal",
-    " to json", " to yaml", " base64", " sort this list", " sort these", " alphabetically",
-    " alphabetisch", " translate this", " übersetze das", " übersetz das", " rephrase", " reword this",
-    " shorten this", " pretty print", " pretty-print", " one-liner", " one liner", " ascii art",
-    " a joke", " witz", " synonym", " what time is it", " haiku", " git command to",
-    " which git command", " how do i undo", " big-o", " big o ", " difference between",
-    " unterschied zwischen", " différence entre", " diferencia entre", " diferença entre",
-    " convert this", " turn this", " ins englische", " leap year", " lorem ipsum", " cheat sheet",
-    " add two numbers",
+    " a regex", " regex for", " regex that", " regexp for", " regular expression",
+    " regulären ausdruck", " expression régulière", " expresión regular", " expressão regular",
+    " markdown table", " into a table", " as a table", " into a list", " bullet list", " to decimal",
+    " to hex", " in hex", " to binary", " in dezimal", " to json", " to yaml", " sort this list",
+    " sort these", " alphabetically", " alphabetisch", " translate this", " übersetze das",
+    " übersetz das", " rephrase", " reword this", " shorten this", " pretty print", " pretty-print",
+    " one-liner", " one liner", " ascii art", " a joke", " witz", " synonym", " what time is it",
+    " haiku", " git command to", " which git command", " how do i undo", " big-o", " big o ",
+    " difference between", " unterschied zwischen", " différence entre", " diferencia entre",
+    " diferença entre", " convert this", " turn this", " ins englische", " leap year", " lorem ipsum",
+    " cheat sheet", " add two numbers", " syntax for", " syntax of", " what's the syntax",
+    " example of", " beispiel für", " exemple de", " ejemplo de", " how do i exit", " how to exit",
+    " explain like", " in one sentence", " in einem satz", " who invented", " how many bytes",
+    " how many seconds", " uppercase this", " lowercase this", " reverse this", " sort the following",
+    " summarise this", " summarize this", " fasse das zusammen", " resume esto", " résume ce",
+    " add a docstring", " rename x", " rename the variable", " rename this", " benenne die variable",
+    " remove the blank", " trailing whitespace", " blank line", " leerzeile", " unused import",
+    " pronounce", " spell ", " capitalize", " to snake case", " to camel case", " in python?",
+    " in sql?", " in bash?", " in javascript?", " in rust?", " in go?", " in c?", " shortcut for",
+    " tastenkürzel", " keyboard shortcut", " ascii code", " epoch to", " unix timestamp to",
+    " celsius to", " to celsius", " to csv format", " nicer name", " good name for", " wie nenne ich",
+    " name für die variable", " how is it spelled", " wie schreibt man", " proofread", " what day is",
+    " factorial", " fizzbuzz", " fibonacci", " swap two",
 )  # fmt: skip
-_CONVERTED = frozenset(
-    ("convert", "turn", "translate", "sort", "reverse", "wandle", "convertis", "convierte")
-)
+_SHORT = 6  # words
 _LONG = 16  # words; a longer prompt has something of its own to say
 
 
@@ -84,8 +101,4 @@ def _asks_for_meaning(text: str, bare: str, words: Sequence[str]) -> bool:
     start = next((sign for sign in _MEANS if bare.startswith(f" {sign} ")), "")
     if not start or not _OURS.isdisjoint(words):
         return False
-    return (
-        start not in {"what is", "what's", "whats", "what are", "was ist", "was sind", "how does", "what was"}
-        or (len(words) <= 6)
-        or bare.rstrip().endswith(_MEANS_ENDS)
-    )
+    return start not in _OPEN or len(words) <= _SHORT or bare.rstrip().endswith(_MEANS_ENDS)

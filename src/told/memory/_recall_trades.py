@@ -4,48 +4,71 @@ from __future__ import annotations
 
 TRADES = """
 training: train* training trained retrain* fit fits fitting epoch* learning_rate hyperparam* tune
-  lernrate overfit* underfit* loss gradient* convergence gbm hyperparameter trainieren entrenar
-  entraîn* entrena* tuning optuna xgboost lightgbm catboost sklearn pytorch tensorflow keras gpu
-  cuda model models modell* baseline* checkpoint finetun* fine-tun* regulari* early_stopping 训练 学習
-  random_forest boosting classifier* regressor* neural
+  retraining schedule_retraining takes_hours training_run class_weights balance_the num_leaves
+  n_estimators max_depth n_jobs cpu_cores grid_search cross_val* lernrate overfit* underfit* loss
+  gradient* convergence gbm hyperparameter trainieren entrenar entraîn* entrena* tuning optuna
+  xgboost lightgbm catboost sklearn pytorch tensorflow keras gpu cuda model models modell* baseline*
+  checkpoint finetun* fine-tun* regulari* early_stopping 训练 学習 random_forest boosting classifier*
+  regressor* neural
 evaluation: auc f1 accuracy precision recall logloss rmse mae mape metric metrics evaluat* how_well
+  cutoff_for which_threshold cut-off decision_threshold precision_at recall_at capture_rate decile
+  imbalanced score_dropped worse_than good_enough report_the_numbers headline_metric success_metric
   wie_gut better_than besser_als improvement improves beats uplift performance_of_the_model kpi
   validation holdout hold-out cross-validation cv fold folds score scores scored test_set
   offline_metric lift calibrat* brier confusion_matrix threshold* how_good leaderboard pr_auc
   top_decile roc benchmark_set eval
 split: split splits train_test time-based time_based leak* leakage holdout shuffl* stratif*
-  group_split future_data look_ahead lookahead random_split temporal too_good suspiciously
-  target_leak* kfold cutoff cut-off
+  too_good_to_be_true way_too_good almost_perfect nearly_perfect 0.99 jumped jump_in backtest*
+  out-of-time out_of_time future after_the_event snapshot_date observation_window as_of
+  point-in-time point_in_time group_split future_data look_ahead lookahead random_split temporal
+  too_good suspiciously target_leak* kfold cutoff cut-off
 features: feature features feature_store column columns encod* one-hot categor* embedding* impute*
-  new_feature_from derived_column aggregate* rolling window lag_feature ratio categorical
-  high_cardinality imputation missing missing_values nan nans null nulls fillna normalis* normaliz*
-  scaler scaling target_encoding variable variables predictor* merkmal* outlier* winsor*
+  -1 sentinel placeholder_value fill_in blanks empty_values drop_rows which_columns
+  available_columns derived tenure recency frequency aggregate_by new_feature_from derived_column
+  aggregate* rolling window lag_feature ratio categorical high_cardinality imputation missing
+  missing_values nan nans null nulls fillna normalis* normaliz* scaler scaling target_encoding
+  variable variables predictor* merkmal* outlier* winsor*
 label: label labels labelled labeled target churn* churned definition_of annotat* ground_truth
-  class_imbalance imbalance* oversampl* smote class_weight* cancel* cancelled gekündigt kündig*
-  attrition
-notebook: notebook* jupyter ipynb colab marimo nbstripout cell cells output outputs papermill
-  clean_the_notebook strip_output diff_is_huge huge_diff explorat* cell_output scratch
+  left_us leavers customers_who_left stopped_paying inactive paused downgrade* definition retention
+  days_without class_imbalance imbalance* oversampl* smote class_weight* cancel* cancelled gekündigt
+  kündig* attrition
+notebook: notebook* jupyter ipynb colab marimo nbstripout cell cells output outputs papermill kernel
+  kernel_dies restart_and_run nbconvert jupytext clear_output huge_json notebook_diff
+  import_from_notebook clean_the_notebook strip_output diff_is_huge huge_diff explorat* cell_output
+  scratch
 plot: plot plots plotting chart charts figure figures graph graphs histogram* matplotlib seaborn
-  balkendiagramm kurve curve schaubild visualis* slide slides report_figure plotly altair colour_map
-  colormap axis axes legend visuali* diagramm* gráfic* grafik heatmap bar_chart dashboard
+  deck presentation slide_deck for_the_report figure_for colourblind color-blind dpi png_export
+  savefig brand_colours title_of_the_chart balkendiagramm kurve curve schaubild visualis* slide
+  slides report_figure plotly altair colour_map colormap axis axes legend visuali* diagramm* gráfic*
+  grafik heatmap bar_chart dashboard
 dataframe: pandas polars dataframe* df spark pyspark duckdb parquet feather arrow csv groupby
-  merge_the join_the dask sql_query data_file datenrahmen
+  slow_join groupby_apply iterrows vectoris* vectoriz* lazy_frame big_csv chunksize
+  doesn't_fit_in_memory read_csv to_csv merge_on read_parquet merge_the join_the dask sql_query
+  data_file datenrahmen
 data: dataset* data_set sample samples sampling warehouse bigquery snowflake redshift raw_data etl
-  csv_file rohdaten datensätze data_quality stale_data reload refresh elt dbt ingest* pipeline*
-  duplicate* dedup* data_dictionary datensatz daten 数据 データ snapshot freshness backfill*
+  load_the_data where_is_the_data where_does_the_data data_folder read_only read-only raw_folder
+  s3_path gcs parquet_files upstream_table cost_of_the_query scan scanned bytes_billed
+  expensive_query partition_filter dry_run csv_file rohdaten datensätze data_quality stale_data
+  reload refresh elt dbt ingest* pipeline* duplicate* dedup* data_dictionary datensatz daten 数据 データ
+  snapshot freshness backfill*
 experiment: experiment* mlflow wandb tracking run_name runs tracked neptune comet tensorboard
-  registry model_registry log_the_run reproducib* seed random_state random_seed same_result*
-  artefact*
+  different_each_time different_every_time differs_each_run not_reproducible can't_reproduce
+  cannot_reproduce same_numbers rerun re-run compare_runs compare_the_runs which_run
+  hyperparameters_of random_seeds numpy_seed log_params tracking_server registry model_registry
+  log_the_run reproducib* seed random_state random_seed same_result* artefact*
 serving: serving inference predict* prediction* score_the batch_scoring online endpoint latency
-  model_server deploy_the_model champion challenger shadow drift monitor* retrain_when
-  production_model onnx quantis* quantiz* prediction_api scoring
+  score_all nightly_scores scoring_run put_the_model promote_the model_in_production
+  replace_the_model new_model old_model model_version rollback_model approval_for_the_model
+  feature_drift data_drift model_server deploy_the_model champion challenger shadow drift monitor*
+  retrain_when production_model onnx quantis* quantiz* prediction_api scoring
 fairness: fairness bias biased gender age postcode zip_code protected attribute* explainab* shap
-  lime interpretab* importance feature_importance
+  allowed_to_use sensitive_attribute* discriminat* sex nationality ethnicity explain_a_prediction
+  why_did_the_model lime interpretab* importance feature_importance
 llm: llm prompt prompts gpt* claude gemini openai anthropic token tokens context_window rag
   hallucinat* system_prompt few-shot max_tokens model_name eval_set guardrail* embedding* chatbot
   completion* temperature ollama mistral llama agent agents tool_call*
 gpu: gpu gpus cuda vram a100 h100 cluster slurm batch_size out_of_memory mixed_precision fp16 bf16
-  training_machine
+  training_box shared_machine reserve_the_machine kernel_dies killed_by run_it_on training_machine
 interrupt: interrupt* isr isrs irq irqs nvic handler exti interrupt_handler* semaphore defer
   deferred data_ready 中断 割り込み critical_section masked
 sleep: sleep* idle standby stop_mode deep_sleep low-power low_power power_consumption consumption
@@ -209,5 +232,6 @@ network: network* tcp udp socket sockets proxy vpn dns latency packet* firewall 
 hardware-test: lab bench rack oscilloscope* scope logic_analy* multimeter jig test_jig hil
   hardware_in_the
 people: team lead boss colleague* designer* product_owner who_decides who_should who_do_i_ask
+  stakeholder_report marketing sales finance product_team send_to hand_over present_to management
   ask_first approve* approval stakeholder* ansprechpartner* zuständig*
 """.strip()

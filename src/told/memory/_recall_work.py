@@ -88,10 +88,11 @@ migration: migrat* schema* alembic flyway liquibase drizzle* prisma* knex ddl al
   new_table table tables backfill* makemigrations spalte* feld columna* colonne* new_field add_field
   field tabelle* rename_column not_null foreign_key sql_file 迁移 テーブル
 database: database* db dbs postgres* mysql mariadb sqlite mongo* oracle sql query queries table
-  abfrage abfragen n+1 select_related prefetch* eager lazy_load* explain_analyze vacuum deadlock*
-  requête* consulta* consultas tables psql pg orm select row rows transaction* index indexes join
-  joins datenbank* base_de_datos banco_de_dados 数据库 データベース econnrefused 5432 3306 27017 6379
-  connection_pool pool pgbouncer replica*
+  bigquery snowflake redshift athena warehouse query_cost where_clause abfrage abfragen n+1
+  select_related prefetch* eager lazy_load* explain_analyze vacuum deadlock* requête* consulta*
+  consultas tables psql pg orm select row rows transaction* index indexes join joins datenbank*
+  base_de_datos banco_de_dados 数据库 データベース econnrefused 5432 3306 27017 6379 connection_pool pool
+  pgbouncer replica*
 local-database: local_postgres local_database econnrefused 5432 5433 docker_compose compose
   localhost 127.0.0.1 connection_refused could_not_connect port ports listens listening
 slow: slow slower slowly slowness sluggish* performance performant perf latency laggy lag lags speed
@@ -102,8 +103,9 @@ slow: slow slower slowly slowness sluggish* performance performant perf latency 
   lento lenta lentid* rendimiento 慢 遅い measured heavy big_data_set many_rows load_test* throughput
   p95 p99 fps frame_rate stutter* ruckel* jank*
 memory-use: memory_leak leak leaks leaking ram heap oom out_of_memory malloc alloc* allocation* gc
-  garbage footprint speicher* memory_usage memoria rss buffer* dynamic_allocation stack_size
-  new_buffer array_on_the_heap pvportmalloc calloc
+  kernel_dies killed_process eats_all not_enough_memory out_of_ram swap swapping garbage footprint
+  speicher* memory_usage memoria rss buffer* dynamic_allocation stack_size new_buffer
+  array_on_the_heap pvportmalloc calloc
 secret: secret* key keys credential* password* passwort* api_key api_keys apikey api-key key_file
   zugang zugänge api_token auth_token service_account kubeconfig vaultwarden in_plain_text
   im_klartext hardcode* hard-code* hard-coded env_file .env .env.local dotenv vault doppler sops
@@ -134,9 +136,10 @@ queue: queue* kafka rabbitmq sqs nats pubsub worker workers job jobs celery side
   background consumer* producer* dead_letter task_queue warteschlange* cola fila topic topics
   partition* broker
 schedule: cron crontab schedul* nightly daily hourly every_night every_day every_second every_hour
-  periodic* timer timers interval* nachts nächtlich* täglich* zeitplan recurring airflow dagster
-  prefect dag dags job jobs batch programm* agend* 定时 blink* tick ticks heartbeat uplink poll
-  polling
+  every_monday every_week weekly monthly jeden_montag jede_woche jeden_monat once_a_day once_a_week
+  trigger_it_automatically automatisch automatically periodic* timer timers interval* nachts
+  nächtlich* täglich* zeitplan recurring airflow dagster prefect dag dags job jobs batch programm*
+  agend* 定时 blink* tick ticks heartbeat uplink poll polling
 time: time_zone* timezone* tz utc gmt dst summer_time daylight timestamp* datetime date dates
   hour_off hours_off stunde_verschoben an_hour_late an_hour_early wrong_hour wrong_time
   falsches_datum falsche_uhrzeit monatsende quartal quarter jahreswechsel new_year leap february
@@ -145,8 +148,8 @@ time: time_zone* timezone* tz utc gmt dst summer_time daylight timestamp* dateti
   sommerzeit 时区 タイムゾーン today yesterday clock clocks rtc iso_8601 locale month_end
 money: money amount* price* pricing cent cents currency currencies decimal* float floats double
   doubles bigint integer_cents discount* rabatt total totals subtotal sum betrag* beträge preis*
-  geld prix montant* importe* precio* preço* valor 金额 金額 fee fees tariff* fare fares
-  credit credit_note* one_cent penny rounding
+  geld prix montant* importe* precio* preço* valor 金额 金額 fee fees tariff* fare fares credit
+  credit_note* one_cent penny rounding
 rounding: round* rounding half-up half-even bankers per_line on_the_total one_cent rundung* gerundet
   runden arrond* redonde* arredond* 四舍五入 cent_off truncat* positions total totals decimal_places
   precision
@@ -241,13 +244,16 @@ delete: delete* remove* drop drops dropping truncate* purge* wipe* soft_delete* 
   clear_the clear_out throw_away wegwerfen weg_damit gelöscht tombstone* archive_it hard_delete*
   lösch* entfern* supprim* borrar elimin* apagar 删除 削除 clean_out get_rid deleted_at gdpr right_to_be
 privacy: gdpr dsgvo personal_data pii privacy anonymi* pseudonymi* datenschutz* retention consent
-  personendaten klarnamen echte_daten echtdaten real_customer* real_customers anonymous
-  export_of_users log_the_user auskunft löschfrist* löschkonzept user_data personenbezogen* rgpd
-  lgpd sensitive customer_data real_names real_data production_data dump_of_prod names_in
-  email_addresses share_the_data
+  send_the_csv send_the_list send_them_the share_with email_list customer_names customer_ids
+  names_and_emails hash_the_ids hashed_ids pseudonym* external_party personal personendaten
+  klarnamen echte_daten echtdaten real_customer* real_customers anonymous export_of_users
+  log_the_user auskunft löschfrist* löschkonzept user_data personenbezogen* rgpd lgpd sensitive
+  customer_data real_names real_data production_data dump_of_prod names_in email_addresses
+  share_the_data
 environment: node_version nvm .nvmrc nvmrc pyenv python_version python3 node_1* node_2* runtime
-  version jdk java_version java go_version rust_version toolchain asdf mise engine_unsupported
-  unsupported_engine interpreter venv virtualenv
+  conda_env kernel_spec virtual_environment which_python python_3 lock_file reproducible_environment
+  environment.yml version jdk java_version java go_version rust_version toolchain asdf mise
+  engine_unsupported unsupported_engine interpreter venv virtualenv
 ports: port ports address_already eaddrinuse in_use localhost listens listening econnrefused
   connection_refused 3000 8000 8080 5173
 run-local: run_it start_the start_it dev_server devserver locally run_locally spin_up launch_the
