@@ -33,6 +33,7 @@ class Session:
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = environ
+        self._retried = _retries()
         self._settings = load(environ)
         for name in (*self._settings.agents_off, *dict(self._settings.agent_folders)):
             _check_agent(name, self._settings.home)
@@ -81,8 +82,7 @@ class Session:
         from told.cli.calls import Call, note
 
         now = time.time_ns() // 1_000_000
-        foreign = sys.modules.get("told.store.foreign")
-        retries = foreign.RETRIES if foreign else 0
+        retries = _retries() - self._retried
         took = round(milliseconds, 1)
         note(self._settings.home, Call(now, command.name, took, rows, code, command.tier, retries))
         if self._context is not None and self._context.behind and self._settings.background:
@@ -125,6 +125,11 @@ def set_aside(path: str) -> None:
             os.replace(path + suffix, f"{path}.damaged{suffix}")
     os.replace(path, f"{path}.damaged")
     sys.stderr.write("told: the store was damaged; it is being made anew from the agents' files.\n")
+
+
+def _retries() -> int:
+    foreign = sys.modules.get("told.store.foreign")
+    return foreign.RETRIES if foreign else 0
 
 
 def _check_agent(name: str, home: str) -> None:
