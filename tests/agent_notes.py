@@ -45,7 +45,7 @@ NOTES = {
         "The chat history that Aider appends to in each project. Aider writes no ids and no times but the "
         "start of a chat, so all turns of a chat have that time. `told` looks in the projects it knows and "
         "in the current folder.",
-        (*_TALK, "files", "refs"), "0.86",
+        (*_WORK, "refs"), "0.86",
     ),
     "claude-code": Note(
         "The transcripts of sessions and of their helpers, of Claude Code 1.0 and 2. Turns that Claude "

@@ -65,7 +65,7 @@ def test_prompts_and_replies_are_told_apart_from_what_aider_prints() -> None:
         "No, wrong name. Rename greet to salute please",
         "No, never commit .env files! 絶対に",
     ]
-    replies = said(events, AGENT)
+    replies = [words for words in said(events, AGENT) if not words.startswith("[aider] git commit")]
     assert replies[0].startswith("I'll create `hello.py`.")
     assert len(replies) == 2 + 4  # the last one was tried four times
     assert not any("Tokens:" in reply or "SearchReplaceNoExactMatch" in reply for reply in replies)

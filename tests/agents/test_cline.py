@@ -86,7 +86,7 @@ def test_a_failed_call_touches_nothing(tmp_path: Path) -> None:
     messages = [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
     (folder / "s1.messages.json").write_text(json.dumps({"sessionId": "s1", "messages": messages}))
     events = read(tmp_path)
-    assert said(events, AGENT, "step") == ["[editor] /x.py"]
+    assert said(events, AGENT, "step") == ["[editor] /x.py", "(failed)"]
     assert not [event for event in events if isinstance(event, Touch)]
     assert Problem(0, "manifest: no such file or directory") in events
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 
+from told.agents.text import step
 from told.model import AGENT, USER, Begin, Event, Facts, Ref, Said, Touch
 
 TYPE_CHECKING = False
@@ -21,7 +22,7 @@ _ASKING = re.compile(r"/(?:ask|code|architect|context)\s+(.+)", re.DOTALL)
 _MODEL = re.compile(r"(?:Main )?[Mm]odel: (\S+)")
 _ADDED = re.compile(r"Added (.+) to the chat\.?")
 _APPLIED = re.compile(r"Applied edit to (.+)")
-_COMMIT = re.compile(r"Commit ([0-9a-f]{7,40}) .*")
+_COMMIT = re.compile(r"Commit ([0-9a-f]{7,40}) (.*)")
 _CREATE = re.compile(r"Create new file\?.*: ?y(?:es)?", re.IGNORECASE)
 
 _MAX_BLOCK = 60  # lines of one code block worth keeping
@@ -100,6 +101,9 @@ class Chat:
             yield self._touch(applied[1], how)
         elif commit := _COMMIT.fullmatch(printed):
             yield Ref(self._session, "commit", commit[1], self._at)
+            subject = commit[2].replace('"', "'")
+            line = step("aider", {"command": f'git commit -m "{subject}"'})
+            yield Said(self._session, AGENT, line, self._at, form="step")
 
     def _touch(self, path: str, how: str) -> Touch:
         return Touch(self._session, os.path.normpath(os.path.join(self._folder, path)), how, self._at)

@@ -76,12 +76,16 @@ def _clean(content: str) -> str:
     return "" if content.startswith(_NOT_TYPED) else content
 
 
+def is_rejection(line: dict[str, Any]) -> bool:
+    """Whether a person, asked to allow a tool, said no; the line says so beside the tool's output."""
+    return (
+        line.get("toolDenialKind") == "user-rejected" or line.get("toolUseResult") == "User rejected tool use"
+    )
+
+
 def _reason_to_reject(line: dict[str, Any], blocks: list[Any]) -> str:
-    """Return what a person answered when asked to allow a tool; the line says so beside the tool's output."""
-    if (
-        line.get("toolDenialKind") != "user-rejected"
-        and line.get("toolUseResult") != "User rejected tool use"
-    ):
+    """Return what a person answered when asked to allow a tool."""
+    if not is_rejection(line):
         return ""
     for block in map(mapping, blocks):
         answer = text(block.get("content"))

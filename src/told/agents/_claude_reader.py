@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 
-from told.agents._claude_prompt import queued, summary, typed
+from told.agents._claude_prompt import is_rejection, queued, summary, typed
 from told.agents._claude_session import Known, is_helper
 from told.agents._claude_skip import skip
 from told.agents._claude_tool import awaits, commits, shell_edits, touches
-from told.agents.text import items, mapping, millis, step, text
+from told.agents.text import FAILED, REFUSED, items, mapping, millis, step, text
 from told.guard.jsonl import Line, json_document, json_lines
 from told.model import AGENT, USER, Checkpoint, Cursor, Facts, Mark, Problem, Ref, Said
 
@@ -73,6 +73,7 @@ def _of_user(line: dict[str, Any], session: str, at: int, known: Known) -> Itera
         yield from shell_edits(session, result, at)
         if known.arrived(calls):
             yield from commits(session, text(result.get("stdout")), at)
+    yield from _failures(line, session, at, known)
     words = typed(line)
     if not words:
         return
@@ -81,6 +82,13 @@ def _of_user(line: dict[str, Any], session: str, at: int, known: Known) -> Itera
         yield Said(session, USER, words, at, key)
     elif not known.warms_up(session, words):
         yield Said(session, AGENT, words, at, key)  # the agent's own words to its helper
+
+
+def _failures(line: dict[str, Any], session: str, at: int, known: Known) -> Iterator[Event]:
+    how = REFUSED if is_rejection(line) else FAILED
+    for block in map(mapping, items(mapping(line.get("message")).get("content"))):
+        if block.get("type") == "tool_result" and block.get("is_error") is True:
+            yield from known.calls.ended(session, text(block.get("tool_use_id")), at, how)
 
 
 def _queued(line: dict[str, Any], session: str, at: int, _known: Known) -> list[Event]:
@@ -108,6 +116,7 @@ def _assistant(line: dict[str, Any], session: str, at: int, known: Known) -> lis
         elif kind == "tool_use":
             name, given, call = text(block.get("name")), mapping(block.get("input")), text(block.get("id"))
             events.append(Said(session, AGENT, step(name, given), at, call, "step"))
+            known.calls.made(session, call)
             events += touches(session, name, given, at)
             if awaits(name, given):
                 known.await_output(call)

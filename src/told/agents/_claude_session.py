@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 
+from told.agents._calls import Calls
 from told.agents.text import items, mapping, text
 from told.model import AGENT, USER, Facts
 
@@ -38,13 +39,17 @@ class Known:
         saved = _parse(state)
         self._told: tuple[Any, ...] = ()
         self.awaited = [call for call in items(saved.get("awaited")) if isinstance(call, str)]
+        self.calls = Calls(saved.get("calls"))
         self.leaf = text(saved.get("leaf"))  # the last line of talk, which a title may name
         self._head = [title for title in items(saved.get("head")) if isinstance(title, str)]
         self._sessions = {name: mapping(value) for name, value in mapping(saved.get("sessions")).items()}
 
     def state(self) -> str:
         """Return all of it as text."""
-        values = {"awaited": self.awaited, "leaf": self.leaf, "head": self._head, "sessions": self._sessions}
+        values = {
+            "awaited": self.awaited, "calls": self.calls.saved(), "leaf": self.leaf, "head": self._head,
+            "sessions": self._sessions,
+        }  # fmt: skip
         return json.dumps({name: value for name, value in values.items() if value})
 
     def session_of(self, line: dict[str, Any]) -> str:

@@ -24,7 +24,7 @@ _WANTED = frozenset(
     )
 )
 _NEAR = 640
-_REJECTED = (b'"toolDenialKind":"user-rejected"', b'"toolUseResult":"User rejected tool use"')
+_ERROR = b'"is_error":true'
 
 
 def skip(raw: bytes, awaited: Iterable[str]) -> bool:
@@ -58,7 +58,7 @@ def skip(raw: bytes, awaited: Iterable[str]) -> bool:
 def _dull_result(raw: bytes, awaited: Iterable[str]) -> bool:
     if any(call.encode() in raw for call in awaited):
         return False
-    if b'"bashEditDiff":{' in raw or any(mark in raw for mark in _REJECTED):
+    if _ERROR in raw or b'"bashEditDiff":{' in raw:  # a call that the user rejected is an error, too
         return False
     # The output of Read says `"type":"text"` of itself; any other is a text block beside the output.
     return raw.count(b'"type":"text"') == raw.count(b'"toolUseResult":{"type":"text"')

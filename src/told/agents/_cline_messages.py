@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from told.agents.text import items, mapping, millis, step, text
+from told.agents.text import FAILED, items, mapping, millis, step, text
 from told.guard.jsonl import parse
 from told.model import AGENT, USER, Checkpoint, Event, Facts, Said, Touch
 
@@ -87,7 +87,9 @@ def _answered(session: str, message: dict[str, Any], failed: set[str], at: int) 
             touched = list(touches(tool, given))
             about = {"command": given.get("commands"), "path": [path for path, _ in touched], **given}
             yield Said(session, AGENT, step(tool, about), at, call, "step")
-            if call not in failed:
+            if call in failed:
+                yield Said(session, AGENT, FAILED, at, form="step")
+            else:
                 for path, how in touched:
                     yield Touch(session, path, how, at)
 

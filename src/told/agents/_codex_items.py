@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from told.agents.text import items, mapping, step, text
+from told.agents.text import FAILED, REFUSED, is_failure, items, mapping, step, text
 from told.model import AGENT, USER, Said, Touch
 
 TYPE_CHECKING = False
@@ -67,6 +67,7 @@ def item_events(session: str, item: dict[str, Any], at: int, cwd: str, by_user: 
     elif kind == "mcpToolCall":
         tool = ".".join(filter(None, (text(item.get("server")), text(item.get("tool")))))
         yield Said(session, AGENT, step(tool, item.get("arguments")), at, key, "step")
+        yield from _end(session, item, at)
     elif kind == "webSearch":
         yield Said(session, AGENT, step("web_search", item), at, key, "step")
 
@@ -119,9 +120,19 @@ def _command(session: str, item: dict[str, Any], at: int, cwd: str) -> Iterator[
     alone = text(actions[0].get("command")) if len(actions) == 1 else ""
     script = _script(words) if words else alone or text(item.get("command"))
     yield Said(session, AGENT, step("shell", {"command": script}), at, text(item.get("id")), "step")
+    yield from _end(session, item, at)
     for action in actions:
         if action.get("type") == "read" and text(action.get("path")):
             yield Touch(session, absolute(action["path"], folder), "read", at)
+
+
+def _end(session: str, item: dict[str, Any], at: int) -> Iterator[Event]:
+    """Yield how an item ended, if not well."""
+    status, code = text(item.get("status")), item.get("exit_code") or item.get("exitCode")
+    if status == "declined":
+        yield Said(session, AGENT, REFUSED, at, form="step")
+    elif status == "failed" or is_failure(code):
+        yield Said(session, AGENT, FAILED, at, form="step")
 
 
 def _changes(session: str, item: dict[str, Any], at: int, cwd: str) -> Iterator[Event]:
@@ -136,6 +147,7 @@ def _changes(session: str, item: dict[str, Any], at: int, cwd: str) -> Iterator[
         return
     line = step("apply_patch", {"path": named[0][0]})
     yield Said(session, AGENT, line, at, text(item.get("id")), "step")
+    yield from _end(session, item, at)
     if text(item.get("status")) not in {"", "completed"}:
         return
     for path, change in named:

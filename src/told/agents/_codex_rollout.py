@@ -7,7 +7,9 @@ import os
 import re
 from zlib import crc32
 
+from told.agents._calls import Calls
 from told.agents._codex_items import call_events, item_events, joined, typed
+from told.agents._codex_output import failed
 from told.agents.text import items, mapping, millis, text
 from told.guard.jsonl import json_lines, parse
 from told.model import AGENT, USER, Checkpoint, Cursor, Facts, Mark, Problem, Said, Source
@@ -29,8 +31,9 @@ _SUMMARY = re.compile(r"<summary>\s*(.*?)\s*</summary>", re.DOTALL)
 _CALLS = {"function_call", "custom_tool_call", "local_shell_call"}
 _NO_TALK = (
     b'"type":"token_count"', b'"type":"token_usage_record"', b'"type":"world_state"',
-    b'"type":"function_call_output"', b'"type":"custom_tool_call_output"', b'"type":"additional_tools"',
+    b'"type":"additional_tools"',
 )  # fmt: skip
+_OUTPUTS = (b'"type":"function_call_output"', b'"type":"custom_tool_call_output"')
 _HEAD = 200
 _MAX_HELD = 20
 
@@ -56,6 +59,8 @@ def read_rollout(source: Source, cursor: Cursor) -> Iterator[Event | Problem]:
 
 def _is_no_talk(raw: bytes) -> bool:
     head = raw[:_HEAD]
+    if any(mark in head for mark in _OUTPUTS):
+        return not failed(raw)
     return any(mark in head for mark in _NO_TALK)
 
 
@@ -72,6 +77,7 @@ class _Rollout:
         self._is_helper = bool(kept.get("helper"))
         self._start = _whole(kept.get("start"))  # a helper's own lines begin at this ordinal
         self._summaries = _whole(kept.get("summaries"))
+        self._calls = Calls(kept.get("calls"))
         self._last = _whole(kept.get("last"))
         self._held = [(text(mapping(one).get("text")), _whole(mapping(one).get("at")))
                       for one in items(kept.get("held"))]  # fmt: skip
@@ -80,7 +86,7 @@ class _Rollout:
         kept = {
             "mode": self._mode, "cwd": self._cwd, "model": self._model, "helper": self._is_helper,
             "start": self._start, "summaries": self._summaries, "last": self._last,
-            "held": [{"text": said, "at": at} for said, at in self._held],
+            "held": [{"text": said, "at": at} for said, at in self._held], "calls": self._calls.saved(),
         }  # fmt: skip
         return json.dumps({name: value for name, value in kept.items() if value})
 
@@ -200,12 +206,15 @@ class _Rollout:
                 yield from (Said(self._session, USER, said, when) for said, when in self._held)
                 self._held.clear()
             yield from self._answer(kind, response, at)
+        elif kind.endswith("_call_output"):  # only those of calls that failed are read at all
+            yield from self._calls.ended(self._session, text(response.get("call_id")), at)
 
     def _answer(self, kind: str, response: dict[str, Any], at: int) -> Iterator[Event]:
         if kind in _CALLS:
             given = response.get("arguments") or response.get("action")
             arguments = parse(given) if isinstance(given, str) else given
             yield from call_events(self._session, response, at, self._cwd, arguments)
+            self._calls.made(self._session, text(response.get("call_id")))
         elif self._mode == _RESPONSES:
             parts = response.get("content") if kind == "message" else response.get("summary")
             if said := joined(parts).strip():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from told.agents._vscode_places import file_path
 from told.agents._vscode_tools import arguments_of, call_events
-from told.agents.text import items, mapping, millis, text
+from told.agents.text import FAILED, REFUSED, is_failure, items, mapping, millis, text
 from told.model import AGENT, USER, Begin, Checkpoint, Event, Facts, Said, Touch
 
 TYPE_CHECKING = False
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _FROM_USER, _FROM_AGENT = (1, "user"), (2, "ai", "assistant")
-_FAILED = ("error", "cancelled", "rejected")
+_ENDINGS = {"error": FAILED, "cancelled": REFUSED, "rejected": REFUSED}
 
 
 def updated_at(composer: dict[str, Any]) -> int:
@@ -87,8 +87,19 @@ def _bubble_events(session: str, bubble: dict[str, Any], key: str, at: int) -> I
     if tool:
         given = {**arguments_of(call.get("params")), **arguments_of(call.get("rawArgs"))}
         events = call_events(session, tool, given, at)
-        failed = call.get("status") in _FAILED
-        yield from (event for event in events if isinstance(event, Said) or not failed)
+        ended = _ENDINGS.get(text(call.get("status")))
+        yield from (event for event in events if isinstance(event, Said) or not ended)
+        if ended or _exit_code(call):
+            yield Said(session, AGENT, ended or FAILED, at, form="step")
+
+
+def _exit_code(call: dict[str, Any]) -> bool:
+    """Whether a command in the terminal ended with a code other than zero."""
+    result = text(call.get("result"))
+    if "xitCode" not in result:
+        return False
+    told = arguments_of(result)
+    return is_failure(told.get("exitCodeV2")) or is_failure(told.get("exitCode"))
 
 
 def _first_uri(bubble: dict[str, Any]) -> str:

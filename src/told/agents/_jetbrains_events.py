@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 
+from told.agents._calls import Calls
 from told.agents._jetbrains_project import project_of
 from told.agents._vscode_tools import arguments_of, call_events
 from told.agents.text import items, mapping, millis, text
@@ -24,12 +25,12 @@ def read_events(source: Source, cursor: Cursor, session: str, part: str = "") ->
     """
     known = mapping(parse(cursor.state)) if cursor.state else {}
     session = text(known.get("session")) or session + part
-    cwd = text(known.get("cwd"))
+    cwd, calls = text(known.get("cwd")), Calls(known.get("calls"))
     for found in json_lines(source.path, cursor):
         if isinstance(found, Problem):
             yield found
         elif isinstance(found, Cursor):
-            state = json.dumps({"session": session, "cwd": cwd})
+            state = json.dumps({"session": session, "cwd": cwd, "calls": calls.saved()})
             yield Mark(Cursor(found.offset, found.line, state))
         elif isinstance(found, Line):
             data = mapping(found.value.get("data"))
@@ -38,7 +39,7 @@ def read_events(source: Source, cursor: Cursor, session: str, part: str = "") ->
                 session = named + part if named else session
                 if part:
                     yield Facts(session, parent=session.removesuffix(part))
-            for event in line_events(found.value, session):
+            for event in line_events(found.value, session, calls):
                 yield event
                 if isinstance(event, Touch) and not cwd:
                     cwd = project_of(event.path)
@@ -46,7 +47,7 @@ def read_events(source: Source, cursor: Cursor, session: str, part: str = "") ->
                         yield Facts(session, cwd)
 
 
-def line_events(line: dict[str, Any], session: str) -> Iterator[Event]:
+def line_events(line: dict[str, Any], session: str, calls: Calls) -> Iterator[Event]:
     """Yield what one event, or one message with a role, says."""
     kind, data = text(line.get("type")), mapping(line.get("data"))
     at, key = millis(line.get("timestamp")), text(line.get("id"))
@@ -71,6 +72,10 @@ def line_events(line: dict[str, Any], session: str) -> Iterator[Event]:
     elif kind == "tool.execution_start":
         tool = text(data.get("toolName")) or "tool"
         yield from call_events(session, tool, arguments_of(data.get("arguments")), at, key)
+        calls.made(session, text(data.get("toolCallId")))
+    elif kind == "tool.execution_complete":
+        if data.get("success") is False:
+            yield from calls.ended(session, text(data.get("toolCallId")), at)
     else:
         yield from _message(line, session)
 
@@ -95,7 +100,8 @@ def document_events(document: Any, path: str) -> tuple[str, list[Event]]:
     session = session or os.path.splitext(os.path.basename(path))[0]
     lists = (document, whole.get("messages"), whole.get("events"), whole.get("turns"))
     lines = next((found for found in lists if isinstance(found, list)), [])
-    said = [event for line in items(lines) for event in line_events(mapping(line), session)]
+    calls = Calls()
+    said = [event for line in items(lines) for event in line_events(mapping(line), session, calls)]
     title = text(whole.get("title")) or text(whole.get("name"))
     facts = Facts(session, title=title, started=millis(whole.get("createdAt")))
     return session, [facts, *said] if said else []

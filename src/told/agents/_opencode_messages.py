@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from told.agents.text import items, mapping, millis, step, text
+from told.agents.text import FAILED, is_failure, items, mapping, millis, step, text
 from told.model import AGENT, USER, Checkpoint, Event, Facts, Said, Touch
 from told.record import record
 
@@ -87,7 +87,10 @@ def _answered(session: str, message: Message) -> Iterator[Event]:
         elif kind == "tool":
             tool, state = text(part.get("tool")), mapping(part.get("state"))
             yield Said(session, AGENT, step(tool, state.get("input")), message.at, key, "step")
-            if state.get("status") != "error":
+            failed = state.get("status") == "error"
+            if failed or is_failure(mapping(state.get("metadata")).get("exit")):
+                yield Said(session, AGENT, FAILED, message.at, form="step")
+            if not failed:
                 for path, how in _touches(tool, state):
                     touched.add(path)
                     yield Touch(session, path, how, message.at)

@@ -6,7 +6,7 @@ import re
 
 from told.agents._vscode_places import file_path
 from told.agents._vscode_tools import arguments_of, call_events, how_touched, plain
-from told.agents.text import items, mapping, millis, text
+from told.agents.text import FAILED, REFUSED, is_failure, items, mapping, millis, text
 from told.model import AGENT, USER, Event, Facts, Ref, Said, Touch
 
 TYPE_CHECKING = False
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _LINK = re.compile(r"\[([^\]]*)\]\((\S+?)\)")
 # An edited file's text goes to the file, and leaves an empty fence where it was.
 _EMPTY_FENCE = re.compile(r"```[^\n`]*\s*```")
+_NOT_CONFIRMED = (0, 5)  # denied, skipped
 _PROSE = ("", "markdownContent", "markdownVuln", "inlineReference")
 
 
@@ -131,6 +132,17 @@ def _tool(
     if how and len(events) == 1:
         events += [Touch(session, path, how, at) for path in dict.fromkeys(links) if path]
     yield from events
+    if how := _ending(part):
+        yield Said(session, AGENT, how, at, form="step")
+
+
+def _ending(part: dict[str, Any]) -> str:
+    """Return how a call ended, if not well."""
+    confirmed = part.get("isConfirmed")
+    if confirmed is False or mapping(confirmed).get("type") in _NOT_CONFIRMED:
+        return REFUSED
+    code = mapping(mapping(part.get("toolSpecificData")).get("terminalCommandState")).get("exitCode")
+    return FAILED if is_failure(code) or mapping(part.get("resultDetails")).get("isError") is True else ""
 
 
 def _specific(data: dict[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from told.agents.base import Agent, Layout
-from told.agents.text import items, mapping, millis, step, text
+from told.agents.text import FAILED, REFUSED, items, mapping, millis, step, text
 from told.guard.jsonl import json_document, parse
 from told.model import AGENT as BY_AGENT
 from told.model import USER, Begin, Checkpoint, Cursor, Event, Facts, Mark, Problem, Said, Source, Touch
@@ -24,7 +24,7 @@ _TOUCHES = {
     "single_find_and_replace": "edit", "multi_edit": "edit", "builtin_multi_edit": "edit",
     "builtin_single_find_and_replace": "edit",
 }  # fmt: skip
-_NOT_DONE = ("errored", "canceled")
+_NOT_DONE = {"errored": FAILED, "canceled": REFUSED}
 
 
 def read(source: Source, _cursor: Cursor) -> Iterator[Event | Problem]:
@@ -89,8 +89,10 @@ def _calls(session: str, item: dict[str, Any], message: dict[str, Any], at: int)
         )
         told = {**arguments, "path": path} if path else arguments
         yield Said(session, BY_AGENT, step(tool, told), at, key, "step")
-        how = _TOUCHES.get(tool)
-        if how and path and state.get("status") not in _NOT_DONE:
+        how, ended = _TOUCHES.get(tool), _NOT_DONE.get(text(state.get("status")))
+        if ended:
+            yield Said(session, BY_AGENT, ended, at, form="step")
+        elif how and path:
             yield Touch(session, path, how, at)
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 
+from told.agents._calls import Calls
 from told.agents._copilot_notes import checkpoint, checkpoints, has_checkpoint, workspace
 from told.agents._copilot_store import STORE, TABLES, read_store
 from told.agents.base import Agent, Layout
-from told.agents.text import items, mapping, millis, step, text
+from told.agents.text import FAILED, REFUSED, is_failure, items, mapping, millis, step, text
 from told.guard.jsonl import json_lines, parse
 from told.model import AGENT as BY_AGENT
 from told.model import USER, Cursor, Facts, Mark, Problem, Said, Source, Touch
@@ -28,6 +29,8 @@ _CHANGES = {
     "str_replace_editor": "edit", "delete": "delete",
 }  # fmt: skip
 _KINDS = {"create": "create", "add": "create", "delete": "delete", "remove": "delete"}
+
+_NOT_ALLOWED = ("denied", "rejected")
 
 # Calls that were asked for and not yet done; an agent never has this many open.
 _MAX_OPEN = 100
@@ -75,12 +78,14 @@ class _Events:
         kept = mapping(parse(state)) if state else {}
         self._open = {
             call: (how, path)
-            for call, change in kept.items()
+            for call, change in mapping(kept.get("open")).items()
             if len(pair := items(change)) == 2 and (how := text(pair[0])) and (path := text(pair[1]))
         }
+        self._calls = Calls(kept.get("calls"))
 
     def state(self) -> str:
-        return json.dumps(self._open) if self._open else ""
+        kept = {"open": self._open, "calls": self._calls.saved()}
+        return json.dumps(kept) if any(kept.values()) else ""
 
     def take(self, line: dict[str, Any]) -> Iterator[Event]:
         data, at, kind = mapping(line.get("data")), millis(line.get("timestamp")), text(line.get("type"))
@@ -130,7 +135,9 @@ class _Events:
         for request in map(mapping, items(data.get("toolRequests"))):
             if tool := text(request.get("name")):
                 line = step(tool, request.get("arguments"))
-                yield Said(session, BY_AGENT, line, at, text(request.get("toolCallId")), "step")
+                call = text(request.get("toolCallId"))
+                yield Said(session, BY_AGENT, line, at, call, "step")
+                self._calls.made(session, call)
 
     def _start(self, session: str, data: dict[str, Any], at: int) -> Iterator[Event]:
         tool, arguments = text(data.get("toolName")), mapping(data.get("arguments"))
@@ -146,7 +153,11 @@ class _Events:
             self._open[data["toolCallId"]] = how, path
 
     def _complete(self, session: str, data: dict[str, Any], at: int) -> Iterator[Event]:
-        change = self._open.pop(text(data.get("toolCallId")), None)
+        call = text(data.get("toolCallId"))
+        change = self._open.pop(call, None)
+        if data.get("success") is False or is_failure(mapping(data.get("shellExecution")).get("exitCode")):
+            how = REFUSED if mapping(data.get("error")).get("code") in _NOT_ALLOWED else FAILED
+            yield from self._calls.ended(session, call, at, how)
         edits = [mapping(edit) for edit in items(data.get("fileEdits"))]
         for edit in edits:
             if text(edit.get("path")):

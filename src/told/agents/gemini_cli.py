@@ -7,7 +7,7 @@ import os
 from told.agents._claude_tags import without
 from told.agents._gemini_chat import Chat, content
 from told.agents._gemini_place import folder_of
-from told.agents._gemini_tool import touches
+from told.agents._gemini_tool import ending, touches
 from told.agents.base import Agent, Layout
 from told.agents.text import items, mapping, millis, step, text
 from told.model import AGENT as BY_AGENT
@@ -80,6 +80,8 @@ def _answer(message: dict[str, Any], session: str, at: int, key: str) -> Iterato
         name, given = text(call.get("name")), mapping(call.get("args"))
         when = millis(call.get("timestamp")) or at
         yield Said(session, BY_AGENT, step(name, given), when, text(call.get("id")), "step")
+        if how := ending(call):
+            yield Said(session, BY_AGENT, how, when, form="step")
         if call.get("status") not in ("error", "cancelled"):
             yield from touches(session, name, given, when)
 

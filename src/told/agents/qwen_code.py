@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 
+from told.agents._calls import Calls
 from told.agents._claude_tags import within, without
 from told.agents._gemini_tool import touches
 from told.agents.base import Agent, Layout
-from told.agents.text import items, mapping, millis, step, text
+from told.agents.text import FAILED, REFUSED, items, mapping, millis, step, text
 from told.guard.jsonl import Line, json_lines
 from told.model import AGENT as BY_AGENT
 from told.model import USER, Checkpoint, Cursor, Facts, Mark, Problem, Said
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
     from told.model import Event, Source
 
 _INJECTED = ("system-reminder", "qwen:user-prompt-submit-context", "qwen:session-start-context")
-_DULL = (b'"subtype":"ui_telemetry"', b'"subtype":"attribution_snapshot"', b'"type":"tool_result"')
+_DULL = (b'"subtype":"ui_telemetry"', b'"subtype":"attribution_snapshot"')
+_RESULT = b'"type":"tool_result"'
+_BAD = (b'"status":"error"', b'"status":"cancelled"', b'"response":{"error":')
 
 
 def read(source: Source, cursor: Cursor) -> Iterator[Event | Problem]:
@@ -41,7 +44,9 @@ def read(source: Source, cursor: Cursor) -> Iterator[Event | Problem]:
 
 
 def _skip(raw: bytes) -> bool:
-    return b'"type":"assistant"' not in raw and any(mark in raw for mark in _DULL)
+    if b'"type":"assistant"' in raw:
+        return False
+    return any(mark in raw for mark in _DULL) or (_RESULT in raw and not any(mark in raw for mark in _BAD))
 
 
 def _saved(state: str) -> dict[str, Any]:
@@ -83,7 +88,9 @@ def _line(line: dict[str, Any], session: str, known: dict[str, Any], *, helper: 
         if words:
             yield Said(session, BY_AGENT if helper else USER, words, at, key)
     elif kind == "assistant":
-        yield from _answer(line, session, at, key)
+        yield from _answer(line, session, at, key, known)
+    elif kind == "tool_result":
+        yield from _failure(line, session, at, known)
     elif line.get("subtype") == "chat_compression":
         overview = _summary(payload)
         if overview:
@@ -104,8 +111,21 @@ def _typed(line: dict[str, Any], payload: dict[str, Any]) -> str:
     return "" if words.startswith("<task-notification>") else words
 
 
-def _answer(line: dict[str, Any], session: str, at: int, key: str) -> Iterator[Event]:
+def _failure(line: dict[str, Any], session: str, at: int, known: dict[str, Any]) -> Iterator[Event]:
+    result = mapping(line.get("toolCallResult"))
+    status = text(result.get("status"))
+    for part in _parts(line):
+        answer = mapping(mapping(part).get("functionResponse"))
+        call = text(answer.get("id")) or text(result.get("callId"))
+        if status in ("error", "cancelled") or "error" in mapping(answer.get("response")):
+            yield from Calls(known.get("calls")).ended(
+                session, call, at, REFUSED if status == "cancelled" else FAILED
+            )
+
+
+def _answer(line: dict[str, Any], session: str, at: int, key: str, known: dict[str, Any]) -> Iterator[Event]:
     texts = 0
+    calls = Calls(known.get("calls"))
     for number, part in enumerate(map(mapping, _parts(line))):
         words = text(part.get("text")).strip()
         if words and part.get("thought"):
@@ -119,6 +139,8 @@ def _answer(line: dict[str, Any], session: str, at: int, key: str) -> Iterator[E
             if name == "tool_call":  # a tool that was not told to the model from the start
                 name, given = text(given.get("name")), mapping(given.get("arguments"))
             yield Said(session, BY_AGENT, step(name, given), at, text(call.get("id")), "step")
+            calls.made(session, text(call.get("id")))
+            known["calls"] = calls.saved()
             yield from touches(session, name, given, at)
 
 

@@ -8,6 +8,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+# A line after that of a tool call: how it ended, if not well. What a tool put out is not kept.
+FAILED = "(failed)"
+REFUSED = "(refused)"  # the user did not allow it
+
 # Long enough to recognise a command, short enough not to be tool output.
 _STEP = 200
 
@@ -55,11 +59,29 @@ def items(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
+def is_failure(code: Any) -> bool:
+    """Whether this is the exit code of a command that failed."""
+    return isinstance(code, (int, float)) and not isinstance(code, bool) and code != 0
+
+
 def step(tool: str, arguments: Any) -> str:
     """Describe a tool call in one short line: its name and the argument that says most."""
     given = mapping(arguments)
     main: Any = next((given[name] for name in _MAIN_ARGUMENT if given.get(name)), "")
     if isinstance(main, list):
         main = " ".join(str(part) for part in main)
-    line = " ".join(str(main).split())
+    told = str(main)
+    if "git commit" in told and "\n\n" in told:
+        told = _without_body(told)
+    line = " ".join(told.split())
     return f"[{tool}] {line}"[:_STEP].rstrip()
+
+
+def _without_body(command: str) -> str:
+    """Leave out the body of a commit's message, so that its subject has an end and what follows has room."""
+    start = command.find("git commit")
+    head, blank, body = command[start:].partition("\n\n")
+    if not blank or not ("<<" in head or head.count('"') % 2 or head.count("'") % 2):
+        return command
+    end = max(body.rfind("\nEOF"), body.rfind('"'), body.rfind("'"))
+    return f"{command[:start]}{head} ... {body[end:] if end >= 0 else ''}"
