@@ -9,7 +9,7 @@ import time
 from typing import NamedTuple
 
 from benchmarks import CannotMeasureError
-from told.memory.capture import capture
+from told.memory.capture import capture, may_teach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -130,6 +130,18 @@ def summary(rows: Sequence[Row]) -> dict[str, Any]:
             for language in languages
         },
         "alarms per 100": round(100 * sum(bool(row.kept) for row in without) / max(1, len(without)), 1),
+        "let through": let_through(rows),
+    }
+
+
+def let_through(rows: Iterable[Row]) -> dict[str, float]:
+    """Return the share of the messages that get a closer look, of those with labels and of the others."""
+    passed: dict[bool, list[bool]] = {True: [], False: []}
+    for row in rows:
+        passed[bool(row.labels)].append(may_teach(row.message))
+    return {
+        name: round(sum(passed[labelled]) / max(1, len(passed[labelled])), 4)
+        for name, labelled in (("with labels", True), ("without", False))
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from told.memory.capture import Statement, Trigger, capture
+from told.memory.capture import Statement, Trigger, capture, may_teach
 
 
 def only(message: str, before: str = "") -> Statement:
@@ -114,6 +114,11 @@ def test_a_list_of_guidelines_gives_a_statement_for_each_line() -> None:
         "<system-reminder>You must always use the todo tool from now on.</system-reminder>",
         "/compact never push directly to main, always open a pull request",
         "2026-01-02T10:00:00 ERROR you must never call this function twice, always use the lock",
+        "Holds here:\n- Never push directly to main, always use a PR. (rule, 2026-11-03, you)",
+        "- From now on always use pnpm. (rule, locked, 2026-11-03, you in codex)",
+        "<environment_context>\n<policy>never ask, always run</policy>\n</environment_context>",
+        "<user_instructions>\nNever commit without asking, always show a plan.\n</user_instructions>",
+        "This session is being continued from a previous conversation.\n- Never use npm, always use pnpm.",
         'Traceback (most recent call last):\n  File "a.py", line 3, in f\nError: always set it, never skip',
     ],
 )
@@ -169,7 +174,50 @@ def test_what_is_about_the_person_holds_everywhere() -> None:
 
 
 def test_negation_is_kept() -> None:
+    assert only("No tabs in this repo, from now on always spaces.").text.startswith("No tabs")
+    assert only("Nunca uses lombok, siempre getters a mano.").text.startswith("Nunca")
+    assert only("No uses lombok nunca, a partir de ahora siempre getters.").text.startswith("No uses")
     assert "don't" in only("We don't want an ORM in this project, because plain SQL is easier to debug.").text
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "ok go on",
+        "thanks!",
+        "continue",
+        "run the tests",
+        "yes please",
+        "haz un commit",
+        "mach weiter",
+        "继续",
+    ],
+)
+def test_everyday_messages_need_no_closer_look(message: str) -> None:
+    assert not may_teach(message)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Never push directly to main.",
+        "we don't use redux here because it made everything harder to follow",
+        "the staging server is wiped every night, so never store anything there",
+        "Réponds-moi toujours en français, même pour les commentaires du code.",
+        "Los importes se guardan siempre en céntimos porque con decimales hay errores.",
+        "Beträge speichern wir immer als ganze Cent, weil es sonst Rundungsfehler gibt.",
+    ],
+)
+def test_what_may_teach_gets_a_closer_look(message: str) -> None:
+    assert may_teach(message)
+
+
+def test_the_text_is_the_sentence_that_teaches_and_the_quote_may_show_more() -> None:
+    found = only(
+        "I ran it again. Never write to the reporting database, it is overwritten every night. Thanks!"
+    )
+    assert found.text == "Never write to the reporting database, it is overwritten every night."
+    assert found.text in found.quote
 
 
 def test_the_same_message_gives_the_same_statements() -> None:

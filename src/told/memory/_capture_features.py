@@ -6,11 +6,15 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from told.memory._capture_cues import cues, is_unspaced, plain
+from told.memory._capture_cues import cues
+from told.memory._capture_habits import states_habit
+from told.memory._capture_model import WORDING
+from told.memory._capture_openings import ABSOLUTE, FILLERS, POLICY_VERBS, TASK_VERBS
+from told.memory._capture_plain import is_unspaced, plain, wordings
 from told.memory._capture_sentences import count_words
 from told.memory._capture_unspaced import FILLERS as UNSPACED_FILLERS
 from told.memory._capture_unspaced import TASKS
-from told.memory._capture_words import ABSOLUTE, FILLERS, POLICY_VERBS, TASK_VERBS
+from told.memory._capture_wording import shapes, without_code, without_quotes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,8 +31,11 @@ NOT ONLY ALWAYS NEVER MUST ALL ANY ANYTHING EVERY DON'T DO SHOULD NO ENTIRE ONCE
 JUST WILL FIRST EXACTLY EVERYTHING IMPORTANT STOP
 """
 _EMPHASIS = frozenset(_EMPHASIS_WORDS.split())
-_TAG_WORDS = "no yeah right correct ok non parece verdad ne oder né vale tá ね 吧 好吗"
+_TAG_WORDS = """
+no yeah yes right correct ok okay wth huh agreed sense non parece verdad ne oder né vale tá ね 吧 好吗
+"""
 _TAGS = frozenset(_TAG_WORDS.split())
+_LENGTHS = (6, 12, 25, 50, 80)  # words of a message
 _NEGATIONS = (", not ", ", nicht ", ", pas ", ", no ", ", não ", ", nie ", " NOT ", "，不", "、ではな")
 _CORRECTING = (
     " actually ", " no actually ", " wrong ", " no it ", " no the ", " eigentlich ", " falsch", " nein ",
@@ -39,6 +46,28 @@ _MEANT = (
     " i meant ", " ich meinte ", " je voulais dire ", " je parlais d", " quise decir ", " me refería ",
     " me referia ", " eu quis dizer ", " 我是说", " 我的意思是",
 )  # fmt: skip
+_FORBIDDING = (" don't ", " do not ", " dont ", " stop ", " avoid ", " évite ", " evita ", " vermeide ")
+_WARNING = (
+    " careful ", " beware ", " watch out ", " caution ", " achtung ", " vorsicht ", " attention ",
+    " cuidado ", " atenção ", " 小心", " 当心",
+)  # fmt: skip
+_WHO = (
+    " i am a ", " i'm a ", " i am an ", " i'm an ", " i'm not a ", " i am not a ", " i'm new to ",
+    " i'm the only ", " ich bin ein ", " ich bin eine ", " ich bin kein ", " je suis un ", " je suis une ",
+    " je suis débutant", " soy un ", " soy una ", " soy profesor", " no soy ", " eu sou ", " sou um ",
+    " sou uma ",
+)  # fmt: skip
+_WHO_NOT = (" i am a bit ", " i'm a bit ", " i'm a little ", " i am a little ", " je suis un peu ")
+_NOT_PLAIN = frozenset(
+    (
+        "one_off", "demonstrative", "pointer", "question", "hold_off", "guess", "progress", "stuck",
+        "happened", "trails", "quoted",
+    )
+)  # fmt: skip
+_NOT_STATED = frozenset(
+    ("task", "bug", "want", "ask", "hedge", "lets", "should", "must", "condition", "past")
+)
+_UNSPACED_ORDERS = ("必ず", "絶対に", "一律", "务必", "禁止", "千万", "永远不要")
 _PERSONS = frozenset(("i", "we", "you", "he", "they", "i've", "we've", "you've"))
 _HAPPENED_WORDS = "got ran made did saw put wrote found went see tried just have"
 _HAPPENED = frozenset(_HAPPENED_WORDS.split())
@@ -46,6 +75,14 @@ _PERFECT = frozenset(("ha", "han", "he", "has", "hemos"))
 _CONTINUED = frozenset(("stop", "quit", "keep", "keeps", "more"))
 _AROUND = " \t\n,.!:;…-，。！、：；–—"
 _FILLERS = frozenset(FILLERS)
+_CLOSING = ",.!:;…-–—?"  # these would mean something without a comma: `no tabs`, `right click`, `look in lib`
+_NEED_A_COMMA = frozenset(
+    (
+        "no", "nope", "nah", "não", "nie", "nein", "non", "si", "sí", "good", "right", "sure", "look", "man",
+        "great", "super", "gut", "listen", "then", "plus", "wait", "again", "really", "nice", "cool", "right",
+        "tak", "k",
+    )
+)  # fmt: skip
 _STARTS = {
     "we": "we we're we've we'll our wir unser nous on nosotros nuestra nós nosso",
     "i": "i i'm i'd i'll i've my ich mein je j' mon yo mi eu meu",
@@ -82,7 +119,10 @@ def _opened(text: str) -> str:
         return ""
     for count in (2, 1):
         opening = " ".join(words[:count])
-        if len(words) >= count and opening.lower().replace("’", "'").rstrip(_AROUND) in _FILLERS:
+        said = opening.lower().replace("’", "'").rstrip(_AROUND)
+        if said in _NEED_A_COMMA and opening[-1] not in _CLOSING:
+            continue
+        if len(words) >= count and said in _FILLERS:
             return (
                 text[text.index(words[count - 1]) + len(words[count - 1]) :].lstrip(_AROUND)
                 if count == 1
@@ -106,10 +146,14 @@ def is_task(text: str) -> bool:
 def describe(found: Sequence[Sentence], message: str) -> list[dict[str, float]]:
     """Return the features of each sentence of a message."""
     far = is_unspaced(message)
+    size = sum(count_words(sentence.text) for sentence in found)
+    shared = {f"over:{length}": 1.0 for length in _LENGTHS if size > length}
+    if len(found) == 1:
+        shared["alone"] = 1.0
     single = [_own(sentence, far) for sentence in found]
     described = []
     for place, (sentence, own) in enumerate(zip(found, single, strict=True)):
-        features = dict(own)
+        features = {**own, **shared}
         features["first"] = float(place == 0)
         features["last"] = float(place == len(found) - 1)
         if place + 1 < len(found):
@@ -132,7 +176,9 @@ def describe(found: Sequence[Sentence], message: str) -> list[dict[str, float]]:
 
 def _own(sentence: Sentence, far: bool) -> dict[str, float]:
     text = without_filler(sentence.text)
-    bare = plain(text)
+    uncoded = without_code(text)
+    unquoted = without_quotes(uncoded)
+    bare = plain(unquoted if count_words(unquoted) > 2 else text)
     found = cues(bare, with_unspaced=far)
     words = bare.split()
     first = words[0] if words else ""
@@ -155,6 +201,8 @@ def _own(sentence: Sentence, far: bool) -> dict[str, float]:
         "trails": ends.endswith((":", "：")),
         "dots": ends.endswith(("...", "…")),
         "opened": len(text) != len(sentence.text),
+        "quoted": unquoted != uncoded,
+        **shapes(bare, words),
         "short": size < 5,
         "brief": 5 <= size < 9,
         "lengthy": size > 22,
@@ -167,23 +215,58 @@ def _own(sentence: Sentence, far: bool) -> dict[str, float]:
     if first in ABSOLUTE:
         found.add("absolute")
     found |= _combined(found)
-    if _is_sure(found, bare, plain(sentence.text)):
+    if _is_sure(found, bare, plain(sentence.text)) or states_habit(sentence.text):
         found.add("sure")
-    return dict.fromkeys(found, 1.0)
+    said = wordings(plain(without_quotes(without_code(sentence.text))))
+    return dict.fromkeys((*found, *(f"{WORDING}{one}" for one in said)), 1.0)
 
 
 def _is_sure(found: set[str], bare: str, opened: str) -> bool:
     """Say whether a sentence is unmistakable, whatever was learned: `from now on`, `I meant`, `never …`."""
     if found & {"question", "start_asks", "happened", "stuck", "pointer", "hedge", "you_task"}:
-        return False
+        return bool(found & {"start_asks"}) and not found & _NOT_PLAIN and _forbids(found, bare)
     corrected = opened.startswith(_CORRECTING) and bool(found & {"place", "named", "env", "not_this"})
     return (
         "henceforth" in found
         or "absolute" in found
-        or found >= {"never", "always"}
+        or found >= {"never", "always", "orders"}
         or corrected
         or bare.startswith(_MEANT)
+        or (not bare.isascii() and any(order in bare for order in _UNSPACED_ORDERS))
         or ("prefer" in found and (" over " in bare or "contrast" in found))
+        or (not found & _NOT_PLAIN and (_forbids(found, bare) or _is_plain(found, bare, opened)))
+    )
+
+
+def _forbids(found: set[str], bare: str) -> bool:
+    """Say whether a sentence forbids something in the work on code: `don't add comments`."""
+    return (
+        "dont" in found
+        and bool(found & {"code_thing", "you_agent"})
+        and bare.startswith(_FORBIDDING)
+        and not _is_definite(bare)
+    )
+
+
+def _is_definite(bare: str) -> bool:
+    """Say whether a sentence is about one thing, `the file`; everybody has only one code base."""
+    for whole in (" the code ", " the repo ", " the project "):
+        bare = bare.replace(whole, " ")
+    return " the " in bare
+
+
+def _is_plain(found: set[str], bare: str, opened: str) -> bool:
+    """Say whether a sentence warns, says who somebody is, where something lives, or how to work."""
+    return (
+        opened.startswith(_WARNING)
+        or (bare.startswith(_WHO) and not bare.startswith(_WHO_NOT))
+        or ("place" in found and bool(found & {"named", "env"}) and not found & _NOT_STATED)
+        or (
+            "policy" in found
+            and bool(found & {"code_thing", "you_agent"})
+            and not found & {"named", "ui"}
+            and not _is_definite(bare)
+        )
     )
 
 

@@ -11,15 +11,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _MEANT = re.compile(
-    r"\b(?:i meant|wrong (?:file|folder|place|branch|one)|ich meinte|je voulais dire|quise decir"
-    r"|me refería|eu quis dizer)\b"
+    r"\b(?:i meant|i (?:said|suggested|told you)|we (?:decided|agreed) on|you(?:'re| are) wrong"
+    r"|wrong (?:file|folder|place|branch|one)|ich meinte|ich sagte|je voulais dire|j'ai dit|quise decir"
+    r"|te dije|me refería|eu quis dizer|eu disse)\b"
     r"|^\W*(?:no|nope|nein|non|não)?\W*(?:actually|eigentlich|en fait|en realidad|na verdade)\b"
     r"|我的意思|我是说|不对|错了|違います|違う|間違|のことです",
     re.IGNORECASE,
 )
 _PREFER = re.compile(
-    r"\b(?:prefer|i(?:'d| would)? rather|i (?:hate|like|love|don't like)|lieber|bevorzuge|je préfère"
-    r"|prefiero|prefiro)\b"
+    r"\b(?:prefer|i(?:'d| would)? (?:rather|lean)|myself|i (?:hate|like|love|don't like)|lieber|bevorzuge"
+    r"|je préfère|prefiero|prefiro)\b"
     r"|更喜欢|偏好|のほうが好き|の方が好き",
     re.IGNORECASE,
 )
@@ -29,8 +30,24 @@ _WARN = re.compile(
     re.IGNORECASE,
 )
 _PERSON = re.compile(
-    r"\b(?:i am|i'm) (?:a|an|new|not|used|certified)\b|\b(?:soy|yo estoy|je suis|ich bin|eu sou)\b",
+    r"\b(?:i am|i'm) (?:a|an|new|not a|used|certified)\b|\b(?:soy|yo estoy|je suis|ich bin|eu sou)\b",
     re.IGNORECASE,
+)
+_NOT_A_FACT = frozenset(
+    (
+        "not_this",
+        "wrong",
+        "actually",
+        "meant",
+        "opened",
+        "must",
+        "should",
+        "must_not",
+        "dont",
+        "policy",
+        "want",
+        "warn",
+    )
 )
 
 
@@ -40,6 +57,8 @@ def kind_of(features: Mapping[str, float], text: str = "") -> str:
         return "warning"
     if _MEANT.search(text):
         return "correction"
+    if _PERSON.match(text) or ("place" in features and not features.keys() & _NOT_A_FACT):
+        return "fact"
     if _PREFER.search(text) and not features.keys() & {"must", "must_not", "never"}:
         return "preference"
     totals = [0.0] * len(KINDS)
@@ -55,7 +74,14 @@ def scope_of(features: Mapping[str, float], text: str) -> str:
     if known & {"named", "we_do", "kind_of_work"}:
         return "project"
     speaks = "language" in known and "you_agent" in known and "code_thing" not in known
+    manners = known >= {"policy", "you_agent"} and not known & {"code_thing", "env", "place"}
     habit = "c:agent_habit" in known and not known & {"env", "place", "digit"}
-    if speaks or habit or ("i_way" in known and "c:always_policy" in known) or _PERSON.search(text):
+    if (
+        speaks
+        or manners
+        or habit
+        or ("i_way" in known and "c:always_policy" in known)
+        or _PERSON.search(text)
+    ):
         return "global"
     return "project"

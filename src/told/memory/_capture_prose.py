@@ -36,9 +36,18 @@ _NOT_PROSE = re.compile(
     | \S+:\d+:\d+ | https?://\S+\s*$ | "[\w$-]+":\s
     | (?:npm|npx|yarn|pnpm|pip|git|cd|docker|cargo|go|python3?|node|sudo|curl|brew|apt|make|uv)
       (?:\ [\w@./:=~-]+){1,8}\s*$
+    | (?:git|fatal|hint|bash|zsh|sh|make(?:\[\d+\])?):\s  # a program speaks
     | On\ branch\ | Your\ branch\ | \(use\ "git
     )""",
     re.VERBOSE,
+)
+_KINDS = frozenset(("rule", "correction", "preference", "decision", "fact", "warning", "observation"))
+_NOT_TYPED = (  # what programs put in front of an agent in the user's name
+    "This session is being continued from a previous conversation",
+    "Caveat: The messages below were generated",
+    "Base directory for this skill:",
+    "Stop hook feedback",
+    "[Request interrupted",
 )
 _SYMBOLS = re.compile(r"[{}()\[\];=<>|\\/_:@#$%^&*+~]")
 _CODE_END = re.compile(r"(?:[;{]|=>|\);?|\},?)\s*$")
@@ -49,6 +58,8 @@ def prose(message: str) -> list[Span]:
 
     Of a very long message, which is a paste with perhaps a word before and after it, only the two ends.
     """
+    if message.lstrip().startswith(_NOT_TYPED):
+        return []
     lines = [
         line.span()
         for start, end in _outside(message)
@@ -104,10 +115,18 @@ def _after_tag(message: str, opening: re.Match[str], never_closed: set[str]) -> 
 
 def _is_prose(line: str) -> bool:
     text = line.strip()
-    if len(text) < 2 or _NOT_PROSE.match(line):
+    if len(text) < 2 or _NOT_PROSE.match(line) or _is_brief(text):
         return False
     if sum(map(str.isalpha, text)) * 2 < len(text):
         return False
     if _CODE_END.search(text) and len(_SYMBOLS.findall(text)) * 8 > len(text):
         return False
     return len(_SYMBOLS.findall(text)) * 5 < len(text)
+
+
+def _is_brief(text: str) -> bool:
+    """Say whether a line is of a brief: `- Use tabs. (rule, 2026-11-03, you)`."""
+    if not text.endswith(")"):
+        return False
+    marks = text[text.rfind("(") + 1 : -1].split(", ")
+    return len(marks) > 2 and marks[0] in _KINDS and (marks[-2][:4].isdigit() or marks[-2] == "undated")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 
+from told.memory._capture_plain import is_unspaced
 from told.memory._capture_prose import prose
 from told.record import record
 
@@ -14,17 +15,15 @@ if TYPE_CHECKING:
 
 _BULLET = re.compile(r"\s*(?:[-*•+–]|\(?\d{1,3}[.)]|[a-zA-Z][.)]|#{1,6})[ \t]+")
 _END = re.compile(r"""[.!?…]+["')\]”’*]*(?=\s|$)|[。！？；]+["」』）”]*|[.]{3,}""")
-_ABBREVIATION = re.compile(
-    r"(?:\b(?:e\.g|i\.e|eg|ie|etc|vs|cf|approx|resp|incl|z\.B|d\.h|bzw|usw|p\.ex|ex|no|nr|fig|mr|dr|st)|\b[A-Z])\.$",
-    re.IGNORECASE,
-)
+_ABBREVIATIONS_WORDS = "e.g i.e eg ie etc vs cf approx resp incl z.b d.h bzw usw p.ex ex no nr fig mr dr st"
+_ABBREVIATIONS = frozenset(_ABBREVIATIONS_WORDS.split())
 _CLAUSE = re.compile(
     r";\s+|\s[-–—]{1,2}\s|:\s+|,\s+(?:but|so|and|then|which|because|aber|sondern|mais|donc|et|pero|y|mas|e)\s"
     r"|\s(?:but|because)\s|[，；：]"
 )
 _LONG = 30  # words; a longer sentence is looked at clause by clause
 _SHORT = 5  # words that a clause needs to stand for itself
-_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_]+")
+_WORD = re.compile(r"[^\W_]+")
 
 
 @record
@@ -64,6 +63,8 @@ def sentences(message: str) -> list[Sentence]:
 
 def count_words(text: str) -> int:
     """Return the number of words; each Chinese or Japanese sign counts as one."""
+    if is_unspaced(text):
+        text = "".join([f" {sign} " if "\u3040" <= sign <= "\u9fff" else sign for sign in text])
     return len(_WORD.findall(text))
 
 
@@ -94,14 +95,17 @@ def _goes_on(message: str, before: tuple[int, int], start: int, end: int) -> boo
 def _pieces(message: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     place = start
     for stop in _END.finditer(message, start, end):
-        if (
-            _ABBREVIATION.search(message[max(place, stop.start() - 8) : stop.start() + 1])
-            and stop.group() == "."
-        ):
+        if stop.group() == "." and _is_abbreviated(message[max(place, stop.start() - 8) : stop.start()]):
             continue
         yield from _clauses(message, place, stop.end())
         place = stop.end()
     yield from _clauses(message, place, end)
+
+
+def _is_abbreviated(text: str) -> bool:
+    """Say whether a full stop after a text belongs to its last word: `e.g`, `J`."""
+    word = text[-1:] and text.replace("(", " ").split(" ")[-1]
+    return word.lower() in _ABBREVIATIONS or (len(word) == 1 and word.isupper())
 
 
 def _clauses(message: str, start: int, end: int) -> Iterator[tuple[int, int]]:

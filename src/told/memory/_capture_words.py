@@ -15,8 +15,8 @@ CUES = {
         "|em todo lugar|zawsze"
     ),
     "henceforth": (
-        "from now on|going forward|from here on|in the future|in future|henceforth|as a rule|any more"
-        "|anymore|ab jetzt|ab sofort|von nun an|künftig|zukünftig|in zukunft|dorénavant|désormais"
+        "from now on|going forward|from here on|in the future|in future|henceforth|as a rule"
+        "|ab jetzt|ab sofort|von nun an|künftig|zukünftig|in zukunft|dorénavant|désormais"
         "|à l' avenir|à partir de maintenant|en adelante|a partir de ahora|de ahora en|a futuro"
         "|en el futuro|daqui para frente|daqui em diante|de agora em diante|a partir de agora"
         "|d' ora in poi|od teraz|na przyszłość"
@@ -128,7 +128,7 @@ CUES = {
     ),
     "abandon": (
         "abandon|abandoned|drop support|deprecated|deprecate|deferred|defer|postpone|out of scope"
-        "|later phase|get rid|no longer|not anymore|for later|aufgeben|verschieben|veraltet"
+        "|later phase|get rid|no longer|not anymore|anymore|any more|for later|aufgeben|verschieben|veraltet"
         "|abandonner|reporter|plus tard|ne plus|abandonar|descartar|más adelante|obsolet*|adiar"
         "|mais tarde"
     ),
@@ -229,14 +229,14 @@ CUES = {
     ),
     "you_agent": (
         "you never|you always|you should|you must|you can|you keep|you don't|you need|when you|if you"
-        "|you are|your|tell me|talk to me|answer|reply|respond|ask me|wait for|du|dir|antworte|sprich"
-        "|frag mich|tu|me parles|parle|parle moi|réponds|répond|demande moi|te demande|respóndeme"
-        "|responde|háblame|habla|pregúntame|explícame|você|fale|responda|pergunte"
+        "|you are|your|tell me|talk to me|answer|answers|reply|replies|respond|responses|ask me|wait for"
+        "|du|dir|antworte|sprich|frag mich|tu|me parles|parle|parle moi|réponds|répond|demande moi"
+        "|te demande|respóndeme|responde|háblame|habla|pregúntame|explícame|você|fale|responda|pergunte"
     ),
     "language": (
         "english|german|french|spanish|portuguese|chinese|japanese|englisch|deutsch|auf deutsch"
         "|français|francais|anglais|en français|castellano|español|inglés|ingles|português|inglês"
-        "|po polsku|polski"
+        "|po polsku|polski|en francés|in english|in german|in french|in spanish|en anglais|auf englisch"
     ),
     "condition": (
         "when|whenever|if|unless|once|before|after|while|as long as|wenn|sobald|bevor|nachdem|falls"
@@ -245,11 +245,41 @@ CUES = {
     ),
     "demonstrative": (
         "this|that|these|those|it|them|they|dies*|das|ce|cet|cette|ces|ça|cela|esto|este|esta|eso|ese"
-        "|esa|estos|isso|isto|esse|essa|to|ten|ta"
+        "|esa|estos|isso|isto|esse|essa"
     ),
     "past": (
         "was|were|did|had|been|went|saw|ran|tried|noticed|war|hatte|wurde|était|avait|c' était|fue"
         "|era|estaba|foi|estava|był"
+    ),
+    "limits": (
+        "only for|only when|only if|only used|only works|only applies|only in|only on|not for|at most"
+        "|at least|no more than|exactly one|one per|in one place|in all places|across the|across all"
+        "|for all|for every|for each|even if|even when|even though|no matter|regardless|until|as long as"
+        "|nur für|nur wenn|nur in|für alle|auch wenn|egal ob|seulement si|uniquement|pour tous"
+        "|pour chaque|même si|jusqu' à|solo si|solo cuando|para todos|para cada|aunque|hasta que"
+        "|apenas se|mesmo que|até que"
+    ),
+    "values": (
+        "just noise|noise|not a goal|a goal|don't care|doesn't matter|matters|matters more|important"
+        "|more important|the point|whole point|main use case|use case|primary|main|main goal|priority"
+        "|worth it|not worth|fine with|okay with|ok with|good enough|simple|simplest|simplicity"
+        "|straightforward|consistent|readable|clean|wichtiger|hauptsache|einfach|le but|l' objectif"
+        "|plus important|lo importante|lo principal|sencillo|mais importante|simples"
+    ),
+    "hold_off": (
+        "any changes|no changes|making changes|make changes|take action|taking action|taking any action"
+        "|any code|no code|change anything|do anything|anything yet|just tell me|just show me"
+        "|just explain|just list|just want to understand|before you start|before starting|my approval"
+        "|my ok|wait for my|let me know|report back|ask me any|ask any questions|any questions"
+        "|noch nichts|nichts ändern|rien modifier|rien changer|sans modifier|ne change rien"
+        "|ne modifie rien|no cambies nada|sin cambiar|sin tocar|no toques nada|sem alterar|não mude nada"
+        "|não altere nada"
+    ),
+    "guess": (
+        "presumably|apparently|seems|seem|seemed|suspect|i bet|appears|may not|may be|must be|unclear"
+        "|recall|wonder|theory|theorizing|assume|assuming|guessing|suppose|i see|i saw|i notice"
+        "|i noticed|i find|il semble|on dirait|j' ai l' impression|parece|scheint|anscheinend|vermute"
+        "|vermutlich|parece que"
     ),
     "hedge": (
         "maybe|perhaps|possibly|probably|might|could|i think|i guess|i wonder|not sure|unclear"
@@ -315,55 +345,3 @@ CUES = {
         "|identique|igual que|consistente|coherente|igual a|consistência"
     ),
 }
-
-# A sentence that begins with one of these asks for work that is done once.
-_TASK_VERBS_WORDS = """
-add address adjust analyse analyze apply ask build bump check clean close combine commit compare compile
-complete consider continue convert copy create debug delete deploy describe diagnose display do document
-draft drop edit enable evaluate examine execute expand explain explore extract fetch figure fill find
-finish fix format generate get give go help hide identify implement import improve include increase
-initialize insert inspect install integrate investigate launch list load look merge migrate modify move
-open optimize organize pinpoint place plan prepare proceed provide publish pull push put read rebase
-recheck redo refactor reindex remove rename reorganize replace report reproduce rerun research reset
-resolve restart restore revert review rewrite run scan search see send set setup show simplify split
-stage start stash suggest summarize swap take tell test triple trim try tweak undo uninstall update
-upgrade validate verify view walk write baue behebe erkläre erstelle füge finde gib implementiere lies
-lösche mach mache prüfe schau schreibe starte teste zeig zeige öffne ändere entferne affiche ajoute
-ajoutes analyse améliore change commence continue corrige crée cree déplace enlève enleve explique fais
-faites génère installe lance liste lis mets modifie montre ouvre passe propose refais regarde relance
-remplace reprends reviens scanne supprime termine vérifie écris agrega añade actualiza analiza abre
-arregla borra busca cambia comprueba continua continúa corrige crea dame dime elimina elimínalo ejecuta
-encuentra escribe explica explícame genera haz hazlo instala intenta lanza lee mira modifica mueve
-muestra pon prueba quita refactoriza revisa sube termina verifica adicione analise altere atualize
-busque corrija crie delete encontre escreva explique execute faça gere instale mostre mova mude procure
-remova renomeie rode teste verifique veja dodaj usuń sprawdź napraw zrób stwórz zmień uruchom
-"""
-TASK_VERBS = frozenset(_TASK_VERBS_WORDS.split())
-
-# A sentence that begins with one of these more often says how work is done here.
-_POLICY_VERBS_WORDS = """
-always avoid call ensure favor favour follow keep leave limit maintain name never only periodically
-prefer preserve remember respect restrict stick stop store target treat use benutze nutze verwende halte
-vermeide nenne behalte utilise utilisez garde gardez évite évitez respecte préfère privilégie nomme usa
-usad usar utiliza mantén mantener evita prefiere respeta use utilize mantenha evite prefira siga używaj
-unikaj trzymaj
-"""
-POLICY_VERBS = frozenset(_POLICY_VERBS_WORDS.split())
-
-# Openings that carry no meaning of their own.
-FILLERS = (
-    "ok", "okay", "okey", "k", "mmk", "mmmk", "yes", "yeah", "yep", "yup", "no", "nope", "nah", "hmm", "hmmm",
-    "uh", "uhh", "uhhh", "um", "oh", "ah", "well", "so", "btw", "by the way", "also", "and", "but", "however",
-    "dude", "man", "great", "perfect", "nice", "cool", "thanks", "thank you", "good", "right", "sure", "hey",
-    "hi", "hello", "actually", "please", "fyi", "note", "remember", "important", "plus", "then", "anyway",
-    "wait", "sorry", "look", "listen", "oops", "again", "really", "tbh", "honestly", "wth", "moreover",
-    "unfortunately", "finally", "additionally", "ja", "nein", "aber", "und", "bitte", "übrigens", "danke",
-    "achtung", "super", "gut", "oui", "non", "bon", "ben", "donc", "mais", "et", "alors", "merci", "en fait",
-    "d'accord", "du coup", "cependant", "par ailleurs", "sí", "si", "no no", "vale", "bueno", "pero", "y",
-    "gracias", "ojo", "entonces", "sim", "não", "mas", "e", "então", "obrigado", "obrigada", "por favor",
-    "tak", "nie", "ale",
-)  # fmt: skip
-
-# A sentence that begins with one of these lays down a rule.
-_ABSOLUTE_WORDS = "never always niemals immer jamais nunca siempre sempre nigdy zawsze"
-ABSOLUTE = frozenset(_ABSOLUTE_WORDS.split())

@@ -5,6 +5,8 @@ from __future__ import annotations
 from told.memory._capture_gate import may_teach
 from told.record import record
 
+__all__ = ("Statement", "Trigger", "capture", "may_teach")
+
 
 @record
 class Trigger:
