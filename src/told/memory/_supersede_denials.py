@@ -25,6 +25,7 @@ _NO_MORE = frozenset(("plus",))  # of French: "plus de yarn"
 _COPULAS = cues.words("""
 is are was were be been got get gets has have had ist sind wurde wird est sont a es está fue é foi
 """)
+_SIDES = frozenset(("the", "on", "bottom", "top", "upper", "lower", "far"))
 _TRAILERS = cues.words("""
 by since here now for again out down from
 """)
@@ -57,6 +58,8 @@ def _deny_clause(tokens: list[str], flags: list[bool], start: int, end: int) -> 
         following = clause[at + 1] if at + 1 < len(clause) else ""
         before = clause[at - 1] if at else ""
         if before in cues.DENY and token == "forget":  # noqa: S105 - a word
+            continue
+        if token == "left" and before in _SIDES:  # noqa: S105 - a word
             continue
         if token in cues.ENDED and (not following or before in _COPULAS or following in _TRAILERS):
             flags[start : start + at] = [True] * at

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from told.memory import _supersede_cues as cues
+from told.memory._supersede_meeting import WEAK, meeting
+from told.memory._supersede_phrasing import phrasing
 from told.memory._supersede_read import has
 from told.record import record, replaced
 from told.search.kinship import SLOTS, TASKS
@@ -12,26 +14,18 @@ if TYPE_CHECKING:
     from told.memory._supersede_counts import Count
     from told.memory._supersede_read import Reading
 
-# Words of these slots stand in many sentences without being their point.
-_WEAK = frozenset(
-    (
-        "environment",
-        "sequence",
-        "side",
-        "length",
-        "token",
-        "branch",
-        "aggregate",
-        "concurrency",
-        "class-style",
-        "clock",
-    )
-)
 _ADDING = cues.words("""
 and also plus und auch et aussi y además e também but aber except außer sauf unless excepto salvo exceto
 with only
 """)
 _PATHS = "/"
+# What tells only between statements that nobody brought together.
+SEEN_BY_MANY = frozenset((
+    "opening", "opening_at", "opening_is", "opening_short", "slot_share", "early", "early_cover", "late_only",
+    "turned", "held", "head_same", "head_known", "head_same_conflict", "head_other", "head_other_conflict",
+    "head_other_still", "names_only", "names_only_still", "names_none", "typed", "typed_change",
+    "typed_not_still", "elsewhere", "choice_only", "name_swapped", "name_swapped_head",
+))  # fmt: skip
 
 
 @record
@@ -64,14 +58,16 @@ def marks_of(new: Reading) -> Marks:
 
 def in_common(old: Reading, new: Reading) -> bool:
     """Tell whether two readings share a word, a form of one, or a choice."""
-    new = _aligned(old, new)
+    if not old.words.keys().isdisjoint(new.words):
+        return True
     choices = (new.values.keys() | new.rejected.keys()) & (old.values.keys() | old.rejected.keys())
-    return bool(choices) or not old.words.keys().isdisjoint(new.words)
+    return bool(choices) or bool(forms_of(old, new))
 
 
 def features(old: Reading, new: Reading, marks: Marks, older: Reading | None = None) -> dict[str, float]:
     """Compare two readings; every figure lies between 0 and about 3."""
-    new = _aligned(old, new)
+    forms = forms_of(old, new)
+    new = _aligned(new, forms)
     change, hint, allow, stays = marks.change, marks.hint, marks.allow, marks.stays
     insist, adds, excepts = marks.insist, marks.adds, marks.excepts
     shared = old.words.keys() & new.words.keys()
@@ -158,7 +154,6 @@ def features(old: Reading, new: Reading, marks: Marks, older: Reading | None = N
         "subject_same": subject_same,
         "subject_new": subject_new,
         "subject_other": subject_other,
-        "verb_only": float(bool(old.verb) and old.verb == new.verb and weight < 1.5),
         "kin": kin,
         "back": back,
         "point_cover": point_cover,
@@ -178,11 +173,16 @@ def features(old: Reading, new: Reading, marks: Marks, older: Reading | None = N
         "denies": float(bool(new.denied)),
         "old_denies": float(bool(old.denied)),
     }
-    return {name: value for name, value in found.items() if value}
+    found |= meeting(old, new, conflict=conflict, change=change)
+    verb_only = bool(old.verb) and old.verb == new.verb and weight < 1.5
+    found["verb_only"] = float(verb_only and not (found["opening_at"] or found["opening_is"]))
+    found = {name: value for name, value in found.items() if value}
+    found.update(dict.fromkeys([f"~{sign}" for sign in phrasing(old, new, forms)], 0.5))
+    return found
 
 
-def _aligned(old: Reading, new: Reading) -> Reading:
-    """Give words of the new reading the name of the old word they are a longer or shorter form of."""
+def forms_of(old: Reading, new: Reading) -> dict[str, str]:
+    """Return the words of the new reading that are a longer or shorter form of an old one, with that one."""
     names = {}
     fresh = [word for word in new.words if word not in old.words and len(word) >= 4]
     for known in old.words:
@@ -192,6 +192,11 @@ def _aligned(old: Reading, new: Reading) -> Reading:
             short, long = (known, word) if len(known) < len(word) else (word, known)
             if long.startswith(short) or (len(short) >= 5 and long.endswith(short)):
                 names[word] = known
+    return names
+
+
+def _aligned(new: Reading, names: dict[str, str]) -> Reading:
+    """Give words of the new reading the name of the old word they are a form of."""
     if not names:
         return new
     return replaced(
@@ -210,7 +215,7 @@ def _sum(reading: Reading, words: frozenset[str] | set[str]) -> float:
 def _slots(old: Reading, new: Reading) -> tuple[float, float, float]:
     other = same = rejected = 0.0
     for slot, values in old.values.items():
-        strength = 0.5 if slot in _WEAK else 1.0
+        strength = 0.5 if slot in WEAK else 1.0
         fresh = new.values.get(slot, frozenset())
         if fresh & values:
             same = max(same, strength)
@@ -233,7 +238,10 @@ def _numbers(old: tuple[Count, ...], new: tuple[Count, ...]) -> tuple[float, flo
         for two in new:
             if two.value in before or one.value in after:
                 continue
-            if (one.unit and one.unit == two.unit) or (one.about and one.about == two.about):
+            alike = (one.about and one.about in (two.about, two.of)) or (
+                one.of and one.of in (two.about, two.of)
+            )
+            if (one.unit and one.unit == two.unit) or (alike and one.unit == two.unit):
                 other = max(other, 1.0)
             elif not one.unit or not two.unit:
                 other = max(other, 0.4)

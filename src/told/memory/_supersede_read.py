@@ -5,6 +5,7 @@ from __future__ import annotations
 from told.memory import _supersede_cues as cues
 from told.memory._supersede_counts import Count, counts_of, is_number
 from told.memory._supersede_denials import denials
+from told.memory._supersede_opposites import OPPOSITES
 from told.memory._supersede_tokens import BREAKS, is_name, key_of, stem, tokens_of
 from told.record import record
 from told.search.kinship import SLOTS, VALUES
@@ -14,6 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _MOST_TEXT = 2000
+# Small words that are names only where they are written as names, and not as the first word.
+_HOMONYMS = {
+    "mit": "MIT", "sie": "Sie", "go": "Go", "c": "C", "can": "CAN", "less": "Less", "got": "Got",
+    "here": "HERE", "just": "Just", "ant": "Ant", "alle": "Alle", "ty": "Ty", "lit": "Lit",
+    "render": "Render", "min": "MIN", "max": "MAX", "mode": "MODE", "standard": "Standard", "vor": "VOR",
+    "nach": "NACH", "ses": "SES", "fly": "Fly",
+}  # fmt: skip
 
 
 @record
@@ -37,6 +45,10 @@ class Reading:
     one_off: bool  # an order for now
     points_back: bool  # "it", "them", "those": leans on what was said before
     raw: str
+    plain: str  # without what case and blanks make of it
+    states: dict[str, bool]  # which side it takes of two that exclude each other
+    head: str  # the first telling word
+    proper: frozenset[str]  # what it writes with a capital within a sentence
 
 
 def read(text: str) -> Reading:
@@ -51,9 +63,13 @@ def read(text: str) -> Reading:
     names: set[str] = set()
     places: set[str] = set()
     areas: set[str] = set()
+    states: dict[str, bool] = {}
+    cased = frozenset(text[:_MOST_TEXT].replace(",", " ").replace(".", " ").split()[1:])
+    head = ""
     flags = denials(tokens)
     near_place = 0
-    for token, is_denied in zip(tokens, flags, strict=True):
+    last = len(tokens) - 1 - (bool(tokens) and tokens[-1] in BREAKS)
+    for position, (token, is_denied) in enumerate(zip(tokens, flags, strict=True)):
         if token in BREAKS:
             near_place = 0
             continue
@@ -62,11 +78,15 @@ def read(text: str) -> Reading:
         near_place -= 1
         if token in cues.AREA:
             areas.add(key_of(token))
-        for slot in SLOTS.get(token, ()):
+        for slot in SLOTS.get(token, ()) if token not in _HOMONYMS or _HOMONYMS[token] in cased else ():
             (rejected if is_denied else values).setdefault(slot, set()).add(VALUES[token])
+        if token in OPPOSITES and (len(token) > 2 or position == last):
+            pair, side = OPPOSITES[token]
+            states[pair] = side != is_denied
         if token in cues.EMPTY or is_number(token):
             continue
         key = key_of(token)
+        head = head or key
         if is_name(token):
             names.add(key)
             if "/" in token:
@@ -95,7 +115,23 @@ def read(text: str) -> Reading:
         _one_off(tokens),
         not cues.POINTERS.isdisjoint(tokens),
         raw,
+        " ".join(text[:_MOST_TEXT].casefold().split()),
+        states,
+        head,
+        _proper(text[:_MOST_TEXT]),
     )
+
+
+def _proper(text: str) -> frozenset[str]:
+    """Return the words with a capital that do not begin a sentence: names, in most languages."""
+    found = set()
+    ended = True
+    for word in text.split():
+        bare = word.strip(".,;:!?()\"'`")
+        if not ended and bare[:1].isupper() and bare.isalpha():
+            found.add(key_of(bare.lower()))
+        ended = word[-1] in ".!?:"
+    return frozenset(found)
 
 
 def has(reading: Reading, spaced: Iterable[str], unspaced: Iterable[str] = ()) -> bool:

@@ -1,7 +1,7 @@
 """What a new statement does to an old one: replaces, repeats or refines it, differs elsewhere, or nothing.
 
-A wrong "replaces" ends a rule of the user's, so it needs evidence of its own: a word in common and a
-value that changed, was denied, or was announced to change. Everything else is the milder relation.
+A wrong "replaces" ends a rule of the user's, so it must be far likelier than anything else. Among many old
+statements that merely share a word it is judged by a model of its own, and only the likeliest is ended.
 """
 
 from __future__ import annotations
@@ -10,14 +10,13 @@ from math import exp
 
 from told.memory._supersede_features import features, in_common, marks_of
 from told.memory._supersede_read import read
-from told.memory._supersede_weights import WEIGHTS
+from told.memory._supersede_weights import ENDING, WEIGHTS
 from told.record import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from told.memory._supersede_features import Marks
     from told.memory._supersede_read import Reading
 
 REPLACES = "replaces"
@@ -27,8 +26,29 @@ CONTRADICTS_SCOPE = "contradicts_scope"
 INDEPENDENT = "independent"
 LABELS = (REPLACES, REPEATS, REFINES, CONTRADICTS_SCOPE, INDEPENDENT)
 
-# The least certainty with which an old statement is ended: with plain evidence, without, and if never.
-SURE_ENOUGH, VERY_SURE, NEVER = 0.55, 0.7, 2.0
+# The least certainty with which a statement ends the one it was brought together with, and one of many:
+# if the relation looks otherwise, and if it looks the same. Beside the likeliest, others end only if obvious.
+SURE, ENDS, ENDS_ALIKE, OBVIOUS = 0.65, 0.6, 0.5, 0.97
+DOUBTED = 0.36  # below this the relation looks too much otherwise
+_MOST_KEPT = 4096
+_EVIDENCE = (
+    ("slot_other", 1.0), ("slot_rejected", 1.0), ("number_other", 1.0), ("ends", 0.3), ("allows", 0.3),
+    ("turned", 1.0), ("change", 1.0), ("hint", 1.0), ("opening_at", 0.1), ("opening_is", 0.1),
+    ("name_swapped", 1.0),
+)  # fmt: skip
+# An order of its own, with no word in common and none of these, does not lean on the old one.
+_LEANS = (
+    "change",
+    "hint",
+    "insist",
+    "allow",
+    "excepts",
+    "adds",
+    "starts_adding",
+    "points_back",
+    "kin",
+    "back",
+)
 
 # The evidence worth naming to a user, strongest first, by label.
 _WHY = {
@@ -87,8 +107,17 @@ def relation(old: str, new: str, *, older: str = "") -> Relation:
         new: What the user says now, a statement or a whole message.
         older: What stood before `old` in its place, if anything did.
     """
-    before, now = read(old), read(new)
-    return _judged(before, now, marks_of(now), read(older) if older else None)
+    before, now = _read(old), _read(new)
+    if before.plain == now.plain:
+        return Relation(REPEATS, 1.0, "the same words")
+    found = features(before, now, marks_of(now), _read(older) if older else None)
+    orders = before.verb and now.verb and not before.subject and not now.subject
+    alone = not (before.words and now.words) or (orders and not any(map(found.get, _LEANS)))
+    if found.get("none") and alone and not found.get("number_other"):
+        return Relation(INDEPENDENT, 1.0, "nothing in common")
+    chances = _chances(found)
+    may_end = chances[REPLACES] >= SURE and (_evident(found) or chances[REPLACES] >= OBVIOUS)
+    return _likeliest(found, chances, LABELS if may_end else LABELS[1:])
 
 
 def judge(new: str, candidates: Sequence[str]) -> list[Relation]:
@@ -96,32 +125,57 @@ def judge(new: str, candidates: Sequence[str]) -> list[Relation]:
 
     A pair given to `relation` was brought together for a reason, and may share no word; these were not.
     """
-    reading = read(new)
-    marks = marks_of(reading)
-    return [_stranger(read(old), reading, marks) for old in candidates]
+    now = _read(new)
+    marks = marks_of(now)
+    seen: list[tuple[dict[str, float], float] | Relation] = []
+    best = 0.0
+    for old in candidates:
+        before = _read(old)
+        if before.plain == now.plain:
+            seen.append(Relation(REPEATS, 1.0, "the same words"))
+        elif not in_common(before, now):
+            seen.append(Relation(INDEPENDENT, 1.0, "nothing in common"))
+        else:
+            found = features(before, now, marks)
+            ending = _ending(found)
+            seen.append((found, ending))
+            best = max(best, _rank(found, ending))
+    return [one if isinstance(one, Relation) else _met(*one, best) for one in seen]
 
 
-def _stranger(old: Reading, new: Reading, marks: Marks) -> Relation:
-    if not in_common(old, new) and old.raw.split() != new.raw.split():
-        return Relation(INDEPENDENT, 1.0, "nothing in common")
-    return _judged(old, new, marks, None, strangers=True)
-
-
-def _judged(
-    old: Reading, new: Reading, marks: Marks, older: Reading | None, *, strangers: bool = False
-) -> Relation:
-    if old.raw.split() == new.raw.split():
-        return Relation(REPEATS, 1.0, "the same words")
-    found = features(old, new, marks, older)
-    empty = not (old.words and new.words) and not found.get("number_other")
-    if found.get("none") and (strangers or empty):
-        return Relation(INDEPENDENT, 1.0, "nothing in common")
+def _met(found: dict[str, float], ending: float, best: float) -> Relation:
     chances = _chances(found)
-    label = max(LABELS, key=lambda one: chances[one])
-    sure = SURE_ENOUGH if _may_replace(found) else NEVER if strangers or _keeps(found) else VERY_SURE
-    if label == REPLACES and chances[REPLACES] < sure:
-        label = max(LABELS[1:], key=lambda one: chances[one])
+    alike = chances[REPLACES] >= max(chances.values())
+    if found.get("choice_only") and ending >= OBVIOUS:
+        return Relation(REPLACES, ending, _why(REPLACES, found))
+    if ending < (ENDS_ALIKE if alike else ENDS) or chances[REPLACES] < DOUBTED or not _evident(found):
+        return _likeliest(found, chances, LABELS[1:])
+    if _rank(found, ending) >= best or ending >= OBVIOUS:
+        return Relation(REPLACES, round(ending, 3), _why(REPLACES, found))
+    return _likeliest(found, chances, LABELS[1:])
+
+
+def _rank(found: dict[str, float], ending: float) -> float:
+    """Return how near a statement is to being the one that is meant: best if the choice is all it says."""
+    return ending + 0.2 * found.get("slot_share", 0.0)
+
+
+def _likeliest(found: dict[str, float], chances: dict[str, float], labels: Sequence[str]) -> Relation:
+    label = max(labels, key=lambda one: chances[one])
     return Relation(label, round(chances[label], 3), _why(label, found))
+
+
+_readings: dict[str, Reading] = {}
+
+
+def _read(text: str) -> Reading:
+    """Read a text; what is held against many is read once."""
+    found = _readings.get(text)
+    if found is None:
+        if len(_readings) >= _MOST_KEPT:
+            _readings.clear()
+        found = _readings[text] = read(text)
+    return found
 
 
 def _chances(found: dict[str, float]) -> dict[str, float]:
@@ -131,46 +185,26 @@ def _chances(found: dict[str, float]) -> dict[str, float]:
             scores[place] += weight * value / 100
     top = max(scores)
     parts = [exp(score - top) for score in scores]
-    return {label: part / sum(parts) for label, part in zip(LABELS, parts, strict=True)}
+    total = sum(parts)
+    return {label: part / total for label, part in zip(LABELS, parts, strict=True)}
 
 
-def _may_replace(found: dict[str, float]) -> bool:
-    """Tell whether even a stranger is ended: something in common, something changed, no limit to where."""
-    changes = found.get("change")
-    if found.get("back") or (found.get("slot_rejected", 0.0) >= 1 and not found.get("excepts")):
-        return True
-    if _keeps(found):
+def _evident(found: dict[str, float]) -> bool:
+    """Tell whether something is seen to change: a value, a denial, an announcement, or what follows alike."""
+    if found.get("slot_same", 0.0) >= 1 and not any(
+        map(found.get, ("slot_rejected", "slot_added", "number_other", "opening_at", "opening_is"))
+    ):
+        return False  # it makes the same choice
+    if found.get("elsewhere"):
         return False
-    if found.get("slot_other", 0.0) >= 1:
-        return True
-    if found.get("none"):
-        # "bumped everything to 22": no subject of its own, so it may mean the number of the old one.
-        return bool(changes and found.get("number_other") and found.get("nothing_new"))
-    if found.get("shared", 0.0) < 0.33:  # not one telling word in common
-        return False
-    if found.get("number_other", 0.0) >= 1:
-        return bool(found.get("subject_named") or (changes and found.get("nothing_new")))
-    cover = found.get("cover", 0.0)
-    if found.get("ends") or found.get("allows"):
-        return cover >= (0.2 if found.get("ends_point") else 0.33)
-    # Only announced: it must be about the old subject, and not about another choice than the old one's.
-    about = (found.get("subject_hit") and cover >= 0.3) or cover >= 0.5
-    return bool(changes and about and not found.get("slot_foreign"))
+    return any(found.get(name, 0.0) >= least for name, least in _EVIDENCE)
 
 
-def _keeps(found: dict[str, float]) -> bool:
-    """Tell whether the old one stays: it says the same, is limited or added to, or a rule of its own."""
-    if found.get("slot_same", 0.0) >= 1 and not found.get("number_other") and not found.get("slot_added"):
-        return True
-    if found.get("change"):
-        return False
-    if any(found.get(name) for name in ("path", "stays", "excepts", "adds", "starts_adding")):
-        return True
-    polar = found.get("ends") or found.get("allows")
-    new_ban = (
-        polar and not found.get("hint") and found.get("novel", 0.0) >= 0.33 and found.get("cover", 0.0) < 0.6
-    )
-    return bool(new_ban and found.get("slot_other", 0.0) < 1)
+def _ending(found: dict[str, float]) -> float:
+    if found.get("choice_only") and not found.get("elsewhere"):
+        return OBVIOUS
+    score = sum(ENDING.get(name, 0) * value for name, value in found.items()) / 100
+    return 1 / (1 + exp(-max(-30.0, min(30.0, score))))
 
 
 def _why(label: str, found: dict[str, float]) -> str:
