@@ -8,14 +8,14 @@ import time
 
 import apsw
 
-from benchmarks import CannotMeasureError
+from benchmarks import CannotMeasureError, invented
 from told.guard.text import tokens
 from told.memory._capture_names import entities, triggers
 from told.memory._recall_structure import below
 from told.memory.recall import Ask, recall
 from told.memory.supersede import REPEATS, REPLACES, judge
 from told.record import replaced
-from told.search.index_text import extra_words
+from told.search.memory_words import memory_words
 from told.store.memories import Memories
 from told.store.memory_records import ACTIVE, AGENT, GLOBAL, PROJECT, SUPERSEDED, TOOL, USER, Memory, Trigger
 from told.store.memory_schema import migrate
@@ -34,7 +34,8 @@ HOW = (
     "that a perfect assistant needs, should-recall of the useful ones; harmful the share of prompts with one "
     "that was ended, poisoned, of another project or for another folder; silence the share of prompts that "
     "need nothing and get nothing but locked rules. Tokens are those of the text, UTF-8 bytes by 3.5, and 4 "
-    "for its frame."
+    "for its frame. Without --data the projects in surface_projects are asked; most of them were looked at "
+    "while the lists of topics were written, so that figures of projects nobody looked at say more."
 )
 
 
@@ -48,9 +49,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Choose memories for every prompt and compare with what it needs."""
-    if not arguments.data:
-        raise CannotMeasureError("Give the projects as --data FILE.json.")
-    projects = load(arguments.data)
+    projects = load(arguments.data) if arguments.data else invented.projects()
     if arguments.projects:
         projects = [one for one in projects if one["project"] in arguments.projects.split(",")]
     chosen: dict[str, list[str]] = {}
@@ -94,14 +93,14 @@ def bank(project: dict[str, Any]) -> Memories:
     ordered = sorted(enumerate(project["memories"]), key=lambda one: (one[1]["date"], one[0]))
     for number, (_, given) in enumerate(ordered, 1):
         new = _memory(project, given, number)
-        kept = _taken_in(kept, new)
+        kept = taken_in(kept, new)
     with memories.writer.transaction():
         for memory in kept:
-            memories.writer.put(memory, extra_words, fresh=True)
+            memories.writer.put(memory, memory_words, fresh=True)
     return memories
 
 
-def _taken_in(kept: list[Memory], new: Memory) -> list[Memory]:
+def taken_in(kept: list[Memory], new: Memory) -> list[Memory]:
     """Add a memory and end what it replaces; tools and pages end nothing, an agent no user's word."""
     if new.trust == TOOL:
         return [*kept, new]
@@ -123,9 +122,10 @@ def _memory(project: dict[str, Any], given: dict[str, Any], number: int) -> Memo
     other = given["status"] == "other_project"
     scope = GLOBAL if given["scope"] == "global" else PROJECT + ("another" if other else project["project"])
     text = given["text"]
+    trust = _TRUST.get(given["source"], TOOL)
     return Memory(
         given["id"], "bench", number, text, given["kind"], "", scope, ACTIVE, bool(given["locked"]),
-        _TRUST.get(given["source"], TOOL), created=moment(given["date"]) + number * 1000,
+        trust, alpha=4.0 if trust == USER else 1.0, created=moment(given["date"]) + number * 1000,
         triggers=tuple(Trigger(one.kind, one.value) for one in triggers(text)), entities=entities(text),
     )  # fmt: skip
 

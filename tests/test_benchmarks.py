@@ -13,7 +13,23 @@ import pytest
 # The measuring room is not installed; it stands beside the tests.
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-from benchmarks import CannotMeasureError, histories, ingest, locomo, measure, recall, report, story, words
+from benchmarks import (
+    CannotMeasureError,
+    banks,
+    brief,
+    histories,
+    ingest,
+    invented,
+    locomo,
+    measure,
+    recall,
+    report,
+    said,
+    story,
+    surface,
+    tokens,
+    words,
+)
 from benchmarks.__main__ import main
 from benchmarks.floor import texts, transcripts
 from told.agents import claude_code, copilot_cli
@@ -251,3 +267,49 @@ def test_ingest_has_its_figures_and_finds_the_appended_turn() -> None:
     assert figures["told_x_floor_cpu"] > 0
     assert figures["appended"]["found"]
     json.dumps(figures)
+
+
+def test_brief_has_its_figures() -> None:
+    figures = brief.run(tiny(sizes="60,120"))
+    assert set(figures["sizes"]) == {"60 memories", "120 memories"}
+    for size in figures["sizes"].values():
+        assert {"cpu_ms", "wall_ms", "cpu_x_bare", "wall_x_bare", "cpu_x_first", "wall_x_first"} == set(size)
+    json.dumps(figures)
+
+
+def test_the_same_seed_gives_the_same_store() -> None:
+    made = [list(banks.generated(300)) for _ in range(2)]
+    assert made[0] == made[1]
+    assert 90 < sum(one.scope == banks.LARGE for one in made[0]) < 150
+    assert sum(one.locked for one in made[0]) == 12
+
+
+def test_tokens_has_its_figures_and_repeats_them() -> None:
+    made = [tokens.run(tiny(projects=1, seed=3)) for _ in range(2)]
+    assert made[0] == made[1]
+    assert made[0]["tokens_per_prompt"]["brief"] < made[0]["tokens_per_prompt"]["everything"]
+    assert {"hit_rate", "recall", "precision", "silence", "saved_share", "captured"} <= set(made[0])
+
+
+def test_no_prompt_says_what_it_needs_word_for_word() -> None:
+    for statement, prompts in said.statements().items():
+        assert len(prompts) == 2, statement
+        for prompt in prompts:
+            own, other = prompt.lower().split(), statement.lower().split()
+            runs = {tuple(own[at : at + 4]) for at in range(len(own) - 3)}
+            assert not runs & {tuple(other[at : at + 4]) for at in range(len(other) - 3)}, prompt
+
+
+def test_surface_measures_the_invented_projects() -> None:
+    figures = surface.run(tiny(predictions="", projects="haulwise", budget=450))
+    assert figures["all"]["prompts"] == 21
+    assert figures["all"] == figures["haulwise"]
+    assert figures["all"]["harmful_share"] == 0
+
+
+def test_a_project_that_names_an_unknown_memory_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.txt").write_text(
+        "project x\nroot /x\n\na1 2026-01-01 rule user | Use pnpm.\n\n> add zod\nmust a2\n"
+    )
+    with pytest.raises(CannotMeasureError, match="a2"):
+        invented.projects(str(tmp_path))

@@ -7,9 +7,11 @@ import pytest
 from tests.memory.test_recall import DAY, NOW, SHOP, bank, memory
 from told.guard.fence import Fence
 from told.guard.text import tokens
+from told.memory._brief_start import standing
 from told.memory.brief import Brief, Line, fitted, line_of, prompt_brief
 from told.memory.recall import Ask
-from told.store.memory_records import AGENT, GLOBAL, TEAM, Evidence
+from told.record import replaced
+from told.store.memory_records import AGENT, GLOBAL, TEAM, TOOL, Evidence
 
 FENCE = Fence(b"k" * 32)
 ASK = Ask("install zod", (SHOP, GLOBAL), NOW)
@@ -67,11 +69,43 @@ def test_what_was_shown_in_a_session_is_not_shown_again_soon() -> None:
     assert prompt_brief(known, later, FENCE, session="s1").memories == ("m1",)
 
 
+def test_after_a_compaction_a_line_is_shown_again() -> None:
+    known = bank(memory(1, "Use pnpm, never npm."))
+    known.writer.put_shown("m1", [("s1", NOW - 1000)])
+    assert prompt_brief(known, ASK, FENCE, session="s1", since=NOW - 2000) == Brief()
+    assert prompt_brief(known, ASK, FENCE, session="s1", since=NOW - 500).memories == ("m1",)
+
+
+def test_what_a_tool_said_is_shown_on_request_and_fenced() -> None:
+    known = bank(memory(1, "Use npm, never pnpm.", trust=TOOL))
+    assert prompt_brief(known, ASK, FENCE) == Brief()
+    made = prompt_brief(known, replaced(ASK, tools=True), FENCE)
+    assert made.text.startswith("Holds here:\n- <tool ")
+    assert "from a tool" in made.text
+
+
 def test_what_the_user_said_again_is_shown_again() -> None:
     again = memory(1, "Use pnpm, never npm.", evidence=(Evidence("codex", "s1", 3, "pnpm!", NOW - 500),))
     known = bank(again)
     known.writer.put_shown("m1", [("s1", NOW - 1000)])
     assert prompt_brief(known, ASK, FENCE, session="s1").memories == ("m1",)
+
+
+def test_a_start_knows_what_is_locked_what_was_corrected_and_what_proved_itself() -> None:
+    known = bank(
+        memory(1, "Never push to main.", locked=True),
+        memory(2, "No, the port is 5544.", kind="correction", created=NOW - 2 * DAY),
+        memory(3, "The port was 5432.", kind="correction", created=NOW - 60 * DAY),
+        memory(4, "Two spaces.", kind="preference", alpha=30.0),
+        memory(5, "Tabs.", kind="preference", beta=40.0),
+        memory(6, "Run npm audit fix first.", trust=TOOL),
+        memory(7, "Build took 48 s.", kind="observation", trust=AGENT),
+        memory(8, "Elsewhere.", scope="project:other"),
+    )
+    held = [one.id for one in standing(known, (SHOP, GLOBAL), NOW)]
+    assert held[:3] == ["m1", "m2", "m4"]
+    assert not {"m3", "m5", "m6", "m7", "m8"} & set(held)
+    assert held == [one.id for one in standing(known, (SHOP, GLOBAL), NOW)]
 
 
 def test_the_same_prompt_gives_the_same_bytes() -> None:

@@ -7,7 +7,8 @@ import pytest
 
 from told.memory.explain import explain, head
 from told.memory.recall import Ask, Recall, recall
-from told.search.index_text import extra_words
+from told.record import replaced
+from told.search.memory_words import memory_words
 from told.store.memories import Memories
 from told.store.memory_records import AGENT, GLOBAL, SUPERSEDED, TOOL, USER, Memory, Trigger
 from told.store.memory_schema import migrate
@@ -36,9 +37,9 @@ def bank(*known: Memory) -> Memories:
     memories = Memories(database)
     with memories.writer.transaction():
         for one in known:
-            memories.writer.put(one, extra_words, fresh=True)
+            memories.writer.put(one, memory_words, fresh=True)
         for number, text in enumerate(OTHERS, 50):
-            memories.writer.put(memory(number, text), extra_words, fresh=True)
+            memories.writer.put(memory(number, text), memory_words, fresh=True)
     return memories
 
 
@@ -68,7 +69,9 @@ def test_a_prompt_gets_what_it_needs_without_sharing_a_word(prompt: str, text: s
     "prompt",
     [
         "thanks, looks good", "danke, passt so", "what does VAT stand for", "write a regex for an iban",
-        "fix the typo in line 3", "was bedeutet idempotent", "谢谢", "", "   ", "\0",
+        "fix the typo in line 3", "was bedeutet idempotent", "谢谢", "", "   ", "\0", "ok do it",
+        "how do i reverse a vector in rust?", "convert 12 vat to gross", "wie sagt man vat auf englisch",
+        "is vat rounded per line usually?", "rename variable vat2 to something nicer",
     ],
 )  # fmt: skip
 def test_a_prompt_that_needs_nothing_gets_nothing(prompt: str) -> None:
@@ -85,6 +88,48 @@ def test_a_prompt_that_needs_nothing_gets_nothing(prompt: str) -> None:
 )  # fmt: skip
 def test_what_fits_but_must_not_be_said_is_not_said(fields: dict[str, object]) -> None:
     assert asked(bank(memory(1, "Use pnpm, never npm.", **fields)), "install zod with npm") == []
+
+
+def test_what_tools_said_is_said_when_it_is_asked_for() -> None:
+    known = bank(memory(1, "Use pnpm, never npm.", trust=TOOL))
+    ask = Ask("install zod with npm", (SHOP,), NOW, tools=True)
+    assert [one.memory.id for one in recall(known, ask).chosen] == ["m1"]
+
+
+def test_a_memory_that_proved_itself_comes_before_an_equal_one() -> None:
+    plain = memory(1, "Install packages with pnpm.")
+    proven = memory(2, "Install packages with pnpm!", created=plain.created, alpha=20.0)
+    assert asked(bank(plain, proven), "install zod")[0] == "m2"
+    assert asked(bank(replaced(plain, alpha=20.0), replaced(proven, alpha=4.0)), "install zod")[0] == "m1"
+
+
+def test_a_belief_that_does_not_help_fades_out_and_a_locked_one_does_not() -> None:
+    for bad, said in ((0, True), (4, True), (12, False)):
+        known = memory(1, "Use pnpm, never npm.", beta=1.0 + bad)
+        assert (asked(bank(known), "install zod") == ["m1"]) is said
+    assert asked(bank(memory(1, "Use pnpm.", beta=99.0, locked=True)), "install zod") == ["m1"]
+
+
+def test_what_an_agent_noticed_is_said_only_if_it_plainly_fits() -> None:
+    seen = memory(1, "Installing sharp with pnpm fails on musl.", kind="observation", trust=AGENT, alpha=1.0)
+    assert asked(bank(seen), "sharp fails when i install it with pnpm") == ["m1"]
+    assert asked(bank(seen, memory(2, "Use pnpm, never npm.")), "install zod") == ["m2"]
+
+
+def test_a_locked_rule_is_said_where_it_matters_and_nowhere_else() -> None:
+    known = bank(memory(1, "Never deploy on a Friday.", locked=True), memory(2, "Use pnpm, never npm."))
+    assert asked(known, "install zod") == ["m2"]
+    assert "m1" in asked(known, "ship it now")
+
+
+def test_a_rule_is_found_among_thousands_wherever_it_stands() -> None:
+    known = bank(memory(1, "Use pnpm, never npm.", created=NOW - 900 * DAY))
+    with known.writer.transaction():
+        for number in range(100, 2100):
+            text = f"Deploys of service number {number} wait for the queue, see page {number % 40}."
+            known.writer.put(memory(number, text, created=NOW - number * 60_000), memory_words, fresh=True)
+    assert asked(known, "install zod") == ["m1"]
+    assert asked(known, "what was said of service number 1700") != []
 
 
 def test_what_tools_said_is_never_said_even_if_it_is_all_there_is() -> None:

@@ -39,9 +39,11 @@ def start_brief(
         now: When, in ms since 1970.
         budget: How many tokens it may cost.
     """
-    lines = last_session(reading, wanted, fence) if wanted.project else []
-    lines += [line_of(one, fence, now) for one in standing(memories, scopes, now)]
-    return fitted(lines, budget)
+    last = last_session(reading, wanted, fence) if wanted.project else []
+    held = standing(memories, scopes, now)
+    locked = [line_of(one, fence, now) for one in held if one.locked]
+    others = [line_of(one, fence, now) for one in held if not one.locked]
+    return fitted([*last[:1], *locked, *last[1:], *others], budget)
 
 
 def last_session(reading: Reading, wanted: Filter, fence: Fence) -> list[Line]:
@@ -68,8 +70,8 @@ def last_session(reading: Reading, wanted: Filter, fence: Fence) -> list[Line]:
 def standing(memories: Memories, scopes: Sequence[str], now: int) -> list[Memory]:
     """Return what holds whatever is asked: locked rules, recent corrections, rules that proved themselves."""
     locked = memories.locked(scopes, _LOCKED)
-    recent = memories.newest(scopes, (CORRECTION, WARNING), _RECENT)
-    rules = memories.newest(scopes, (RULE, PREFERENCE, DECISION), 8 * _STANDING)
+    recent = _newest(memories, scopes, (CORRECTION, WARNING), _RECENT)
+    rules = _newest(memories, scopes, (RULE, PREFERENCE, DECISION), 8 * _STANDING)
     loaded = memories.load(dict.fromkeys((*locked, *recent, *rules)))
     fit = {
         row: one for row, one in loaded.items()
@@ -81,6 +83,12 @@ def standing(memories: Memories, scopes: Sequence[str], now: int) -> list[Memory
     )
     fresh = [row for row in recent if row in fit and now - fit[row].created < _LATELY]
     return [fit[row] for row in dict.fromkeys((*locked, *fresh, *proven[:_STANDING])) if row in fit]
+
+
+def _newest(memories: Memories, scopes: Sequence[str], kinds: Sequence[str], limit: int) -> list[int]:
+    """Return the rows of the newest memories of some kinds; one by one, the index has them in order."""
+    rows = [row for scope in scopes for kind in kinds for row in memories.newest((scope,), (kind,), limit)]
+    return sorted(rows, reverse=True)[:limit]
 
 
 def _end_of(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from told.memory._recall_places import applies_at, is_elsewhere, own_place
-from told.memory._recall_topics import topics
+from told.search.topics import topics
 from told.store.memory_records import ACTIVE, TOOL
 
 TYPE_CHECKING = False
@@ -14,26 +14,35 @@ if TYPE_CHECKING:
     from told.store.memory_records import Memory
 
 _PLAINLY = 0.7
-_FADED = 0.2  # confidence
+FADED = 0.3  # confidence below which a memory is no longer shown; a user's word starts at 0.8
 
 
-def reason_against(memory: Memory, prompt: Structure, scopes: Sequence[str], now: int) -> str:
+def reason_against(
+    memory: Memory, prompt: Structure, scopes: Sequence[str], now: int, *, tools: bool = False
+) -> str:
     """Return why a memory must not be shown for a prompt; empty if it may be."""
-    never = never_shown(memory, scopes, now)
+    never = never_shown(memory, scopes, now, tools=tools)
     return never or ("for another folder" if is_elsewhere(memory.text, prompt) else "")
 
 
-def never_shown(memory: Memory, scopes: Sequence[str], now: int) -> str:
-    """Return why a memory must not be shown at all; empty if it may be."""
+def never_shown(memory: Memory, scopes: Sequence[str], now: int, *, tools: bool = False) -> str:
+    """Return why a memory must not be shown at all; empty if it may be.
+
+    Args:
+        memory: The memory.
+        scopes: Whose memories hold here.
+        now: When, in ms since 1970.
+        tools: Also what tools and pages said, because it was asked for.
+    """
     if memory.status != ACTIVE:
         return memory.status
-    if memory.trust == TOOL:
+    if memory.trust == TOOL and not tools:
         return "not said by a person"
     if memory.scope not in scopes:
         return "of another project"
     if memory.expires and memory.expires <= now:
         return "expired"
-    if not memory.locked and memory.confidence < _FADED:
+    if not memory.locked and memory.confidence < FADED:
         return "did not help before"
     return ""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import log
 
 from told.memory._recall_places import applies_at, places_in
-from told.memory._recall_topics import spoken, topics
+from told.search.topics import topics
 from told.store.memory_records import CORRECTION, SHARED, WARNING
 
 TYPE_CHECKING = False
@@ -24,11 +24,15 @@ if TYPE_CHECKING:
 
 
 _DAY = 86_400_000
-_FEW_MEMORIES = 60
+_FEW_MEMORIES, _FEWEST = 60, 20
 _RECENT = 14 * _DAY
 # With a best figure below these, the best match of a layer is a weak one and not scaled up to 1.
 TOPIC_CEILING = 4.0
 WORD_CEILING = 7.0
+# What a point of rarity is worth before a memory has been looked at.
+TOPIC_SHARE, WORD_SHARE = 0.46 / TOPIC_CEILING, 0.30 / WORD_CEILING
+DECAY, LENGTH = 0.7, 0.03
+_USUAL_LENGTH = 16  # words
 
 
 def by_topics(
@@ -38,24 +42,28 @@ def by_topics(
     found = {}
     for row, memory in memories.items():
         own = topics(memory.text)
-        length = 1.0 + 0.06 * max(0, len(own) - 6)
-        parts = sorted(
-            ((rarity.get(name, 0.0) * strength * min(1.0, own[name]), name)
-             for name, strength in prompt.topics.items() if name in own),
-            reverse=True,
-        )  # fmt: skip
+        parts: dict[str, float] = {}  # by topic: several words for one thing are one thing
+        for strength, names in prompt.hints:
+            # One word is one piece of evidence, whatever it may mean.
+            told, name = max((rarity.get(name, 0.0) * min(1.0, own.get(name, 0.0)), name) for name in names)
+            if told > 0:
+                parts[name] = max(parts.get(name, 0.0), told * strength)
         if parts:
-            # What is shared beyond the first topic is often the same thing said by another of its names.
-            total = sum(part * 0.7**place for place, (part, _) in enumerate(parts))
-            found[row] = (total / length, tuple(name for _, name in parts[:3]))
+            ordered = sorted(((told, name) for name, told in parts.items()), reverse=True)
+            length = 1.0 + LENGTH * max(0, len(own) - 6)
+            total = sum(told * DECAY**place for place, (told, _) in enumerate(ordered))
+            found[row] = (total / length, tuple(name for _, name in ordered[:3]))
     return found
 
 
 def rarity_of(frequency: int, count: int) -> float:
     """Return how much a word or topic tells that so many of all memories have.
 
-    A few memories are taken as a sample of many; among very many, being rare is worth no more.
+    A few memories are taken as a sample of many, in which what several of them have would be common; among
+    very many, being rare is worth no more.
     """
+    if frequency > 1 and count < _FEW_MEMORIES:
+        frequency = 1 + (frequency - 1) * _FEW_MEMORIES // max(count, _FEWEST)
     count = max(count, frequency, _FEW_MEMORIES)
     return breadth(count) * log(1.0 + (count - frequency + 0.5) / (frequency + 0.5))
 
@@ -65,23 +73,12 @@ def breadth(count: int) -> float:
     return log(1.0 + 2 * _FEW_MEMORIES) / log(1.0 + 2 * max(count, _FEW_MEMORIES))
 
 
-def by_words(
-    matches: Sequence[tuple[int, float]],
-    frequencies: dict[str, int],
-    memories: dict[int, Memory],
-    count: int,
-) -> dict[int, float]:
-    """Layer 1: BM25, as the index gives it; among few memories it says nothing, so words are counted."""
-    found = {row: -score * breadth(count) for row, score in matches if score < 0}
-    if count >= _FEW_MEMORIES // 2:
-        return found
-    rarity = {term.strip('"*'): rarity_of(often, count) for term, often in frequencies.items() if often}
-    for row, _ in matches:
-        if row in memories:
-            words = set(spoken(memories[row].text))
-            shared = sum(told for word, told in rarity.items() if word in words or f"{word}s" in words)
-            found[row] = max(found.get(row, 0.0), shared)
-    return found
+def by_words(words: dict[int, float], memories: dict[int, Memory]) -> dict[int, float]:
+    """Layer 1: how rare the words in common are; in a long statement they say less."""
+    return {
+        row: 2.2 * words[row] / (1.3 + 0.9 * (1 + memory.text.count(" ")) / _USUAL_LENGTH)
+        for row, memory in memories.items() if row in words
+    }  # fmt: skip
 
 
 def by_meaning(prompt: Structure, memories: dict[int, Memory], meaning: Meaning | None) -> dict[int, float]:

@@ -25,19 +25,25 @@ switched switch back moved changed again since instead via through everywhere ni
 wird werden muss soll dürfen verwenden nutzen benutzen toujours jamais usar siempre nunca sempre
 """
 _EMPTY = frozenset(_EMPTY_WORDS.split())
-_FREE = frozenset(("preference", "observation"))
+_FREE = frozenset(("preference", "observation", "rule"))
 _PLAIN = frozenset(("fact", "decision", "correction"))
 
 
-def outdated(fitting: Sequence[Memory], found: Sequence[Memory]) -> dict[str, str]:
-    """Return those of some memories that look outdated by another, each with the id of the newer one."""
+def outdated(fitting: Sequence[Memory], found: Sequence[Memory], prompt: str = "") -> dict[str, str]:
+    """Return those of some memories that look outdated by another, each with the id of the newer one.
+
+    A newer one that has less of the prompt's words answers something else.
+    """
     given: dict[str, str] = {}
+    asked = set(_telling(prompt))
     for old in fitting:
         words = heads(old)
+        answers = len(asked.intersection(_telling(old.text))) if words else 0
         for new in found if words else ():
             if new.created <= old.created or new.scope != old.scope or not _may_follow(old, new):
                 continue
-            if _same_subject(words, _telling(new.text)[:_HEAD_NEW]):
+            says = _telling(new.text)
+            if _same_subject(words, says[:_HEAD_NEW]) and len(asked.intersection(says)) >= answers:
                 given[old.id] = new.id
                 break
     return given

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from told.memory._recall_structure import is_path
-from told.memory._recall_topics import spoken
+from told.search.topics import spoken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,8 @@ def places_in(memory: Memory) -> tuple[str, ...]:
     """Return the folders and files that a memory names, in its text or as a trigger."""
     named = [one.value.lower().strip("/*") for one in memory.triggers if one.kind == "path"]
     if "/" in memory.text or "." in memory.text[:-1]:
-        named += [word.strip("/*") for word in spoken(memory.text) if is_path(word)]
+        words = [word for word in spoken(memory.text) if "/" in word or "." in word]
+        named += [word.strip("/*") for word in words if is_path(word)]
     own = own_place(memory.text)
     return tuple(dict.fromkeys([*([own] if own else []), *(one for one in named if one)]))
 

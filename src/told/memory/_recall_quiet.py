@@ -3,7 +3,6 @@
 # ruff: noqa: RUF001 - words and signs of many languages are the subject
 from __future__ import annotations
 
-from told.memory._capture_cues import plain
 from told.search.unspaced import is_unspaced
 
 TYPE_CHECKING = False
@@ -15,10 +14,11 @@ thanks thank thx ty cheers great nice good perfect cool awesome wonderful lovely
 nope sure fine done bye hello hi hey morning evening night welcome sorry please you looks look works
 worked well very so much that's thats it's its it is that this all for today now then lgtm go ahead
 continue proceed on keep going correct right exactly agreed got understood i see us a lot tomorrow later
-the we are danke dankeschön super prima passt gut sehr bitte ja nein weiter genau alles klar tschüss hallo
-moin für heute das war's wars ist schön toll merci bien parfait oui non salut bonjour génial très ça
+the we are do danke dankeschön super prima passt gut sehr bitte ja nein weiter genau alles klar tschüss
+hallo moin für heute das war's wars ist schön toll merci bien parfait oui non salut bonjour génial très ça
 marche beaucoup gracias perfecto vale sí si hola muchas genial listo obrigado obrigada valeu perfeito sim
-olá beleza ótimo muito tudo certo funciona funktioniert
+olá beleza ótimo muito tudo certo funciona funktioniert job work stuff one sweet neat wow yay excellent
+fantastic brilliant amazing alright appreciated nicely sounds kudos bravo love dank vielen besten merci
 """
 _CHAT = frozenset(_CHAT_WORDS.split())
 _CHAT_UNSPACED = ("谢谢", "好的", "很好", "可以了", "ありがとう", "了解", "オッケー", "お疲れ")
@@ -66,13 +66,45 @@ _SMALL = (
     " summarise this", " summarize this", " fasse das zusammen", " resume esto", " résume ce",
     " add a docstring", " rename x", " rename the variable", " rename this", " benenne die variable",
     " remove the blank", " trailing whitespace", " blank line", " leerzeile", " unused import",
-    " pronounce", " spell ", " capitalize", " to snake case", " to camel case", " in python?",
+    " pronounce", " capitalize", " to snake case", " to camel case", " in python?",
     " in sql?", " in bash?", " in javascript?", " in rust?", " in go?", " in c?", " shortcut for",
-    " tastenkürzel", " keyboard shortcut", " ascii code", " epoch to", " unix timestamp to",
+    " tastenkürzel für", " keyboard shortcut for", " ascii code", " epoch to", " unix timestamp to",
     " celsius to", " to celsius", " to csv format", " nicer name", " good name for", " wie nenne ich",
     " name für die variable", " how is it spelled", " wie schreibt man", " proofread", " what day is",
-    " factorial", " fizzbuzz", " fibonacci", " swap two",
+    " factorial", " fizzbuzz", " fibonacci", " swap two", " rename variable", " rename the parameter",
+    " to something nicer", " to something better", " to something clearer", " to something shorter",
+    " a nicer word", " another word for", " ein anderes wort", " un autre mot", " otra palabra",
+    " bullet points", " into bullets", " as bullets", " eine aufzählung", " eine liste daraus",
+    " une liste à puces", " en una lista", " em uma lista", " fix the grammar", " grammar mistake",
+    " fix the indentation of this", " remove the extra comma", " missing semicolon here", " a poem",
+    " a limerick", " gedicht", " un poème", " un poema", " translate the word", " translate '",
+    ' translate "', " traduis", " traduisez", " traduce ", " traduz ", " übersetze '", ' übersetze "',
+    " auf englisch",
+    " auf deutsch heißt", " en anglais", " en inglés", " em inglês", " in plain english", " percent of ",
+    " square root", " round this", " what's 2", " how do you say", " wie sagt man", " comment dit-on",
+    " cómo se dice", " como se diz", " ten year old", " five year old", " like i'm five",
 )  # fmt: skip
+# What is asked of a language and not of a project: `how do i reverse a string`.
+_HOW = (
+    "how do i", "how do you", "how to", "how can i", "how would i", "what's the way to", "wie kann ich",
+    "wie mache ich", "wie geht", "comment faire", "comment on", "cómo puedo", "cómo se", "como faço",
+    "como se",
+)  # fmt: skip
+_THING_WORDS = """
+string strings list lists array arrays vector vectors dict dictionary dictionaries hashmap tuple tuples enum
+struct loop loops variable variables ternary lambda closure closures integer integers float boolean char chars
+regex pointer pointers comment comments heredoc generator decorator promise callback switch while foreach
+zeichenkette variablen schleife chaîne tableau boucle cadena arreglo bucle lista listas vetor std::vector
+slice std::string std::map substring iterator numbers
+"""
+_THINGS = frozenset(_THING_WORDS.split())
+_GENERALLY = (
+    " usually?", " generally?", " in general?", " normally?", " typically?", " by convention?",
+    " normalerweise?", " üblicherweise?", " en général?", " normalmente?", " geralmente?",
+)  # fmt: skip
+_CONVERTS = (" convert ", " umrechnen ", " rechne ", " convertis ", " convierte ", " converta ")
+_STARTS_HOW = tuple(f" {start} " for start in _HOW)
+_WHOLE_HOW = 10  # words
 _SHORT = 6  # words
 _LONG = 16  # words; a longer prompt has something of its own to say
 
@@ -87,11 +119,19 @@ def quiet(text: str, words: Sequence[str]) -> str:
         return "talk"
     if len(words) > _LONG:
         return ""
-    bare = plain(text)
+    bare = f" {' '.join(words)} "
     if _asks_for_meaning(text, bare, words):
         return "general question"
-    if any(sign in bare or sign in f" {text.lower()} " for sign in _SMALL):
+    lower = f" {text.lower().replace(' ?', '?')} "
+    if any(sign in bare or sign in lower for sign in _SMALL) or (
+        bare.startswith(_CONVERTS) and any(word[0].isdigit() for word in words)
+    ):
         return "work on the text at hand"
+    if _OURS.isdisjoint(words) and (
+        any(sign in lower for sign in _GENERALLY)
+        or (len(words) <= _WHOLE_HOW and bare.startswith(_STARTS_HOW) and not _THINGS.isdisjoint(words))
+    ):
+        return "general question"
     return ""
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from told.memory._recall_quiet import quiet
-from told.memory._recall_topics import spoken, topics
 from told.record import record
+from told.search.topics import hints, spoken
 
 _MOST_PROMPT = 4000
 _PLACE = 0.35  # what the current folder's name says, against what the prompt itself says
@@ -23,7 +23,8 @@ class Structure:
 
     text: str
     words: tuple[str, ...]
-    topics: dict[str, float]
+    topics: dict[str, float]  # how plainly each is named
+    hints: tuple[tuple[float, tuple[str, ...]], ...]  # how plainly each of its words names which topics
     paths: tuple[str, ...]  # named in the prompt, without a leading slash
     folder: str  # the current folder below the project's root; empty at the root
     quiet: str  # why it needs nothing, if it needs nothing
@@ -38,13 +39,16 @@ def structure(prompt: str, folder: str = "") -> Structure:
     """
     text = prompt[:_MOST_PROMPT]
     words = tuple(spoken(text))
-    found = topics(text)
+    found = hints(text)
     paths = tuple(dict.fromkeys(word.strip("/") for word in words if is_path(word)))
     for part in folder.lower().split("/"):
         if part and part not in _COMMON_FOLDERS:
-            for name, strength in topics(part).items():
-                found[name] = max(found.get(name, 0.0), _PLACE * strength)
-    return Structure(text, words, found, paths, folder.lower().strip("/"), quiet(text, words))
+            found += [(_PLACE * strength, names) for strength, names in hints(part)]
+    named: dict[str, float] = {}
+    for strength, names in found:
+        for name in names:
+            named[name] = max(named.get(name, 0.0), strength)
+    return Structure(text, words, named, tuple(found), paths, folder.lower().strip("/"), quiet(text, words))
 
 
 def is_path(word: str) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-from told.agents.labels import label
 from told.guard.text import clean, one_line, tokens
 from told.memory.recall import recall
 from told.record import record
@@ -62,7 +61,7 @@ class Brief:
 
 
 def prompt_brief(
-    memories: Memories, ask: Ask, fence: Fence, *, budget: int = BUDGET, session: str = ""
+    memories: Memories, ask: Ask, fence: Fence, *, budget: int = BUDGET, session: str = "", since: int = 0
 ) -> Brief:
     """Return what a prompt needs; nothing when nothing fits.
 
@@ -72,10 +71,11 @@ def prompt_brief(
         fence: What marks others' words.
         budget: How many tokens it may cost.
         session: What was shown in this session is not shown again soon.
+        since: When the session was last compacted: what was shown before may be shown again.
     """
     chosen = [one.memory for one in recall(memories, ask).chosen]
     known = memories.shown_in(session) if session and chosen else {}
-    fresh = [one for one in chosen if not _known(one, known, ask.now)]
+    fresh = [one for one in chosen if not _known(one, known.get(one.id, 0), since, ask.now)]
     return fitted([line_of(one, fence, ask.now) for one in fresh], budget)
 
 
@@ -112,10 +112,9 @@ def shown_payload(brief: Brief, session: str) -> dict[str, object]:
     return {"memories": list(brief.memories), "session": session, "tokens": tokens(brief.text)}
 
 
-def _known(memory: Memory, shown: dict[str, int], now: int) -> bool:
+def _known(memory: Memory, at: int, since: int, now: int) -> bool:
     """Tell whether a line was said in this session, lately, and nothing happened to it since."""
-    at = shown.get(memory.id, 0)
-    return at > 0 and now - at < _AGAIN and not _changed_since(memory, at)
+    return at > since and now - at < _AGAIN and not _changed_since(memory, at)
 
 
 def _changed_since(memory: Memory, at: int) -> bool:
@@ -129,6 +128,8 @@ def _zone(memory: Memory, now: int) -> str:
 
 
 def _speaker(memory: Memory) -> str:
+    from told.agents.labels import label  # most prompts get no line
+
     agents: Sequence[str] = [one.agent for one in memory.evidence if one.agent]
     where = label(agents[-1]) if agents else ""
     where = where if where.isascii() and where.isalnum() else ""

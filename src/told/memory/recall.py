@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from told.memory import _recall_layers as layers
+from told.memory._recall_candidates import candidates
 from told.memory._recall_filters import overruled, reason_against
 from told.memory._recall_structure import Structure, structure
-from told.memory._recall_topics import WORDS
 from told.record import record
-from told.search.analyse import analyse
-from told.search.plan import plan
 from told.store.memory_records import AGENT, TOOL, USER
 
 TYPE_CHECKING = False
@@ -29,14 +27,20 @@ KINDS = {
     "rule": 1.0, "correction": 1.05, "warning": 1.05, "decision": 1.0, "preference": 0.95, "fact": 0.92,
     "observation": 0.7,
 }  # fmt: skip
-BY_AGENT = 0.6  # the same statement, if no user said it
-FLOOR = 0.18  # below this, a memory is not worth the tokens
-NEAR_BEST = 0.56  # nor is one that fits so much less than the best
+_BY_OTHERS = {AGENT: 0.6, TOOL: 0.6}  # the same statement, if no user said it
+_PROVEN = 0.2  # how much more or less a record counts
+_IMPORTANT = 0.05
+FLOOR = 0.13  # below this, a memory is not worth the tokens
+NEAR_BEST = 0.65  # nor is one that fits so much less than the best
 LOCKED_FLOOR = 0.12
+WORDS_FLOOR = 0.17  # words in common are often a coincidence, if nothing else speaks for it
+_WEAK_ALONE = {"words", "recent", "shared"}
+AGENTS_FLOOR = 0.25  # what an agent said has to fit plainly
 MOST = 4
-_PER_TOPIC, _SCORED, _MOST_TOPICS, _BY_WORDS, _MOST_LOOKED_AT = 40, 80, 10, 60, 90
-_CAP, _SUCCESSORS = 400, 20
-_COLUMNS = (1.0, 0.3, 0.4)
+_ALIKE = 2  # of memories that one topic alone speaks for
+_TOPIC_ALONE = {"topics"}
+_SUCCESSORS = 20
+_TERSE = 24  # words; a longer statement is never outdated by another of its subject
 
 
 @record
@@ -47,6 +51,7 @@ class Ask:
     scopes: tuple[str, ...]  # of the project, the user, and those that it subscribed to
     now: int
     folder: str = ""  # the current folder below the project's root
+    tools: bool = False  # whether what tools and pages said is asked for, too
 
 
 @record
@@ -70,30 +75,17 @@ class Recall:
     left_out: tuple[Recalled, ...]
 
 
-@record
-class _Near:
-    """What could fit, by its rows."""
-
-    rows: dict[int, None]
-    matches: list[tuple[int, float]]  # row and BM25 score; a lower one is better
-    frequencies: dict[str, int]  # of the prompt's terms
-    rarity: dict[str, float]  # of its topics
-    count: int  # of all memories
-
-
 def recall(memories: Memories, ask: Ask, meaning: Meaning | None = None) -> Recall:
     """Choose the memories that a prompt needs. Same input, same output."""
     prompt = structure(ask.prompt, ask.folder)
     if prompt.quiet:
         return Recall(prompt, (), ())
-    near = _candidates(memories, prompt, ask)
+    near = candidates(memories, prompt, ask)
     loaded = memories.load(near.rows)
     shared = layers.by_topics(prompt, loaded, near.rarity)
     parts = {
         "topics": layers.scaled({row: figure for row, (figure, _) in shared.items()}, layers.TOPIC_CEILING),
-        "words": layers.scaled(
-            layers.by_words(near.matches, near.frequencies, loaded, near.count), layers.WORD_CEILING
-        ),
+        "words": layers.scaled(layers.by_words(near.words, loaded), layers.WORD_CEILING),
         "meaning": layers.by_meaning(prompt, loaded, meaning),
         "entities": layers.by_entities(prompt, loaded),
         "triggers": layers.by_triggers(prompt, loaded),
@@ -107,103 +99,77 @@ def recall(memories: Memories, ask: Ask, meaning: Meaning | None = None) -> Reca
     return _cut(memories, prompt, found, ask)
 
 
-def _candidates(memories: Memories, prompt: Structure, ask: Ask) -> _Near:
-    """Return rows worth a look, what the index says of their words, and how rare each topic is."""
-    count = memories.memory_count()
-    terms = analyse(ask.prompt, ask.now).terms
-    frequencies = {term: memories.frequency(term, _CAP, scopes=ask.scopes) for term in terms}
-    expression = plan(frequencies, count, _CAP)
-    matched = (
-        memories.match(expression, _COLUMNS, _BY_WORDS, scopes=ask.scopes, newest=_CAP) if expression else []
-    )
-    worth: dict[int, float] = {row: 2.0 - score for row, score in matched}
-    rarity = {}
-    plainest = sorted(prompt.topics, key=lambda name: (-prompt.topics[name], name))[:_MOST_TOPICS]
-    for name in plainest:
-        words = _expression(name)
-        frequency = memories.frequency(words, _CAP, scopes=ask.scopes)
-        rarity[name] = layers.rarity_of(frequency, count)
-        if frequency:
-            found = memories.match(words, _COLUMNS, _PER_TOPIC, scopes=ask.scopes, newest=_SCORED)
-            told = rarity[name] * prompt.topics[name]
-            worth |= {row: worth.get(row, 0.0) + told for row, _ in found}
-    rows = dict.fromkeys(sorted(worth, key=lambda row: (-worth[row], -row))[:_MOST_LOOKED_AT])
-    rows.update(dict.fromkeys(memories.locked(ask.scopes, _PER_TOPIC)))
-    if prompt.folder or prompt.paths:
-        places = list(dict.fromkeys(_prefixes(prompt)))
-        rows.update(dict.fromkeys(memories.by_trigger("path", places, ask.scopes, _PER_TOPIC)))
-    return _Near(rows, matched, frequencies, rarity, count)
-
-
-def _prefixes(prompt: Structure) -> list[str]:
-    found = []
-    for path in (prompt.folder, *prompt.paths):
-        parts = path.split("/")
-        for end in range(1, len(parts) + 1):
-            head = "/".join(parts[:end])
-            found += [head, f"{head}/"]
-    return found
-
-
-def _expression(topic: str) -> str:
-    """Return the words of a topic in the language of the index."""
-    words = []
-    for word in WORDS[topic]:
-        bare = "".join(char if char.isalnum() else " " for char in word.rstrip("*")).strip()
-        if bare:
-            words.append(f'"{bare}"*' if word.endswith("*") else f'"{bare}"')
-    return " OR ".join(words)
-
-
 def _fused(row: int, memory: Memory, parts: dict[str, dict[int, float]], why: tuple[str, ...]) -> Recalled:
     own = {
         name: round(WEIGHTS[name] * figures[row], 4) for name, figures in parts.items() if figures.get(row)
     }
     score = sum(own.values()) * KINDS.get(memory.kind, 0.9)
     if memory.trust != USER:
-        score *= BY_AGENT if memory.trust == AGENT else 0.9
+        score *= _BY_OTHERS.get(memory.trust, 0.9)
+    score *= 1.0 + _PROVEN * (memory.confidence - 0.5)
+    if memory.importance:
+        score *= 1.0 + _IMPORTANT * (memory.importance - 5.0) / 5.0
     return Recalled(row, memory, round(score, 4), own, why)
 
 
 def _cut(memories: Memories, prompt: Structure, found: Sequence[Recalled], ask: Ask) -> Recall:
-    reasons = {one.row: reason_against(one.memory, prompt, ask.scopes, ask.now) for one in found}
+    reasons = {
+        one.row: reason_against(one.memory, prompt, ask.scopes, ask.now, tools=ask.tools) for one in found
+    }
     fitting = [one for one in found if not reasons[one.row]]
     giving_way = overruled([one.memory for one in fitting], prompt)
-    best = max((one.score for one in fitting), default=0.0)
     for one in fitting:
         if one.memory.id in giving_way:
             reasons[one.row] = "a rule for this folder stands before it"
-        elif one.score < (LOCKED_FLOOR if one.memory.locked else max(FLOOR, NEAR_BEST * best)):
+        elif one.score < _floor(one):
             reasons[one.row] = "fits too little"
-    fitting = [one for one in found if not reasons[one.row]]
+    fitting = [one for one in fitting if not reasons[one.row]]
     newer = _newer(memories, fitting[: 2 * MOST], found, ask) if fitting else {}
+    best = max((one.score for one in fitting if one.memory.id not in newer), default=0.0)
     said = 0
+    alike: dict[
+        tuple[str, ...], int
+    ] = {}  # how many have nothing but this one topic in common with the prompt
     for place, one in enumerate(fitting):
         if one.memory.id in newer:
             reasons[one.row] = f"{newer[one.memory.id]} is newer"
-        elif (said >= MOST or place >= 2 * MOST) and not one.memory.locked:
+        elif one.memory.locked:
+            said += 1
+        elif one.score < NEAR_BEST * best:
+            reasons[one.row] = "fits too little"
+        elif said >= MOST or place >= 2 * MOST or alike.get(one.why, 0) >= _ALIKE:
             reasons[one.row] = "enough is said"
         else:
             said += 1
+            if set(one.parts) == _TOPIC_ALONE and len(one.why) == 1:
+                alike[one.why] = alike.get(one.why, 0) + 1
     judged = [Recalled(one.row, one.memory, one.score, one.parts, one.why, reasons[one.row]) for one in found]
     return Recall(
         prompt, tuple(one for one in judged if not one.against), tuple(one for one in judged if one.against)
     )
 
 
+def _floor(one: Recalled) -> float:
+    if one.memory.locked:
+        return LOCKED_FLOOR
+    if one.memory.trust == AGENT:
+        return AGENTS_FLOOR
+    return FLOOR if one.parts.keys() - _WEAK_ALONE else WORDS_FLOOR
+
+
 def _newer(
     memories: Memories, fitting: Sequence[Recalled], found: Sequence[Recalled], ask: Ask
 ) -> dict[str, str]:
     """Return which of the fitting memories look outdated, also by what is no candidate itself."""
+    old = [one.memory for one in fitting if one.memory.text.count(" ") < _TERSE and not one.memory.locked]
+    if not old:
+        return {}
     from told.memory._recall_outdated import heads, outdated  # most prompts do not come this far
 
     known = {one.row: one.memory for one in found}
-    old = [one.memory for one in fitting]
     for memory in old:
         words = [f'"{word}"*' for word in heads(memory)[:1] if word.isalnum()]
         if words:
-            rows = memories.match(
-                " OR ".join(words), _COLUMNS, _SUCCESSORS, scopes=ask.scopes, newest=_SCORED
-            )
-            known |= memories.load([row for row, _ in rows if row not in known])
-    return outdated(old, [memory for memory in known.values() if memory.trust != TOOL])
+            rows = memories.latest(" OR ".join(words), _SUCCESSORS, scopes=ask.scopes)
+            known |= memories.load([row for row in rows if row not in known])
+    return outdated(old, [memory for memory in known.values() if memory.trust != TOOL], ask.prompt)

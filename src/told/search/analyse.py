@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from told.record import record
-from told.search.dates import days_of, moment
 from told.search.stop_words import ADDRESS_WORDS, CONTRACTIONS, ELISIONS, STOP_WORDS
 from told.search.unspaced import is_unspaced, pairs, segments
 
@@ -43,8 +42,10 @@ def analyse(text: str, now: int) -> Query:
         text: Whatever was typed or pasted.
         now: The moment of asking, in ms since 1970.
     """
+    from told.search.dates import days_of, moment  # a prompt's terms need no time
+
     when = moment(text, now)
-    kept = text if len(text) <= _MOST_TEXT else f"{text[: _MOST_TEXT * 2 // 3]} {text[-_MOST_TEXT // 3 :]}"
+    kept = _kept(text)
     must = [phrase for quoted in _quoted(kept) for phrase in _exact(quoted)]
     typed = list(dict.fromkeys(kept.translate(_SPLIT).split()))
     chunks = [chunk for chunk in typed if chunk not in _OPERATORS]
@@ -59,6 +60,18 @@ def analyse(text: str, now: int) -> Query:
         days = days_of(when.window, now)
     phrases = dict.fromkeys(_quote(term) for term in (*_most_telling(terms), *days))
     return Query(text, tuple(phrases), exact, words, when.window, when.drop)
+
+
+def terms_of(text: str, most: int = MOST_TERMS) -> tuple[str, ...]:
+    """Return the most telling terms, quoted, of a text that is no question but a prompt."""
+    typed = list(dict.fromkeys(_kept(text).translate(_SPLIT).split()))
+    chunks = [chunk for chunk in typed if chunk not in _OPERATORS]
+    return tuple(dict.fromkeys(map(_quote, _most_telling(_terms(chunks, frozenset(), strict=True), most))))
+
+
+def _kept(text: str) -> str:
+    """Return the beginning and the end of what is too long to be a question."""
+    return text if len(text) <= _MOST_TEXT else f"{text[: _MOST_TEXT * 2 // 3]} {text[-_MOST_TEXT // 3 :]}"
 
 
 def _terms(chunks: Iterable[str], drop: frozenset[str], *, strict: bool) -> dict[str, float]:
@@ -152,11 +165,11 @@ def _is_empty(term: str, drop: frozenset[str]) -> bool:
     return len(term) == 1 and not term.isdecimal() and not is_unspaced(term)
 
 
-def _most_telling(terms: dict[str, float]) -> list[str]:
+def _most_telling(terms: dict[str, float], most: int = MOST_TERMS) -> list[str]:
     """Keep the most telling terms, in their order."""
-    if len(terms) <= MOST_TERMS:
+    if len(terms) <= most:
         return list(terms)
-    kept = set(sorted(terms, key=terms.__getitem__, reverse=True)[:MOST_TERMS])
+    kept = set(sorted(terms, key=terms.__getitem__, reverse=True)[:most])
     return [term for term in terms if term in kept]
 
 

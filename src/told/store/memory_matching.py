@@ -32,6 +32,28 @@ class MemoryMatching:
         )
         return int(found[0][0])
 
+    def latest(self, expression: str, limit: int, *, scopes: Sequence[str] = ()) -> list[int]:
+        """Return the rows of the newest memories that an FTS5 expression fits, without ranking them."""
+        found = rows(
+            self._db,
+            "SELECT rowid FROM memory_words WHERE memory_words MATCH ? ORDER BY rowid DESC LIMIT ?",
+            (within(expression, scopes), limit),
+        )
+        return [row[0] for row in found]
+
+    def span(self, scopes: Sequence[str], newest: int) -> tuple[int, int]:
+        """Return how many of the newest memories of some scopes there are, and the row of the oldest."""
+        if not scopes:
+            return 0, 0
+        words = " OR ".join(scope_word(scope) for scope in scopes)
+        found = rows(
+            self._db,
+            "SELECT count(*), min(rowid) FROM (SELECT rowid FROM memory_words WHERE memory_words MATCH ?"
+            " ORDER BY rowid DESC LIMIT ?)",
+            (f"{{scope_word}}:({words})", newest),
+        )
+        return int(found[0][0]), int(found[0][1] or 0)
+
     def match(
         self, expression: str, weights: Sequence[float], limit: int, *,
         scopes: Sequence[str] = (), ended: bool = False, newest: int = 0,
