@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+_OFF = ("off", "0", "no")
+
 
 @record
 class Settings:
@@ -19,6 +21,7 @@ class Settings:
 
     home: str  # the folder with everything told writes for itself
     background: bool = True  # read the rest of the history after an answer, in a process of its own
+    learn: bool = True  # make memories of what users say in sessions
     agents_off: tuple[str, ...] = ()
     agent_folders: tuple[tuple[str, str], ...] = ()
 
@@ -53,14 +56,14 @@ def load(environ: Mapping[str, str]) -> Settings:
             )
         home = os.path.join(user, ".told")
     home = os.path.abspath(os.path.expanduser(home))
-    background = environ.get("TOLD_BACKGROUND", "on") not in ("off", "0", "no")
+    background, learn = (environ.get(name, "on") not in _OFF for name in ("TOLD_BACKGROUND", "TOLD_LEARN"))
     path = os.path.join(home, "config.toml")
     if not os.path.exists(path):
-        return Settings(home, background)
-    return _from_file(path, home, background)
+        return Settings(home, background, learn)
+    return _from_file(path, home, background, learn)
 
 
-def _from_file(path: str, home: str, background: bool) -> Settings:
+def _from_file(path: str, home: str, background: bool, learn: bool) -> Settings:
     import tomllib
 
     try:
@@ -75,6 +78,7 @@ def _from_file(path: str, home: str, background: bool) -> Settings:
         raise UsageError(f"agents in {path} must be tables such as [agents.codex].")
     wanted = _boolean(values.pop("background", True), "background", path)
     background = background and wanted
+    learn = _boolean(values.pop("learn", True), "learn", path) and learn
     if values:
         raise UsageError(f"{path} has an unknown setting: {min(values)}. Remove that line.")
     off, folders = [], []
@@ -88,7 +92,7 @@ def _from_file(path: str, home: str, background: bool) -> Settings:
             raise UsageError(f"agents.{name}.path in {path} must be text in quotes.")
         if folder:
             folders.append((name, os.path.expanduser(folder)))
-    return Settings(home, background, tuple(off), tuple(folders))
+    return Settings(home, background, learn, tuple(off), tuple(folders))
 
 
 def _boolean(value: Any, name: str, path: str) -> bool:

@@ -55,6 +55,7 @@ class Box:
             "HOME": str(self.home),
             "TOLD_HOME": str(self.told_home),
             "TOLD_BACKGROUND": "off",
+            "TOLD_LEARN": "off",  # what sessions teach has tests of its own
             "PATH": os.environ.get("PATH", ""),
             "TZ": "UTC",
             "GIT_CONFIG_GLOBAL": os.devnull,
@@ -134,7 +135,7 @@ class Box:
 
     def found(self, *words: str) -> list[str]:
         """Return the sessions that a search finds, by the agent's own ids."""
-        answer = self.told("search", *words, "--json", "--all-projects")
+        answer = self.told("search", *words, "--in", "sessions", "--json", "--all-projects")
         return [row["native_id"] for row in answer.json["results"]]
 
     def answers(self, words: tuple[str, ...] = WORDS) -> dict[str, Any]:
@@ -145,7 +146,7 @@ class Box:
         }
         seen["repos"] = self.told("repos", "--json", "-n", "100000").json
         for query in words:
-            seen[f"search {query}"] = self.told("search", query, *where).json
+            seen[f"search {query}"] = self.told("search", query, "--in", "sessions", *where).json
         for public, native in self.rows("SELECT public, native FROM session WHERE turns > 0"):
             seen[f"show {native}"] = self.told("show", public, "--full", "--json").json
         return seen

@@ -79,7 +79,9 @@ def _words(chance: random.Random, count: int) -> str:
 def everything(box: Box) -> dict[str, Any]:
     found: dict[str, Any] = {name: box.rows(sql) for name, sql in TABLES.items()}
     for query in QUERIES:
-        found[f"search {query}"] = box.told("search", query, "--json", "--all-projects", "-n", "10").json
+        found[f"search {query}"] = box.told(
+            "search", query, "--in", "sessions", "--json", "--all-projects", "-n", "10"
+        ).json
     found["archive"] = sorted(
         (str(path.relative_to(box.told_home)), path.read_bytes())
         for path in (box.told_home / "archive").rglob("*")

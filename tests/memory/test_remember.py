@@ -72,7 +72,7 @@ def test_a_locked_memory_is_kept_and_shown_as_a_conflict(pen: Pen) -> None:
 def test_a_memory_of_another_project_is_not_looked_at(pen: Pen) -> None:
     remember(pen, Said("Use npm for packages", "project:github.com/acme/other"))
     found = compare(pen.memories, "Use pnpm for packages", SCOPE, NOW)
-    assert tuple(found) == ((), (), (), ())  # type: ignore[arg-type]
+    assert tuple(found) == ((), (), (), (), ())  # type: ignore[arg-type]
 
 
 def test_a_memory_that_was_shown_in_vain_loses_by_being_said_again(pen: Pen) -> None:

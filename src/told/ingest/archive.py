@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import os
 
-from told.ingest.archive_file import archive_path, draft_of, head, write_lines
+from told.ingest.archive_file import archive_path, draft_of, head, is_whole, write_lines
 from told.ingest.batch import ARCHIVE, Batch, Portion
 from told.ingest.look import QUIET_MS
 from told.ingest.places import keep_places
+from told.ingest.tombstones import Tombstones
 from told.model import Cursor, Source
 from told.search.index_text import extra_words, near_words
+from told.store.condition import damaged
 from told.store.database import Transaction
+from told.store.memories import UNREADABLE
 from told.store.projects import Projects
 from told.store.reading import Filter, Reading
 from told.store.sources import Sources
@@ -22,7 +25,7 @@ from told.store.writing import Writer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
     import apsw
@@ -38,10 +41,20 @@ def keep(connection: apsw.Connection, home: str, now: int, *, everything: bool =
     """
     reading = Reading(connection)
     kept = []
-    for session_id, revision in reading.to_keep(_EVER if everything else now - QUIET_MS):
+    is_sound = not everything or not damaged(connection)
+    for session_id, revision in _to_keep(reading, _EVER if everything else now - QUIET_MS, is_sound):
         row = reading.session(session_id)
-        write_lines(archive_path(home, row.agent, row.native), _kept_lines(reading, session_id))
+        path = archive_path(home, row.agent, row.native)
+        if is_sound:
+            write_lines(path, _kept_lines(reading, session_id))
+        elif not os.path.exists(path):  # better a damaged copy than none
+            try:
+                write_lines(path, _kept_lines(reading, session_id))
+            except UNREADABLE:
+                continue
         kept.append((session_id, revision))
+    if not is_sound:
+        return len(kept)
     keep_places(Projects(connection), home)
     if kept:
         if hasattr(os, "sync"):
@@ -49,6 +62,27 @@ def keep(connection: apsw.Connection, home: str, now: int, *, everything: bool =
         with Transaction(connection):
             Sources(connection).kept(kept)
     return len(kept)
+
+
+def _to_keep(reading: Reading, before: int, is_sound: bool) -> list[tuple[int, int]]:
+    try:
+        return reading.to_keep(before)
+    except UNREADABLE:
+        if is_sound:
+            raise
+        return []
+
+
+def keep_again(connection: apsw.Connection, home: str, sessions: Iterable[int]) -> None:
+    """Write the files of some sessions anew, as far as they have any; nothing of the old ones stays."""
+    reading = Reading(connection)
+    for session_id in sessions:
+        row = reading.session(session_id)
+        path = archive_path(home, row.agent, row.native)
+        if os.path.exists(path):
+            write_lines(path, _kept_lines(reading, session_id))
+    if hasattr(os, "sync"):
+        os.sync()
 
 
 def _kept_lines(reading: Reading, session_id: int) -> Iterator[list[Any]]:
@@ -73,7 +107,7 @@ def restore(connection: apsw.Connection, home: str, redact: Callable[[str], str]
         Sources(connection),
         Projects(connection),
     )
-    batch = Batch(writer, sources, projects, lambda: 0)
+    batch = Batch(writer, sources, projects, lambda: 0, Tombstones(home))
     restored = 0
     for agent, path in _kept_files(os.path.join(home, "archive")):
         native, next_n = head(path)
@@ -95,6 +129,11 @@ def restore(connection: apsw.Connection, home: str, redact: Callable[[str], str]
             sources.kept(sources.sessions_of(known.id))
         restored += 1
     return restored
+
+
+def damaged_files(home: str) -> list[str]:
+    """Return the files of the archive that are not as they were written."""
+    return [path for _, path in _kept_files(os.path.join(home, "archive")) if not is_whole(path)]
 
 
 def _kept_files(folder: str) -> Iterator[tuple[str, str]]:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
+    from told.ingest.forgotten import Forgotten
+
 # Longer than any turn that told stores.
 _MAX_LINE = 16 * 1024 * 1024
 _MAX_TIME = 1 << 53
@@ -46,6 +48,48 @@ def write_lines(path: str, lines: Iterable[list[Any]]) -> None:
         for line in lines:
             packed.write(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
     os.replace(temporary, path)
+
+
+def rewrite(path: str, agent: str, forgotten: Forgotten) -> bool:
+    """Write a kept session anew without what was forgotten; False if nothing of it may stay."""
+    draft = draft_of(path, lambda text: text)
+    if draft is None or forgotten.has(agent, draft.native, draft.facts.parent):
+        return False
+    forgotten.cut(agent, draft)
+    write_lines(path, _lines_of(draft))
+    return True
+
+
+def _lines_of(draft: Draft) -> Iterator[list[Any]]:
+    facts = draft.facts
+    yield ["session", {
+        "native": draft.native, "cwd": facts.cwd, "branch": facts.branch, "repository": facts.repository,
+        "title": facts.title, "title_by": facts.title_by, "summary": draft.about, "started": facts.started,
+        "ended": draft.last_at, "parent": facts.parent, "kind": facts.kind, "archived": int(facts.archived),
+        "model": facts.model, "next_n": draft.next_n,
+    }]  # fmt: skip
+    for turn in draft.turns:
+        yield ["turn", turn.n, turn.at, turn.key or None, turn.asked, turn.answered, turn.steps]
+    for touch in draft.touches.values():
+        yield ["touch", touch.path, touch.how, touch.at]
+    for ref in draft.refs.values():
+        yield ["ref", ref.kind, ref.value, ref.at]
+    for note in draft.notes.values():
+        yield [
+            "checkpoint", note.number, note.title, note.overview, note.at, note.work_done,
+            note.technical_details, note.important_files, note.next_steps, note.history,
+        ]  # fmt: skip
+
+
+def is_whole(path: str) -> bool:
+    """Tell whether a file can be read to its end: its own checksum stands there."""
+    try:
+        with gzip.open(path, "rb") as file:
+            while file.read(1 << 20):
+                pass
+    except (OSError, EOFError, zlib.error):
+        return False
+    return True
 
 
 def head(path: str) -> tuple[str, int]:

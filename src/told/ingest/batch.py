@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from told.ingest.fold import Draft
+    from told.ingest.tombstones import Tombstones
     from told.model import Facts, Problem
     from told.store.projects import Projects
     from told.store.sources import Known, Sources
-    from told.store.writing import SessionState, TurnText, Writer
+    from told.store.writing import SessionState, Writer
 
 ARCHIVE = "archive"  # the layout of what told itself keeps of sessions whose source is gone
 _SAMPLE = 512
@@ -45,14 +46,14 @@ class Batch:
 
     def __init__(
         self, writer: Writer, sources: Sources, projects: Projects, now: Callable[[], int],
-        told: Callable[[str, str, tuple[TurnText, ...]], None] | None = None,
+        tombstones: Tombstones,
     ) -> None:  # fmt: skip
-        """Take the store's parts, a clock, and a function that is handed each session's new turns."""
+        """Take the store's parts, a clock, and what was forgotten."""
         self._writer = writer
         self._sources = sources
         self._projects = projects
         self._now = now
-        self._told = told
+        self._tombstones = tombstones
         self._portions: list[Portion] = []
         # Sources that grow while their session was taken from another: to be read again from their start.
         self._outgrown: set[int] = set()
@@ -70,8 +71,9 @@ class Batch:
         """Write everything held, in one transaction."""
         if not self._portions:
             return
-        new_turns: list[tuple[str, str, tuple[TurnText, ...]]] = []
         with self._writer.transaction():
+            # Looked up in here: what is forgotten from now on finds what is written now.
+            forgotten = self._tombstones.now()
             locator = Locator(self._projects, self._writer)
             for portion in self._portions:
                 current = self._sources.by_id(portion.known.id)
@@ -79,7 +81,9 @@ class Batch:
                     continue  # another told has read it meanwhile
                 if portion.fresh:
                     self._sources.clear_problems(portion.known.id)
-                new_turns += [self._write(portion, draft, locator) for draft in portion.drafts]
+                drafts, cursor = forgotten.take(portion.known.source.agent, portion.drafts, portion.cursor)
+                for draft in drafts:
+                    self._write(portion, draft, locator)
                 self._sources.put_problems(portion.known.id, portion.problems, self._now())
                 if portion.known.id in self._outgrown:
                     self._outgrown.remove(portion.known.id)
@@ -87,7 +91,7 @@ class Batch:
                     self._again.append(portion.known.id)
                     continue
                 printed = fingerprint(portion.known.source.path, portion.cursor.offset)
-                self._sources.advance(portion.known.id, portion.cursor, printed)
+                self._sources.advance(portion.known.id, cursor, printed)
                 if portion.finished:
                     self._sources.finish(portion.known.id, portion.size, portion.changed)
             for helper, project_id in self._projects.helpers_behind() if self._has_placed else ():
@@ -95,18 +99,13 @@ class Batch:
             self._has_placed = False
         self._portions.clear()
         self.weight = 0
-        if self._told is not None:
-            for agent, native, turns in new_turns:
-                self._told(agent, native, turns)
 
     def take_again(self) -> list[int]:
         """Return the sources that have to be read again, from their start."""
         again, self._again = self._again, []
         return again
 
-    def _write(
-        self, portion: Portion, draft: Draft, locator: Locator
-    ) -> tuple[str, str, tuple[TurnText, ...]]:
+    def _write(self, portion: Portion, draft: Draft, locator: Locator) -> None:
         writer, agent, source_id = self._writer, portion.known.source.agent, portion.known.id
         session = before = writer.session(agent, draft.native) or writer.new_session(agent, draft.native)
         owns = bool(draft.turns or draft.touches) and self._owns(portion, draft, session)
@@ -122,6 +121,8 @@ class Batch:
                 writer.clear_touches(session.id)
             writer.put_turns(session, draft.turns, replace=draft.begin)
             writer.put_touches(session.id, draft.touches.values())
+        if owns and draft.turns:
+            writer.fresh.add(session.id)
         writer.put_refs(session.id, source_id, draft.refs.values())
         for note in draft.notes.values():
             writer.put_checkpoint(session, source_id, note)
@@ -129,7 +130,6 @@ class Batch:
             writer.put_title(session)
         next_n = draft.next_n if owns else session.next_n
         writer.close_session(session.id, next_n, _summary(draft, session) if owns else session.summary)
-        return agent, draft.native, tuple(draft.turns) if owns else ()
 
     def _placed(self, session: SessionState, locator: Locator) -> SessionState:
         project_id, part = locator.locate(session.cwd, session.repository)

@@ -11,6 +11,7 @@ from told.ingest.batch import Batch, Portion, fingerprint
 from told.ingest.fold import Fold
 from told.ingest.look import state_of, surroundings
 from told.ingest.places import recall_places
+from told.ingest.tombstones import Tombstones
 from told.model import Cursor, Mark, Problem
 from told.record import record
 from told.search.index_text import extra_words, near_words
@@ -54,9 +55,9 @@ class Sweep:
 
     def __init__(
         self, connection: apsw.Connection, settings: Settings, environ: Mapping[str, str],
-        redact: Callable[[str], str], told: Callable[[str, str, tuple[TurnText, ...]], None] | None = None,
+        redact: Callable[[str], str],
     ) -> None:  # fmt: skip
-        """Take an open store, the settings, and a function that is handed each session's new turns."""
+        """Take an open store, the settings, the environment, and what removes secrets."""
         self._connection = connection
         self._settings = settings
         self._environ = environ
@@ -64,7 +65,7 @@ class Sweep:
         self._writer = Writer(connection, extra_words, near_words)
         self._sources = Sources(connection)
         self._projects = Projects(connection)
-        self._batch = Batch(self._writer, self._sources, self._projects, now, told)
+        self._batch = Batch(self._writer, self._sources, self._projects, now, Tombstones(settings.home))
 
     def some(self, changed: Look, cwd: str, seconds: float) -> int:
         """Take in what a look found, for at most that long. Returns how many files are left to read."""

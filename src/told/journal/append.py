@@ -67,16 +67,18 @@ class _End:
     previous: str
 
 
-def new_memory_id(taken: Callable[[str], bool] | None = None) -> str:
+def new_memory_id(taken: Callable[[str], bool] | None = None, seed: str = "") -> str:
     """Return an id for a memory; a longer one as long as it is taken."""
-    seed = os.urandom(16).hex()
+    seed = seed or os.urandom(16).hex()
     length = 7
     while taken and taken(public_id("m", seed, length=length)):
         length += 1
     return public_id("m", seed, length=length)
 
 
-def append(home: str, drafts: Sequence[Draft], *, now: int, wait_ms: int = WAIT_MS) -> list[Written]:
+def append(
+    home: str, drafts: Sequence[Draft], *, now: int, wait_ms: int = WAIT_MS, sync: bool = True
+) -> list[Written]:
     """Write operations to the journal, all in one go; when this returns they are on disk.
 
     Args:
@@ -84,6 +86,7 @@ def append(home: str, drafts: Sequence[Draft], *, now: int, wait_ms: int = WAIT_
         drafts: What happened, in order.
         now: When, in ms since 1970.
         wait_ms: How long to wait for another writer.
+        sync: Without it they are only handed to the system, and on disk once a later call returns that syncs.
 
     Raises:
         MissingError: the disk is full or may not be written; the journal is as it was.
@@ -96,13 +99,13 @@ def append(home: str, drafts: Sequence[Draft], *, now: int, wait_ms: int = WAIT_
     try:
         make_folder(folder)
         with SeriesLock(folder, wait_ms):
-            return _append(folder, machine, drafts, payloads, now)
+            return _append(folder, machine, drafts, payloads, now, sync=sync)
     except OSError as error:
         raise cannot_write(folder, error) from None
 
 
 def _append(
-    folder: str, machine: str, drafts: Sequence[Draft], payloads: list[bytes], now: int
+    folder: str, machine: str, drafts: Sequence[Draft], payloads: list[bytes], now: int, *, sync: bool
 ) -> list[Written]:
     names = segments(folder)
     end = _end_of_series(folder, machine, names)
@@ -119,7 +122,9 @@ def _append(
         written.append(Written(machine, number, memory))
     fresh = not end.segment or end.size >= ROTATE
     name = next_segment(end.segment) if fresh else end.segment
-    _write(os.path.join(folder, name), b"".join(lines), 0 if fresh else end.size)
+    if fresh and end.segment:
+        _write(os.path.join(folder, end.segment), b"", end.size)  # what was not synced there
+    _write(os.path.join(folder, name), b"".join(lines), 0 if fresh else end.size, sync=sync)
     if fresh:
         sync_folder(folder)
     return written
@@ -133,7 +138,7 @@ def _payload(draft: Draft) -> bytes:
     return payload
 
 
-def _write(path: str, content: bytes, size: int) -> None:
+def _write(path: str, content: bytes, size: int, *, sync: bool = True) -> None:
     """Write behind the last whole line; if that fails, leave the file as it was."""
     descriptor = open_private(path, os.O_RDWR | os.O_APPEND)
     try:
@@ -141,7 +146,8 @@ def _write(path: str, content: bytes, size: int) -> None:
             count = os.write(descriptor, content)
             if count != len(content):
                 raise OSError(28, "no space left on device")  # noqa: TRY301 - the same way out as any other
-            _sync(descriptor)
+            if sync:
+                _sync(descriptor)
         except OSError:
             os.ftruncate(descriptor, size)
             raise

@@ -13,7 +13,7 @@ from told.journal.read import operations_of
 from told.store.database import drop_database
 from told.store.memories import UNREADABLE, Memories, memory_path, open_memory_database
 from told.store.memory_condition import optimize, purge
-from told.store.memory_records import FORGOTTEN
+from told.store.memory_records import CAPTURE, FORGOTTEN, USER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from told.journal.model import Operation
     from told.store.memory_records import Position
 
+SET = "set"  # the operation that notes something about no memory: {"set": {topic: {name: value}}}
 _BATCH = 4000
 # What a prompt may wait for.
 _HURRY_MS = 20
@@ -135,9 +136,23 @@ def _apply(memories: Memories, batch: list[Entry], positions: dict[tuple[str, st
         if not done:
             stale.add(family)
     writer.set_stale(stale)
+    for entry in batch:
+        _note(memories, entry.operation)
     ends = {(entry.machine, entry.segment): entry.position for entry in batch}
     for (machine, segment), position in ends.items():
         writer.put_position(machine, segment, position)
+
+
+def _note(memories: Memories, operation: Operation | None) -> None:
+    """Store what an operation notes that is about no memory; agents have no say there."""
+    if operation is None or operation.kind != SET or operation.by not in (USER, CAPTURE):
+        return
+    topics = (operation.payload or {}).get(SET)
+    for topic, notes in topics.items() if isinstance(topics, dict) else ():
+        for name, value in notes.items() if isinstance(notes, dict) else ():
+            if isinstance(value, (str, int)):
+                key = (operation.at, operation.machine, operation.number)
+                memories.writer.put_noted(topic, name, str(value), key)
 
 
 def _sorted_out(
@@ -215,6 +230,6 @@ def _put(memories: Memories, folded: Folded, *, fresh: bool = False) -> None:
 
 
 def _extra_words(text: str, at: int) -> str:
-    from told.search.index_text import extra_words
+    from told.search.memory_words import memory_words
 
-    return extra_words(text, at)
+    return memory_words(text, at)

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 UNDO = "undo"
-# What is only counted: a locked memory is not changed by having been seen.
-_COUNTED = frozenset(("show", "follow", "repeat"))
+# What is only counted, or follows its project: a locked memory is not changed by that.
+_HARMLESS = frozenset(("show", "follow", "repeat", "move"))
 _LATEST = 1 << 53
 _MOST = 32  # of each list that a memory carries
 
@@ -60,7 +60,7 @@ def born(memory: str, operation: Operation, key: tuple[int, str, int]) -> Memory
 def step(memory: Memory, operation: Operation, key: tuple[int, str, int]) -> Memory:
     """Return a memory after an operation. A locked one is changed by nobody but the user."""
     frozen = memory.status == FORGOTTEN and operation.kind != "forget"
-    if frozen or (memory.locked and operation.by != USER and operation.kind not in _COUNTED):
+    if frozen or (memory.locked and operation.by != USER and operation.kind not in _HARMLESS):
         return replaced(memory, last=key)
     return replaced(STEPS[operation.kind](memory, operation), last=key)
 
@@ -146,6 +146,13 @@ def _undo(memory: Memory, operation: Operation) -> Memory:  # noqa: ARG001 - wha
     return memory
 
 
+def _move(memory: Memory, operation: Operation) -> Memory:
+    """Let a memory follow its project to another key."""
+    scope = _text(_said(operation).get("scope"))
+    both_projects = memory.scope.startswith(PROJECT) and scope.startswith(PROJECT) and scope != PROJECT
+    return replaced(memory, scope=scope) if both_projects else memory
+
+
 def _revise(memory: Memory, operation: Operation) -> Memory:
     return replaced(memory, **_content(_said(operation)), updated=operation.at)
 
@@ -153,7 +160,8 @@ def _revise(memory: Memory, operation: Operation) -> Memory:
 STEPS: dict[str, Callable[[Memory, Operation], Memory]] = {
     "lock": _lock, "unlock": _unlock, "confirm": _confirm, "reject": _reject, "supersede": _supersede,
     "quarantine": _quarantine, "release": _release, "forget": _forget, "show": _show, "follow": _follow,
-    "repeat": _repeat, "edge": _edge, "share": _revise, "expire": _revise, "revise": _revise, UNDO: _undo,
+    "repeat": _repeat, "edge": _edge, "share": _revise, "expire": _revise, "revise": _revise, "move": _move,
+    UNDO: _undo,
 }  # fmt: skip
 
 
@@ -206,7 +214,9 @@ def _evidence(given: Any) -> tuple[Evidence, ...]:
             turn = one.get("turn")
             number = turn if isinstance(turn, int) and abs(turn) < _LATEST else 0
             texts = [_text(one.get(name)) for name in ("agent", "session", "quote")]
-            found[Evidence(texts[0], texts[1], int(number), texts[2], _moment(one.get("at")))] = None
+            at, words = _moment(one.get("at")), _moment(one.get("words"))
+            mark = _text(one.get("mark"))
+            found[Evidence(texts[0], texts[1], int(number), texts[2], at, mark, words)] = None
     return tuple(found)
 
 

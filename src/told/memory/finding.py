@@ -29,6 +29,7 @@ class Wanted:
     locked: bool = False
     words: str = ""
     since: int = 0
+    deeds: bool = True  # also notes on what agents did
 
 
 def meant(memories: Memories, given: str, scopes: Sequence[str], now: int) -> list[Memory]:
@@ -53,8 +54,9 @@ def listed(memories: Memories, wanted: Wanted, now: int, limit: int) -> list[Mem
         rows = _with_words(memories, wanted, now)
     else:
         rows = memories.listed(
-            status=wanted.status, scopes=wanted.scopes, kinds=kinds, limit=-1 if filtered else limit
-        )
+            status=wanted.status, scopes=wanted.scopes, kinds=kinds, limit=-1 if filtered else limit,
+            deeds=wanted.deeds,
+        )  # fmt: skip
     found = memories.load(rows)
     fitting = [found[row] for row in rows if row in found and _fits(found[row], wanted)]
     return fitting[: limit if limit > 0 else None]

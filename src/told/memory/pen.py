@@ -30,18 +30,26 @@ class Pen:
         self._act = os.urandom(6).hex()
         self._drafts: list[Draft] = []
 
+    def begin_act(self) -> None:
+        """What is noted from here on is undone on its own."""
+        self._act = os.urandom(6).hex()
+
     def note(self, operation: str, memory: str, /, **payload: Any) -> None:
         """Add an operation."""
         self._drafts.append(Draft(operation, self.caller.by, payload | {ACT: self._act}, memory))
 
-    def new_id(self) -> str:
-        """Return an id that no memory has."""
-        return new_memory_id(lambda one: bool(self.memories.like(one, 1)))
+    def new_id(self, seed: str = "") -> str:
+        """Return an id that no memory has; for the same seed the same, as long as none has it."""
+        return new_memory_id(lambda one: bool(self.memories.like(one, 1)), seed)
 
-    def write(self) -> None:
-        """Write everything; when this returns it is on disk, and the memories show it."""
+    def write(self, *, sync: bool = True) -> None:
+        """Write everything; when this returns it is on disk, and the memories show it.
+
+        Args:
+            sync: Without it, it is on disk only after a later call that syncs.
+        """
         if self._drafts:
-            append(self.home, self._drafts, now=self.now)
+            append(self.home, self._drafts, now=self.now, sync=sync)
             self._drafts = []
             catch_up(self.home, self.memories)
 

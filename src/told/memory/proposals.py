@@ -33,14 +33,24 @@ class Proposal:
     session: str
     at: int
     decided: str
+    asked_by: str  # an agent, or told itself for what the user said in a session against a locked memory
 
 
-def propose(pen: Pen, action: str, memory: str, *, by: str = "") -> str:
-    """Note that an agent asks for something; it says no text, so that forgetting the memory is enough."""
+def propose(pen: Pen, action: str, memory: str, *, by: str = "", place: tuple[str, str] | None = None) -> str:
+    """Note that something is asked for; it says no text, so that forgetting the memory is enough.
+
+    Args:
+        pen: Of who asks.
+        action: What is to be done.
+        memory: To which memory.
+        by: The memory that is to take its place.
+        place: The agent and session in which it was said, if that is not where the command is given.
+    """
+    agent, session = place or (pen.caller.agent, pen.caller.session)
     made = public_id("p", os.urandom(16).hex())
     pen.note(
         PROPOSE, memory, proposal=made, action=action, by=by,
-        agent=pen.caller.agent, session=pen.caller.session,
+        agent=agent, session=session,
     )  # fmt: skip
     return made
 
@@ -58,7 +68,7 @@ def proposals(home: str) -> list[Proposal]:
         elif one.kind == PROPOSE and name and payload.get("action") in ACTIONS:
             found[name] = Proposal(
                 name, _text(payload, "action"), one.memory, _text(payload, "by"), _text(payload, "agent"),
-                _text(payload, "session"), one.at, OPEN,
+                _text(payload, "session"), one.at, OPEN, one.by,
             )  # fmt: skip
     return [replaced(one, decided=decided.get(one.id, OPEN)) for one in found.values()]
 

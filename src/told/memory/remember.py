@@ -12,6 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from told.memory.capture import Statement
+    from told.memory.describe import Described
     from told.memory.pen import Pen
     from told.store.memory_records import Memory
 
@@ -37,6 +39,11 @@ class Said:
     agent: str = TERMINAL
     session: str = ""
     turn: int = 0
+    at: int = 0  # when it was said; 0 is now
+    about: Described | Statement | None = None  # what it shows by itself, if that is known
+    label: str = ""  # of an observation: what it was
+    seed: str = ""  # what its id is made from; chance if there is none
+    certainty: float = 1.0  # that it is worth keeping at all
 
 
 @record
@@ -89,39 +96,55 @@ def remember(pen: Pen, said: Said) -> Remembered:
 
 def write_down(pen: Pen, said: Said, *, status: str = "", kind: str = "remember") -> str:
     """Note the operation that makes a memory; return its id."""
-    from told.memory.describe import describe
+    about = said.about
+    if about is None:
+        from told.memory.describe import describe
 
-    about = describe(said.text)
+        about = describe(said.text)
     name = said.kind or (about.kind if said.trust == USER else OBSERVATION)
-    alpha, beta = _PRIOR.get(said.trust, (1.0, 1.0))
+    alpha, beta = _prior(said)
     payload: dict[str, Any] = {
         "text": said.text, "kind": name, "scope": said.scope, "trust": said.trust,
         "importance": _IMPORTANCE.get(name, 4.0), "alpha": alpha, "beta": beta,
         "triggers": [[one.kind, one.value] for one in about.triggers], "entities": list(about.entities),
-        "evidence": [_place(pen, said)],
+        "evidence": [place_of(said, pen.now)],
     }  # fmt: skip
     if said.locked and pen.caller.is_user:
         payload["locked"] = True
+    if said.at:
+        payload["created"] = said.at
+    if said.label:
+        payload["label"] = said.label
     if status:
         payload["status"] = status
-    memory = pen.new_id()
+    memory = pen.new_id(said.seed)
     pen.note(kind, memory, **payload)
     return memory
+
+
+def _prior(said: Said) -> tuple[float, float]:
+    """Return what is believed of a statement before anything happened; half of it if that was a guess."""
+    alpha, beta = _PRIOR.get(said.trust, (1.0, 1.0))
+    guessed = (alpha + beta) / 2
+    return tuple(  # type: ignore[return-value]
+        round(guessed + (known - guessed) * said.certainty, 3) for known in (alpha, beta)
+    )
 
 
 def _again(pen: Pen, said: Said, old: Memory) -> Remembered:
     """Count that something was said again: against it if it was shown and did not help, else for it."""
     counts = pen.caller.is_user or not by_user(old)
     if counts:
-        pen.note("repeat" if old.shown else "confirm", old.id, evidence=[_place(pen, said)])
+        pen.note("repeat" if old.shown else "confirm", old.id, evidence=[place_of(said, pen.now)])
     if said.locked and pen.caller.is_user and not old.locked:
         pen.note("lock", old.id)
     pen.write()
     return Remembered(pen.read(old.id), again=True, counted=counts)
 
 
-def _place(pen: Pen, said: Said) -> dict[str, Any]:
+def place_of(said: Said, now: int) -> dict[str, Any]:
+    """Return where a statement was said, as evidence."""
     return {
         "agent": said.agent, "session": said.session, "turn": said.turn,
-        "quote": said.quote or said.text, "at": pen.now,
+        "quote": said.quote or said.text, "at": said.at or now,
     }  # fmt: skip

@@ -8,7 +8,7 @@ from told.journal.read import read
 from told.journal.steps import UNDO
 from told.memory.pen import ACT
 from told.record import record
-from told.store.memory_records import USER
+from told.store.memory_records import CAPTURE, USER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,13 +29,17 @@ class Undone:
 
 
 def undo(pen: Pen, memory: str = "") -> Undone | None:
-    """Take back the user's last command, or the last one that touched a memory; None if there is none."""
+    """Take back the user's last command, or the last that touched a memory; None if there is none.
+
+    What told learned by itself is only taken back where its memory is named.
+    """
+    by = (USER, CAPTURE) if memory else (USER,)
     operations = _operations(pen.home)
     cancelled = undone(operations)
     erased = {one.memory for one in operations if one.kind == "forget"}
     waiting = [
         one for one in operations
-        if one.by == USER and one.kind in KNOWN - _NOT and _name(one) not in cancelled
+        if one.by in by and one.kind in KNOWN - _NOT and _name(one) not in cancelled
         and one.memory and one.memory not in erased
     ]  # fmt: skip
     last = next((one for one in reversed(waiting) if memory in ("", one.memory)), None)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import apsw
+
 from told.record import record
 from told.store.database import rows
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import apsw
+from told.store.expected import layout_damage, structure_damage, words_damage
+from told.store.schema import migrate
+from told.store.sealing import broken_seals
 
 
 @record
@@ -22,6 +23,22 @@ class Inventory:
     turns: int
     last: int
     problems: int
+
+
+def damaged(connection: apsw.Connection) -> list[str]:
+    """Return what is wrong with `sessions.db`, each in a few words; nothing if all is as it was written."""
+    found: list[str] = []
+    for check in (
+        structure_damage,
+        lambda one: layout_damage(one, migrate, "turn_words"),
+        lambda one: [f"rows of the table {name} were changed" for name in broken_seals(one)],
+        lambda one: words_damage(one, "turn_words"),
+    ):
+        try:
+            found += check(connection)
+        except (apsw.Error, UnicodeDecodeError) as error:
+            found.append(f"cannot be read: {error}")
+    return list(dict.fromkeys(found))
 
 
 class Condition:

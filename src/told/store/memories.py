@@ -35,6 +35,7 @@ UNREADABLE = (apsw.NotADBError, apsw.CorruptError, UnicodeDecodeError)
 _COLUMNS = ", ".join(WRITTEN)
 _END = 1 + len(COLUMNS)
 _FEW = 500  # values in one query
+_DEED = "(trust = 'agent' AND kind = 'observation' AND label != '')"
 
 
 def memory_path(home: str) -> str:
@@ -102,19 +103,64 @@ class Memories(MemoryMatching):
             "SELECT status, kind, scope, count(*), sum(locked) FROM memory GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
         )
 
+    def tally(self) -> list[tuple[str, str, str, str, int, int]]:
+        """Return (status, kind, scope, trust, how many, how many of them locked)."""
+        return rows(
+            self._db,
+            "SELECT status, kind, scope, trust, count(*), sum(locked) FROM memory GROUP BY 1, 2, 3, 4"
+            " ORDER BY 1, 2, 3, 4",
+        )
+
+    def since(self, kind: str, at: int) -> tuple[int, int]:
+        """Return how many active memories of a kind were made since a time, and how many were shown."""
+        sql = (
+            "SELECT coalesce(sum(created >= ?2), 0), coalesce(sum(shown_last >= ?2), 0) FROM memory"
+            " WHERE status = 'active' AND kind = ?1"
+        )
+        made, shown = rows(self._db, sql, (kind, at))[0]
+        return made, shown
+
+    def from_sessions(self) -> int:
+        """Return how many active memories are what users said in sessions."""
+        sql = (
+            "SELECT count(*) FROM memory WHERE status = 'active' AND trust = 'user'"
+            " AND row IN (SELECT row FROM evidence_of)"
+        )
+        return int(rows(self._db, sql)[0][0])
+
+    def said_again(self) -> list[int]:
+        """Return the rows of the memories that were said more than once."""
+        return self._rows("memory", "repeated > 0", (), -1)
+
+    def deeds(self, scopes: Sequence[str]) -> int:
+        """Return how many active memories only say what an agent did."""
+        where = f" AND scope IN ({_marks(scopes)})" if scopes else ""
+        sql = f"SELECT count(*) FROM memory WHERE status = 'active' AND {_DEED}{where}"
+        return int(rows(self._db, sql, tuple(scopes))[0][0])
+
     # -- rows, the newest first ---------------------------------------------------------------------
 
     def listed(
-        self, *, status: str = ACTIVE, scopes: Sequence[str] = (), kinds: Sequence[str] = (), limit: int = -1
-    ) -> list[int]:
-        """Return the rows of memories with this status, of any of the scopes and kinds, if such are given."""
+        self, *, status: str = ACTIVE, scopes: Sequence[str] = (), kinds: Sequence[str] = (),
+        limit: int = -1, deeds: bool = True,
+    ) -> list[int]:  # fmt: skip
+        """Return the rows of memories with this status, of any of the scopes and kinds, if such are given.
+
+        Without `deeds`, notes on what agents did are left out.
+        """
         conditions = ["status = 'active'" if status == ACTIVE else "status = ? AND status != 'active'"]
         values: list[Any] = [] if status == ACTIVE else [status]
         for column, wanted in (("scope", scopes), ("kind", kinds)):
             if wanted:
                 conditions.append(f"{column} IN ({_marks(wanted)})")
                 values += wanted
+        if not deeds:
+            conditions.append(f"NOT {_DEED}")
         return self._rows("memory", " AND ".join(conditions), values, limit)
+
+    def of_scope(self, scope: str) -> list[int]:
+        """Return the rows of all memories of a scope, whatever became of them."""
+        return self._rows("memory", "scope = ?", (scope,), -1)
 
     def locked(self, scopes: Sequence[str], limit: int = -1) -> list[int]:
         """Return the rows of the locked memories of some scopes."""
@@ -143,6 +189,12 @@ class Memories(MemoryMatching):
     def of_session(self, session: str) -> list[int]:
         """Return the rows of memories that come from a session, the forgotten ones included."""
         return self._rows("evidence_of", "session = ?", (session,), -1)
+
+    # -- what the journal notes beside memories --------------------------------------------------------
+
+    def noted(self, topic: str) -> dict[str, str]:
+        """Return all notes of a topic by name, such as how far each session was listened to."""
+        return dict(rows(self._db, "SELECT name, value FROM noted WHERE topic = ? AND value != ''", (topic,)))
 
     # -- between memories, and between memories and sessions ------------------------------------------
 

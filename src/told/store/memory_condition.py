@@ -6,24 +6,34 @@ import apsw
 
 from told.errors import BusyError
 from told.store.database import rows
-from told.store.memory_rows import COLUMNS, PATHS, WRITTEN, hash_of_row, memory_of, paths
+from told.store.expected import layout_damage, structure_damage, words_damage
+from told.store.memory_rows import COLUMNS, INDEXED, PATHS, WRITTEN, hash_of_row, memory_of, paths
+from told.store.memory_schema import migrate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+_OTHERS = ("shown", "noted", "orphan")
 _MEMORIES = f"SELECT {', '.join(WRITTEN)} FROM memory ORDER BY row"
 
 
 def damaged(connection: apsw.Connection) -> list[str]:
     """Return what is wrong with the file, each in a few words; nothing if all is as it was written."""
     found: list[str] = []
-    for check in (_structure, _memories, _words, _shown):
+    for check in (structure_damage, _layout, _memories, _words, _shown, _noted):
         try:
             found += check(connection)
         except (apsw.Error, UnicodeDecodeError) as error:
             found.append(f"cannot be read: {error}")
     return found
+
+
+def empty() -> apsw.Connection:
+    """Return a database of memories in memory alone."""
+    connection = apsw.Connection(":memory:")
+    migrate(connection)
+    return connection
 
 
 def purge(connection: apsw.Connection) -> None:
@@ -50,15 +60,21 @@ def optimize(connection: apsw.Connection) -> None:
 
 def dump(connection: apsw.Connection) -> dict[str, list[Any]]:
     """Return every row of every table that the journal decides; two equal dumps give equal answers."""
-    tables = {name: rows(connection, f"SELECT * FROM {name}") for name in (*PATHS, "shown", "orphan")}
+    tables = {name: rows(connection, f"SELECT * FROM {name}") for name in (*PATHS, *_OTHERS)}
     tables["memory"] = rows(connection, _MEMORIES)
     terms = rows(connection, "SELECT term, doc, cnt FROM memory_vocabulary")
     return {name: sorted(found) for name, found in tables.items()} | {"words": sorted(terms)}
 
 
-def _structure(connection: apsw.Connection) -> list[str]:
-    # `quick_check` does not look whether indexes fit their tables.
-    return [str(row[0]) for row in rows(connection, "PRAGMA integrity_check(5)") if row[0] != "ok"]
+def facts(connection: apsw.Connection) -> dict[str, list[Any]]:
+    """Return what the journal alone decides: all but the extra words, which depend on place and program."""
+    columns = ", ".join(name for name in WRITTEN if name not in ("extra", "hash"))
+    tables = {name: sorted(rows(connection, f"SELECT * FROM {name}")) for name in (*PATHS, *_OTHERS)}
+    return tables | {"memory": rows(connection, f"SELECT {columns} FROM memory ORDER BY row")}
+
+
+def _layout(connection: apsw.Connection) -> list[str]:
+    return layout_damage(connection, migrate, "memory_words")
 
 
 def _memories(connection: apsw.Connection) -> list[str]:
@@ -81,14 +97,41 @@ def _memories(connection: apsw.Connection) -> list[str]:
 
 
 def _words(connection: apsw.Connection) -> list[str]:
-    """Compare the full-text index with the memories."""
+    """Compare the full-text index with the memories, and every word in it with one that is made anew.
+
+    The check that the index has of its own misses some changes.
+    """
+    found = words_damage(connection, "memory_words")
+    columns = ", ".join(INDEXED)
+    laid_out = rows(connection, "SELECT sql FROM sqlite_schema WHERE name = 'memory_words'")[0][0]
+    tokenize = laid_out.partition("tokenize=")[2]
+    connection.execute(f"CREATE VIRTUAL TABLE temp.anew USING fts5({columns}, tokenize={tokenize}")
     try:
-        connection.execute("INSERT INTO memory_words(memory_words, rank) VALUES('integrity-check', 1)")
-    except (apsw.CorruptError, apsw.SQLError):
-        return ["the index does not fit the memories"]
-    return []
+        connection.execute(f"INSERT INTO temp.anew(rowid, {columns}) SELECT row, {columns} FROM memory")
+        if not found and _places(connection, "temp", "anew") != _places(connection, "main", "memory_words"):
+            found = ["the full-text index does not fit"]
+    finally:
+        connection.execute("DROP TABLE temp.anew")
+    return found
+
+
+def _places(connection: apsw.Connection, where: str, index: str) -> int:
+    """Return one number for every word in an index and its place."""
+    total = 0
+    connection.execute(f"CREATE VIRTUAL TABLE temp.places USING fts5vocab({where}, {index}, instance)")
+    try:
+        for row in connection.execute("SELECT term, doc, col, offset FROM temp.places"):
+            total ^= int.from_bytes(hash_of_row(row), "big")
+    finally:
+        connection.execute("DROP TABLE temp.places")
+    return total
 
 
 def _shown(connection: apsw.Connection) -> list[str]:
     changed = [row for row in rows(connection, "SELECT * FROM shown") if hash_of_row(row[:-1]) != row[-1]]
     return [f"{len(changed)} places where memories were shown were changed"] if changed else []
+
+
+def _noted(connection: apsw.Connection) -> list[str]:
+    changed = [row for row in rows(connection, "SELECT * FROM noted") if hash_of_row(row[:-1]) != row[-1]]
+    return [f"{len(changed)} notes were changed"] if changed else []

@@ -9,6 +9,7 @@ DECISION, FACT, WARNING, OBSERVATION = "decision", "fact", "warning", "observati
 KINDS = (RULE, CORRECTION, PREFERENCE, DECISION, FACT, WARNING, OBSERVATION)
 ACTIVE, SUPERSEDED, QUARANTINED, FORGOTTEN = "active", "superseded", "quarantined", "forgotten"
 USER, AGENT, TOOL, TEAM = "user", "agent", "tool", "team:"
+CAPTURE = "capture"  # who writes down what users said in sessions: told itself
 GLOBAL, PROJECT, SHARED = "global", "project:", "shared:"
 
 
@@ -21,6 +22,8 @@ class Evidence:
     turn: int = 0
     quote: str = ""
     at: int = 0
+    mark: str = ""  # of words that were forgotten here: a keyed hash of them …
+    words: int = 0  # … and how many they were
 
 
 @record

@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import apsw
 
-VERSION = 1
+VERSION = 2
 
 # `scope_word` comes first so that a query can be held to some scopes inside the index.
 # `trigger_of`, `entity_of` and their like only have active memories, so what they find can be used.
@@ -59,6 +59,9 @@ CREATE INDEX shown_memory ON shown(memory_id, session);
 CREATE TABLE position(
   machine TEXT NOT NULL, segment TEXT NOT NULL, size INTEGER NOT NULL, number INTEGER NOT NULL,
   mark TEXT NOT NULL, PRIMARY KEY(machine, segment)) WITHOUT ROWID;
+CREATE TABLE noted(
+  topic TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, at INTEGER NOT NULL, machine TEXT NOT NULL,
+  number INTEGER NOT NULL, hash BLOB NOT NULL, PRIMARY KEY(topic, name)) WITHOUT ROWID;
 CREATE TABLE stale(memory_id TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE orphan(memory_id TEXT PRIMARY KEY) WITHOUT ROWID;
 """

@@ -102,6 +102,17 @@ class MemoryWriter:
         """Forget where a memory was shown."""
         self._db.execute("DELETE FROM shown WHERE memory_id = ?", (memory_id,))
 
+    def put_noted(self, topic: str, name: str, value: str, key: tuple[int, str, int]) -> None:
+        """Store a note; the latest one counts, whichever comes first."""
+        known = rows(
+            self._db, "SELECT at, machine, number FROM noted WHERE topic = ? AND name = ?", (topic, name)
+        )
+        if not known or known[0] <= key:
+            values = (topic, name, value, *key)
+            self._db.execute(
+                "INSERT OR REPLACE INTO noted VALUES(?, ?, ?, ?, ?, ?, ?)", (*values, hash_of_row(values))
+            )
+
     # -- how far the journal has been applied -------------------------------------------------------
 
     def positions(self) -> dict[tuple[str, str], Position]:

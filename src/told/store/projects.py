@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from told.record import record
 from told.store.database import rows
+from told.store.fresh import Fresh
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,7 +61,9 @@ class Projects:
         return Project(self._db.last_insert_rowid(), key, name, root)
 
     def rename(self, project_id: int, key: str, name: str) -> None:
-        """Give a project a better key, once it is known."""
+        """Give a project a better key, once it is known; its memories have to be told."""
+        for (old,) in rows(self._db, "SELECT key FROM project WHERE id = ?", (project_id,)):
+            Fresh(self._db).rename(old, key)
         self._db.execute("UPDATE project SET key = ?, name = ? WHERE id = ?", (key, name, project_id))
 
     def place(self, path: str, project_id: int) -> None:
@@ -77,6 +80,8 @@ class Projects:
 
     def move(self, old: int, new: int) -> list[tuple[int, str, str]]:
         """Move a project's folders to another one; return the (id, cwd, part) of its sessions."""
+        keys = dict(rows(self._db, "SELECT id, key FROM project WHERE id IN (?, ?)", (old, new)))
+        Fresh(self._db).rename(keys[old], keys[new])
         self._db.execute("UPDATE place SET project_id = ? WHERE project_id = ?", (new, old))
         return rows(self._db, "SELECT id, cwd, part FROM session WHERE project_id = ?", (old,))
 

@@ -7,12 +7,13 @@ leads from is rebuilt instead. A migration is never edited once released.
 from __future__ import annotations
 
 from told.store.database import Transaction, rows
+from told.store.sealing import seal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import apsw
 
-VERSION = 1
+VERSION = 2
 
 # Indexed words of a turn. `project` comes first so that a query can be held to one project inside the index.
 _SCHEMA = """
@@ -84,8 +85,26 @@ CREATE TABLE sweep(
 INSERT INTO sweep VALUES(1, 0, 0, '');
 """
 
+# What waits to be learned from: sessions with new turns, projects that got another key; and what users say
+# again and again, by a number that stands for its words.
+_LEARNING = """
+CREATE TABLE fresh(
+  stage INTEGER NOT NULL, session_id INTEGER NOT NULL REFERENCES session,
+  PRIMARY KEY(stage, session_id)) WITHOUT ROWID;
+CREATE TABLE renamed(old TEXT PRIMARY KEY, new TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE said(
+  words INTEGER NOT NULL, session_id INTEGER NOT NULL REFERENCES session, n INTEGER NOT NULL,
+  PRIMARY KEY(words, session_id)) WITHOUT ROWID;
+"""
+
 # From version N to N + 1.
-_MIGRATIONS: dict[int, str] = {}
+_MIGRATIONS: dict[int, str] = {
+    1: _LEARNING
+    + "INSERT INTO fresh SELECT stage, id FROM session, (SELECT 0 AS stage UNION SELECT 1) WHERE turns > 0;"
+}
+
+
+_FIRST_SEALED = 2
 
 
 def version(connection: apsw.Connection) -> int:
@@ -105,10 +124,13 @@ def migrate(connection: apsw.Connection) -> bool:
     with Transaction(connection):
         found = version(connection)
         if found == 0:
-            connection.execute(_SCHEMA)
+            connection.execute(_SCHEMA + _LEARNING)
+            seal(connection)
         while 0 < found < VERSION and found in _MIGRATIONS:
             connection.execute(_MIGRATIONS[found])
             found += 1
+            if found == _FIRST_SEALED:
+                seal(connection)
         if found not in (0, VERSION):
             return False
         connection.execute(f"PRAGMA user_version={VERSION}")

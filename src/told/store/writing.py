@@ -7,6 +7,7 @@ from _blake2 import blake2s
 from told.record import record
 from told.store.database import rows
 from told.store.facts import SessionFacts
+from told.store.fresh import Fresh
 from told.store.ids import NOTE, TITLE, project_token, public_id
 from told.store.words import WordsTransaction, net_changes
 
@@ -75,6 +76,7 @@ class Writer:
         self._words = words
         self._near = near
         self.facts = SessionFacts(connection)
+        self.fresh = Fresh(connection)
         self._pending: list[tuple[int, bool, tuple[str, ...]]] = []
 
     def transaction(self) -> WordsTransaction:

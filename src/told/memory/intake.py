@@ -1,0 +1,180 @@
+"""Learns from sessions as they come in: what users said in them, written down once, in the order of time.
+
+How far each session was listened to stands in the journal, next to what was learned from it, so that nothing
+is learned twice: not after a crash, not when the session is read again, not after it was forgotten.
+"""
+
+from __future__ import annotations
+
+import time
+
+from told.journal.apply import SET
+from told.memory._intake_often import Often
+from told.memory.capture import capture
+from told.memory.compare import compare
+from told.memory.proposals import propose
+from told.memory.remember import Said, place_of, write_down
+from told.memory.scopes import rename_project
+from told.record import record
+from told.store.fresh import TO_CAPTURE
+from told.store.memory_records import FORGOTTEN, GLOBAL, PROJECT, QUARANTINED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from told.memory.pen import Pen
+    from told.memory.review import Reviewed
+    from told.store.fresh import Fresh, FreshSession
+    from told.store.memory_records import Memory
+    from told.store.reading import Reading, TurnRow
+
+CAPTURED = "captured"  # the topic of the notes that say how far a session was listened to
+UNKNOWN = f"{PROJECT}unknown"  # the scope of what was said nobody knows where
+_BEFORE = 600  # characters of the agent's text before a message
+_SESSIONS = 200  # learned from in one go
+
+
+@record
+class Learned:
+    """What came of it."""
+
+    sessions: int = 0
+    statements: int = 0  # new ones
+    again: int = 0  # what was known
+    observations: int = 0  # of what agents did
+    followed: int = 0  # what agents were shown and did
+
+
+class Intake:
+    """One run over the sessions that nobody has listened to."""
+
+    def __init__(self, pen: Pen, fresh: Fresh, reading: Reading) -> None:
+        """Take the pen of told itself, and the sessions."""
+        self._pen = pen
+        self._fresh = fresh
+        self._reading = reading
+        self._often = Often(fresh, reading)
+        self._sessions = self._new = self._known = 0
+
+    def run(self, seconds: float | None = None) -> Learned:
+        """Learn from everything that is new, or for so long."""
+        deadline = None if seconds is None else time.monotonic() + seconds
+        self._rename()
+        while deadline is None or time.monotonic() < deadline:
+            sessions = self._fresh.waiting(TO_CAPTURE, limit=_SESSIONS)
+            if not sessions:
+                break
+            self._some(sessions, deadline)
+        seen = self._look_back(deadline)
+        return Learned(self._sessions, self._new, self._known, seen.observations, seen.followed)
+
+    def _look_back(self, deadline: float | None) -> Reviewed:
+        from told.memory.review import Review
+
+        return Review(self._pen, self._fresh, self._reading).run(deadline)
+
+    def _rename(self) -> None:
+        """Let memories follow a project that got another key."""
+        renamed = self._fresh.renamed()
+        for old, new in renamed:
+            memories = self._pen.memories
+            for one in memories.load(memories.of_scope(PROJECT + old)).values():
+                self._pen.note("move", one.id, scope=PROJECT + new)
+            rename_project(self._pen, PROJECT + old, PROJECT + new)
+        self._pen.write()
+        if renamed:
+            self._fresh.told_of(renamed)
+
+    def _some(self, sessions: Sequence[FreshSession], deadline: float | None) -> None:
+        known = self._pen.memories.noted(CAPTURED)
+        heard: list[Said] = []
+        listened: list[FreshSession] = []
+        for session in sessions:
+            if listened and deadline is not None and time.monotonic() > deadline:
+                break
+            heard += self._listen(session, int(known.get(session.name, "0")))
+            listened.append(session)
+        for said in self._often.found(listened):
+            heard += self._unknown(said.agent, said.session, [said])
+        for said in sorted(heard, key=lambda one: (one.at, one.session, one.turn)):
+            self._take(said)
+        marks = {one.name: one.next_n for one in listened if int(known.get(one.name, "0")) < one.next_n}
+        if marks:
+            self._pen.note(SET, "", **{SET: {CAPTURED: marks}})
+            self._pen.write()  # with this, all that was learned is on disk
+        self._fresh.done(TO_CAPTURE, listened, self._often.take())
+        self._sessions += len(listened)
+
+    def _listen(self, session: FreshSession, start: int) -> list[Said]:
+        """Return what a user said in the turns that are new; a helper's task was written by an agent."""
+        if session.kind:
+            return []
+        found = []
+        before = ""
+        for turn in self._reading.turns(session.id):
+            if turn.n >= start:
+                found += _statements(session, turn, before, self._pen.now)
+            self._often.add(session, turn, is_new=turn.n >= start, taken=[one.quote for one in found])
+            before = turn.answered[-_BEFORE:]
+        return self._unknown(session.agent, session.native, found)
+
+    def _unknown(self, agent: str, session: str, found: list[Said]) -> list[Said]:
+        """Leave out what was written down from the same place before, or was forgotten there."""
+        if not found:
+            return found
+        memories = self._pen.memories
+        quotes: set[str] = set()
+        closed: set[int] = set()
+        for one in memories.load(memories.of_session(session)).values():
+            for place in one.evidence:
+                if (place.agent, place.session) == (agent, session):
+                    quotes.add(place.quote)
+                    if one.status == FORGOTTEN:
+                        closed.add(place.turn)
+        return [said for said in found if said.quote not in quotes and said.turn not in closed]
+
+    def _take(self, said: Said) -> None:
+        """Write a statement down, or count it for what is known; and end what it replaces."""
+        pen = self._pen
+        pen.begin_act()
+        found = compare(pen.memories, said.text, said.scope, said.at, said.at)
+        if found.repeats:
+            self._again(said, found.repeats[0])
+            pen.write(sync=False)
+            self._known += 1
+            return
+        against_locked = any(old.locked for old, _ in found.kept)
+        made = write_down(pen, said, status=QUARANTINED if against_locked else "")
+        for old, why in found.replaces:
+            pen.note("supersede", old.id, by=made, why=why)
+        for later, why in found.outdated_by[:1]:
+            pen.note("supersede", made, by=later.id, why=why)
+        for old, why in found.kept:
+            pen.note("edge", made, kind="contradicts", target=old.id, why=why)
+            if old.locked:
+                propose(pen, "correct", old.id, by=made, place=(said.agent, said.session))
+        pen.write(sync=False)
+        self._new += 1
+
+    def _again(self, said: Said, old: Memory) -> None:
+        """Count that the user had to say something again: against it only if it was shown before."""
+        shown = self._pen.memories.shown_in(said.session).get(old.id, 0)
+        helped_not = 0 < shown <= said.at
+        if any(place.session == said.session for place in old.evidence) and not helped_not:
+            return
+        weight = 1.0 if helped_not else 0.0
+        self._pen.note("repeat", old.id, weight=weight, evidence=[place_of(said, self._pen.now)])
+
+
+def _statements(session: FreshSession, turn: TurnRow, before: str, now: int) -> list[Said]:
+    project = PROJECT + session.project if session.project else UNKNOWN
+    at = turn.at if 0 < turn.at < now else now
+    return [
+        Said(
+            " ".join(one.text.split()), GLOBAL if one.scope == GLOBAL else project, one.kind,
+            quote=one.quote, agent=session.agent, session=session.native, turn=turn.n, at=at, about=one,
+            seed=f"{session.name}.{turn.n}.{number}", certainty=one.certainty,
+        )
+        for number, one in enumerate(capture(turn.asked, before))
+    ]  # fmt: skip
