@@ -163,7 +163,7 @@ def test_only_the_users_own_words_make_a_statement_the_users(
     )
     quoted = ["--quote", quote] if quote else []
     with inside(desk, CLAUDECODE="1", CLAUDE_CODE_SESSION_ID=session):
-        made = remember(desk, text, *quoted)
+        made = remember(desk, text, "--scope", "global", *quoted)
     assert made["trust"] == trust
     assert not made["locked"]
     evidence = memory(desk, made["id"])["evidence"][0]
@@ -174,7 +174,7 @@ def test_a_quote_of_another_session_does_not_count(desk: Machine) -> None:
     desk.claude(("Never push to main, please.", "Fine."), cwd=str(desk.home / "work/shop"))
     other = desk.claude(("Fix the login.", "Done."), cwd=str(desk.home / "work/shop"))
     with inside(desk, CLAUDECODE="1", CLAUDE_CODE_SESSION_ID=other):
-        made = remember(desk, "Never push to main", "--quote", "Never push to main")
+        made = remember(desk, "Never push to main", "--scope", "global", "--quote", "Never push to main")
     assert made["trust"] == "agent"
 
 

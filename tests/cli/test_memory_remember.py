@@ -137,6 +137,7 @@ def test_a_sub_folder_is_the_same_project(desk: Machine, monkeypatch: pytest.Mon
 def test_memories_are_filtered(desk: Machine) -> None:
     remember(desk, "Never use tabs")
     remember(desk, "--kind", "fact", "--lock", "The API lives in src/core")
+    desk.told("scopes", "create", "design")
     remember(desk, "--scope", "design", "Buttons are round")
     assert texts(desk, "--kind", "fact") == ["The API lives in src/core"]
     assert texts(desk, "--locked") == ["The API lives in src/core"]
@@ -162,7 +163,7 @@ def test_a_secret_is_taken_out_before_the_first_byte_is_stored(desk: Machine) ->
         (["remember", "!!!"], "nothing to remember"),
         (["remember", "x" * 5000], "too long to remember"),
         (["remember", "--kind", "law", "Never use tabs"], "There is no kind 'law'"),
-        (["remember", "--scope", "a b", "Never use tabs"], "no name of a scope"),
+        (["remember", "--scope", "a b", "Never use tabs"], "no name for a scope"),
         (["memories", "--status", "dead"], "There is no status 'dead'"),
         (["memories", "--kind", "law"], "There is no kind 'law'"),
         (["correct", "m2222222"], "the old one and the new one"),

@@ -36,6 +36,7 @@ class Command:
     hidden: bool = False
     mends: bool = False  # it makes the store anew, whatever state it is in
     tier: int = 0  # how much it discloses: 1 orientation, 2 search, 3 whole texts
+    learns: bool = False  # it is about memories, so what was said just now is read first
     rows: str = ""  # what a row of its output shows
 
 

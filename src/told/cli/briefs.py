@@ -32,8 +32,9 @@ def brief(context: Context, arguments: Arguments) -> int:
     with Desk(context) as desk:
         if prompt:
             made = prompt_brief(
-                desk.memories, _ask(desk, prompt), context.fence, budget=budget, session=session
-            )
+                desk.memories, _ask(desk, prompt, tools=arguments.flag("tools")), context.fence,
+                budget=budget, session=session, since=context.now if arguments.flag("again") else 0,
+            )  # fmt: skip
         else:
             from told.memory._brief_start import start_brief
 
@@ -83,10 +84,10 @@ def explain(context: Context, arguments: Arguments) -> int:
     return 0 if rows else 1
 
 
-def _ask(desk: Desk, prompt: str) -> Ask:
+def _ask(desk: Desk, prompt: str, *, tools: bool = False) -> Ask:
     project = _project(desk.context)
     folder = below(project.root, desk.context.cwd) if project else ""
-    return Ask(prompt, desk.scopes, desk.context.now, folder)
+    return Ask(prompt, desk.scopes, desk.context.now, folder, tools)
 
 
 def _project(context: Context) -> Project | None:

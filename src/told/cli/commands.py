@@ -30,9 +30,11 @@ COMMANDS = (
     ),
     Command(
         "search", "find what was said, in plain words",
-        "told.cli.searching", "search", operand="QUERY…", needs_operand=True, options=_WHERE, tier=2,
+        "told.cli.searching", "search", operand="QUERY…", needs_operand=True, tier=2,
+        options=(Option("in", "memories, sessions, or all; all if not given", "WHERE"), *_WHERE),
         rows="Looks in the current project first. Words in double quotes must stand just so.\n"
-        "Below each session: its best turn (.3: `told show ID.3`) and how many more (+2).",
+        "Memories first; below each session its best turn (.3: `told show ID.3`) and how\n"
+        "many more (+2).",
     ),
     Command(
         "show", "one session, turn or checkpoint, by the beginning of its id",
@@ -53,14 +55,16 @@ COMMANDS = (
             Option("start", "for the start of a session; this is the default"),
             Option("prompt", "only what this prompt needs", "TEXT"),
             Option("budget", "at most this many tokens; 450 if not given", "N", number=True),
-            Option("session", "leave out what this session was shown, and note the rest", "ID"), JSON,
+            Option("session", "leave out what this session was shown, and note the rest", "ID"),
+            Option("again", "say it again all the same: the session was compacted"),
+            Option("tools", "with --prompt: also what tools and files said"), JSON,
         ),
         rows="Where the last session stopped, what holds here, and background; each line\n"
         "with its date and who said it. Where nothing is needed, nothing is printed.",
     ),
     Command(
         "explain", "why a prompt's brief says what it says",
-        "told.cli.briefs", "explain", operand="PROMPT…", needs_operand=True, options=(JSON,),
+        "told.cli.briefs", "explain", operand="PROMPT…", needs_operand=True, learns=True, options=(JSON,),
         rows="For each memory: in or out, its score, and what each layer gave to it.",
     ),
     Command(
@@ -76,6 +80,7 @@ COMMANDS = (
     Command(
         "remember", "keep a statement for every later session",
         "told.cli.memories", "remember", operand="TEXT…", needs_operand=True,
+        learns=True,
         options=(KIND, SCOPE, Option("lock", "and lock it: only you can change it then"), QUOTE, JSON),
         rows="Without --scope it holds for the project of the current folder. What says the\n"
         "same again counts for what is known; what replaces an old one ends it, unless\n"
@@ -84,75 +89,116 @@ COMMANDS = (
     Command(
         "memories", "what is remembered, the newest first",
         "told.cli.memories", "memories", operand="WORDS…",
-        options=(
+        learns=True, options=(
             KIND, SCOPE, Option("status", "active, superseded, quarantined or forgotten", "STATUS"),
-            Option("source", "only from this agent's sessions, or terminal", "NAME"),
-            Option("locked", "only locked ones"), PROJECT, EVERYWHERE, LIMIT, JSON,
+            Option("source", "only from this agent's sessions, terminal, or file", "NAME"),
+            Option("locked", "only locked ones"),
+            Option("all", "also notes on what agents did"),
+            PROJECT, EVERYWHERE, LIMIT, JSON,
         ),
         rows="A row: when, id, kind, scope, locked, what it says. WORDS must all stand in it.",
     ),
     Command(
         "correct", "put a new statement in the place of an old one",
         "told.cli.memory_changes", "correct", operand="OLD NEW…", needs_operand=True,
-        options=(KIND, QUOTE, JSON),
+        learns=True, options=(KIND, QUOTE, JSON),
         rows="OLD is an id, or words in quotes that only one memory has.",
     ),
     Command(
         "lock", "make sure that only you can change a memory",
         "told.cli.memory_changes", "lock", operand="ID|TEXT…", needs_operand=True,
-        options=(KIND, SCOPE, QUOTE, JSON),
+        learns=True, options=(KIND, SCOPE, QUOTE, JSON),
         rows="A statement of three words or more is remembered and locked.",
     ),
     Command(
         "unlock", "let a memory be changed again",
-        "told.cli.memory_changes", "unlock", operand="ID…", needs_operand=True, options=(JSON,),
+        "told.cli.memory_changes", "unlock", operand="ID…", needs_operand=True, learns=True, options=(JSON,),
     ),
     Command(
         "confirm", "say that a memory is right",
-        "told.cli.memory_changes", "confirm", operand="ID…", needs_operand=True, options=(JSON,),
+        "told.cli.memory_changes", "confirm", operand="ID…", needs_operand=True, learns=True, options=(JSON,),
     ),
     Command(
         "reject", "say that a memory is not right, or not of use",
-        "told.cli.memory_changes", "reject", operand="ID…", needs_operand=True, options=(JSON,),
+        "told.cli.memory_changes", "reject", operand="ID…", needs_operand=True, learns=True, options=(JSON,),
     ),
     Command(
         "forget", "erase memories for good",
         "told.cli.memory_forget", "forget", operand="ID…",
-        options=(
-            Option("session", "all that come from this session", "ID"),
+        learns=True, options=(
+            Option("session", "this session, and all that comes from it", "ID"),
             Option("since", "all that were made since then", "WHEN"),
-            Option("source", "all from this agent's sessions, or terminal", "NAME"), FORCE, JSON,
+            Option("source", "all from this agent's sessions, terminal, or file", "NAME"), FORCE, JSON,
         ),
-        rows="This cannot be undone. What was forgotten is not captured again.",
+        rows="This cannot be undone. Of what was said no byte stays in told's own files,\n"
+        "and it is not read in again.",
     ),
     Command(
         "why", "where a memory comes from, and all that happened to it",
-        "told.cli.memory_history", "why", operand="ID…", needs_operand=True, options=(JSON,),
+        "told.cli.memory_history", "why", operand="ID…", needs_operand=True, learns=True, options=(JSON,),
     ),
     Command(
         "evolution", "how what is known of a topic developed",
-        "told.cli.memory_history", "evolution", operand="ID|TOPIC…", needs_operand=True, options=(JSON,),
+        "told.cli.memory_history", "evolution", operand="ID|TOPIC…", needs_operand=True,
+        learns=True, options=(JSON,),
     ),
     Command(
         "diff", "what happened to memories since a time",
-        "told.cli.memory_history", "diff", operand="SINCE…", needs_operand=True, options=(EVERYWHERE, JSON),
+        "told.cli.memory_history", "diff", operand="SINCE…", needs_operand=True,
+        learns=True, options=(EVERYWHERE, JSON),
+    ),
+    Command(
+        "wonder", "what is known, contested and missing around a topic",
+        "told.cli.wondering", "wonder", operand="TOPIC…", needs_operand=True, tier=2, learns=True,
+        options=(Option("note", "keep a guess about it for 14 days; no brief has it", "TEXT"), JSON),
+        rows="Last come questions to look into, each with its reason and where to look:\n"
+        "memories (`told why ID`), turns (`told show ID.3`) and files.",
+    ),
+    Command(
+        "reason", "evidence for and against, and a verdict, from memories",
+        "told.cli.reasoning", "reason", operand="QUESTION…", needs_operand=True, tier=2, learns=True,
+        options=(JSON,),
+        rows="Ask: do we …, X or Y, why …, what, when or where … The figure is how sure it is:\n"
+        "what several sessions say counts more, what speaks against it takes away.",
     ),
     Command(
         "undo", "take back your last command about memories",
         "told.cli.memory_changes", "undo",
-        options=(Option("of", "the last one that touched this memory", "ID"), JSON),
+        learns=True, options=(Option("of", "the last one that touched this memory", "ID"), JSON),
     ),
     Command(
         "proposals", "what agents asked for and only you can do",
-        "told.cli.memory_changes", "proposals", operand="[accept|decline ID]…", options=(JSON,),
+        "told.cli.memory_changes", "proposals", operand="[accept|decline ID]…", learns=True, options=(JSON,),
     ),
     Command(
-        "stats", "how much is remembered, of which kind",
-        "told.cli.memory_history", "stats", options=(JSON,),
+        "onboard", "learn a project from its README, instructions and history",
+        "told.cli.onboard", "onboard", operand="[PATH]", learns=True,
+        options=(Option("dry-run", "only say what would be learned"), JSON),
+        rows="Without PATH: the project of the current folder. What files say is kept as\n"
+        "theirs: it can be searched, and is never put before an agent unasked. Run it\n"
+        "again when files have changed.",
+    ),
+    Command(
+        "audit", "memories that are outdated, contradict or repeat each other",
+        "told.cli.memory_audit", "audit", learns=True, options=(EVERYWHERE, LIMIT, JSON),
+        rows="Below each memory: what is wrong, and the command that puts it right. Nothing\n"
+        "is changed. Of the current project and the global ones.",
+    ),
+    Command(
+        "scopes", "what is shared between projects",
+        "told.cli.memory_scopes", "scopes", operand="[create|subscribe|unsubscribe|share …]…", learns=True,
+        options=(JSON,),
+        rows="`create NAME` makes a shared scope; `subscribe NAME` lets it hold in the current\n"
+        "project, `unsubscribe NAME` no longer; `share ID NAME` moves a memory to it.",
+    ),
+    Command(
+        "stats", "what is remembered, what it costs, whether it helps",
+        "told.cli.memory_stats", "stats", learns=True, options=(JSON,),
     ),
     Command(
         "health", "whether everything works, and the one thing to do",
-        "told.cli.health", "health", options=(JSON,),
+        "told.cli.health", "health",
+        options=(Option("deep", "also look at every byte of told's own files"), JSON),
     ),
     Command(
         "schema-check", "whether agents' databases have the columns told reads",

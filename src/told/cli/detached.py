@@ -10,19 +10,17 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-def lock_path(home: str) -> str:
-    """Return the file whose lock says that a sweep is running."""
-    return os.path.join(home, "sweep.lock")
+SWEEP, LEARN = "sweep", "learn"  # what only one told does at a time
 
 
-def hold_lock(home: str) -> int | None:
-    """Take the sweep's lock until the process ends; None when another sweep has it."""
+def hold_lock(home: str, what: str = SWEEP) -> int | None:
+    """Take a lock until the process ends or the descriptor is closed; None when another told has it."""
     try:
         import fcntl
     except ImportError:  # Windows: two sweeps do no harm, each checks the cursor it began from
         return 0
     try:
-        descriptor = os.open(lock_path(home), os.O_CREAT | os.O_RDWR, 0o600)
+        descriptor = os.open(os.path.join(home, f"{what}.lock"), os.O_CREAT | os.O_RDWR, 0o600)
     except OSError:
         return None
     try:

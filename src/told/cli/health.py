@@ -27,6 +27,14 @@ def health(context: Context, arguments: Arguments) -> int:
     """Print the score, the one thing to do, the nine dimensions, and each agent."""
     from told.cli.dimensions import dimensions
 
+    deep: dict[str, Any] = {}
+    if arguments.flag("deep"):
+        from told.cli.health_deep import look_at_everything, print_damage
+
+        deep = look_at_everything(context)
+        if not deep["sound"]:
+            print_damage(context, deep, as_json=arguments.flag("json"))
+            return MissingError.exit_code
     condition = Condition(context.connection)
     drift = _drift(context, "")
     lacking = [f"{name} {column}" for name, (columns, _) in drift.items() for column in columns]
@@ -42,6 +50,7 @@ def health(context: Context, arguments: Arguments) -> int:
     if arguments.flag("json"):
         context.print(to_json({
             "zone": worst.zone, "score": worst.score, "do": advice or None,
+            **({"deep": deep} if deep else {}),
             "dimensions": [
                 {"name": one.name, "zone": one.zone, "score": one.score, "says": one.says} for one in judged
             ],
@@ -58,6 +67,8 @@ def health(context: Context, arguments: Arguments) -> int:
     for one in judged:
         score = "  - " if one.score is None else f"{one.score:4.1f}"
         context.print(f"  {score}  {one.name:22} {one.says}")
+    if deep:
+        context.print("\nBoth databases, the journal and the archive are as told wrote them.")
     context.print()
     _print_agents(context, [row for row in agents if row["found"]])
     if problems:

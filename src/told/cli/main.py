@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from told.cli.arguments import Arguments, Command
     from told.cli.context import Context
 
+_TRIES = 2  # one for each database
+
 
 def run() -> NoReturn:
     """Run the command line and leave the process, without the interpreter's own tidying up (2 ms)."""
@@ -85,7 +87,7 @@ def _command_first(words: list[str]) -> list[str]:
     return words
 
 
-def _run(command: Command, arguments: Arguments, environ: Mapping[str, str], *, again: bool = False) -> int:
+def _run(command: Command, arguments: Arguments, environ: Mapping[str, str], *, again: int = 0) -> int:
     import apsw
 
     from told.cli.session import Session
@@ -94,7 +96,11 @@ def _run(command: Command, arguments: Arguments, environ: Mapping[str, str], *, 
     code, rows = 1, 0
     session = Session(environ)
     try:
-        context = session.open(catch_up=command.tier > 0, any_version=command.mends)
+        context = session.open(
+            catch_up=command.tier > 0 or command.learns,
+            any_version=command.mends,
+            as_it_is=command.name == "health" and arguments.flag("deep"),
+        )
         code = _function(command)(context, arguments)
         rows = context.rows
         sys.stdout.write(context.take())
@@ -102,13 +108,13 @@ def _run(command: Command, arguments: Arguments, environ: Mapping[str, str], *, 
     except ToldError as error:
         code = error.exit_code
         raise
-    except (apsw.CorruptError, apsw.NotADBError):
-        if again:
+    except (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError) as error:
+        if again == _TRIES:
             raise MissingError(
                 "The store is damaged and cannot be made anew. Delete it and try again."
             ) from None
-        session.begin_anew()
-        return _run(command, arguments, environ, again=True)
+        session.mend(error)
+        return _run(command, arguments, environ, again=again + 1)
     except apsw.BusyError:
         code = BusyError.exit_code
         raise BusyError from None

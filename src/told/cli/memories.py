@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from told.cli.memory_desk import Desk, joined, memory_count, memory_json
-from told.cli.output import to_json
+from told.cli.output import count, to_json
 from told.errors import NotFoundError, UsageError
-from told.memory.finding import Wanted, checked_kind, listed, scope_name, scope_named
+from told.memory.finding import Wanted, checked_kind, listed, scope_name
+from told.memory.scopes import holding_in
 from told.store.memory_records import ACTIVE, FORGOTTEN, PROJECT, QUARANTINED, SUPERSEDED
 
 TYPE_CHECKING = False
@@ -24,15 +25,19 @@ def memories(context: Context, arguments: Arguments) -> int:
         raise UsageError(f"There is no status {status!r}. It is one of: {', '.join(_STATUSES)}.")
     limit = arguments.number("limit", 20)
     with Desk(context) as desk:
+        scopes, words = _scopes(desk, arguments), joined(arguments)
+        asked_for = [words, *(arguments.text(name) for name in ("kind", "source", "status"))]
+        deeds = arguments.flag("all") or any(asked_for)
         wanted = Wanted(
-            _scopes(desk, arguments), checked_kind(arguments.text("kind")), status,
-            source_name(arguments.text("source")), arguments.flag("locked"), joined(arguments),
+            scopes, checked_kind(arguments.text("kind")), status,
+            source_name(arguments.text("source")), arguments.flag("locked"), words, deeds=deeds,
         )  # fmt: skip
         found = listed(desk.memories, wanted, context.now, limit)
         context.rows = len(found)
+        left_out = 0 if deeds else desk.memories.deeds(scopes)
         if arguments.flag("json"):
             rows = [memory_json(desk, one) for one in found]
-            context.print(to_json({"count": len(rows), "memories": rows}))
+            context.print(to_json({"count": len(rows), "left_out": left_out, "memories": rows}))
             return 0 if found else 1
         if not found:
             hint = "" if arguments.flag("all-projects") else " Try --all-projects."
@@ -41,6 +46,8 @@ def memories(context: Context, arguments: Arguments) -> int:
         context.print(f"{memory_count(len(found))}{more}")
         for one in found:
             context.print(desk.row(one))
+        if left_out:
+            context.print(f"Not listed: {count(left_out, 'note')} on what agents did (--all).")
     return 0
 
 
@@ -53,15 +60,15 @@ def _scopes(desk: Desk, arguments: Arguments) -> tuple[str, ...]:
             return ()
         project = PROJECT + chosen.key
     if named:
-        return (scope_named(named, project),)
-    return tuple(dict.fromkeys((project, *desk.scopes[-1:])))
+        return (desk.named_scope(named, project),)
+    return holding_in(desk.memories, project)
 
 
 def source_name(name: str) -> str:
-    """Return the name that evidence has for an agent, or for the terminal."""
+    """Return the name that evidence has for an agent, for the terminal, or for a project's files."""
     from told.cli.context import agent_name
 
-    return name if name in ("", "terminal") else agent_name(name)
+    return name if name in ("", "terminal", "file") else agent_name(name)
 
 
 def remember(context: Context, arguments: Arguments) -> int:
@@ -88,7 +95,7 @@ def statement(desk: Desk, arguments: Arguments, text: str) -> Said:
 
     redact = Redactor(desk.context.key).redact
     said = Said(
-        checked(redact(text)), scope_named(_scope_name(arguments), desk.project),
+        checked(redact(text)), desk.named_scope(arguments.text("scope"), desk.project),
         checked_kind(arguments.text("kind")), arguments.flag("lock"),
     )  # fmt: skip
     quote = " ".join(redact(arguments.text("quote")).split())
@@ -103,13 +110,6 @@ def statement(desk: Desk, arguments: Arguments, text: str) -> Said:
         return said
     trust = "user" if stands_in(place.sentence, said.text) else "agent"
     return replaced(said, trust=trust, session=place.session, turn=place.turn)
-
-
-def _scope_name(arguments: Arguments) -> str:
-    name = arguments.text("scope")
-    if name and not name.replace("-", "").replace("_", "").isalnum():
-        raise UsageError(f"{name!r} is no name of a scope. Use project, global, or letters and digits.")
-    return name
 
 
 def report(desk: Desk, arguments: Arguments, done: Remembered, asked: str) -> None:

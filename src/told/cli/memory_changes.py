@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from told.agents.labels import label
 from told.cli.memories import remember, statement, waits
 from told.cli.memory_desk import Desk, joined, memory_json
 from told.cli.output import count, iso, to_json, when
@@ -13,6 +14,7 @@ from told.memory.finding import meant
 from told.memory.proposals import OPEN, Proposal, decide, proposal_like
 from told.memory.proposals import proposals as all_proposals
 from told.record import replaced
+from told.store.memory_records import CAPTURE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -161,10 +163,11 @@ def _decide(desk: Desk, arguments: Arguments, proposal: Proposal, *, accept: boo
         desk.pen.write()
         said = f"Declined: {proposal.action} {memory.id}. It stays as it is."
     elif proposal.action == "forget":
-        from told.memory.forget import forget
+        from told.memory.forget import forget, plan, with_all
 
         decide(desk.pen, proposal, accept=True)
-        forget(desk.pen, [memory])
+        every = with_all(desk.home, desk.memories, [memory])
+        forget(desk.pen, context.connection, plan(context.connection, context.key, desk.home, every))
         said = f"Forgot {memory.id}."
     else:
         done = accept_proposal(desk.pen, proposal, memory)
@@ -194,10 +197,13 @@ def _list(desk: Desk, arguments: Arguments) -> int:
         context.print(to_json({"count": len(rows), "proposals": rows}))
         return 0 if rows else 1
     if not waiting:
-        raise NotFoundError("No agent asked for anything that is not decided.")
+        raise NotFoundError("Nothing waits for you to decide.")
     context.print(f"{count(len(waiting), 'proposal')}; `told proposals accept ID` or `decline ID` decides.")
     for one in waiting:
-        context.print(f"{when(one.at, context.now)} {one.id} {context.name(one.agent)} asks: {one.action}")
+        asks = f"in {label(one.agent)} you said otherwise: {one.action}?"
+        if one.asked_by != CAPTURE:
+            asks = f"{context.name(one.agent)} asks: {one.action}"
+        context.print(f"{when(one.at, context.now)} {one.id} {asks}")
         context.print(f"  {desk.row(known[one.memory])}")
         if one.by in known:
             context.print(f"  new: {desk.row(known[one.by])}")

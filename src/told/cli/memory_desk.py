@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 
+from told.cli.learning import learn_some
 from told.cli.output import cut, iso, when
 from told.errors import BusyError, NotFoundError, UsageError
 from told.ingest.identity import git_root, identify, project_at
 from told.journal.apply import open_memories, rebuild
+from told.journal.check import memory_damage
 from told.memory.authority import caller
-from told.memory.finding import meant, scope_name
+from told.memory.finding import meant, scope_name, scope_named
 from told.memory.pen import Pen
+from told.memory.scopes import checked_name, existing, holding_in
 from told.store.memories import UNREADABLE
 from told.store.memory_records import GLOBAL, PROJECT, USER
 from told.store.projects import Projects
@@ -35,6 +38,7 @@ class Desk:
         self.home = context.settings.home
         self.caller = caller(context.environ)
         self.memories = open_memories(self.home)
+        learn_some(context, self.memories)
         self.pen = Pen(self.home, self.memories, context.now, self.caller)
         self.project = scope_of_folder(context)
 
@@ -49,14 +53,25 @@ class Desk:
             BusyError: it was damaged.
         """
         self.memories.close()
-        if kind is not None and issubclass(kind, UNREADABLE):
+        if kind is not None and issubclass(kind, UNREADABLE) and memory_damage(self.home):
             rebuild(self.home).close()
             raise BusyError("The memories were damaged and are made anew from the journal. Try again.")
 
     @property
     def scopes(self) -> tuple[str, ...]:
-        """What holds in the current folder."""
-        return tuple(dict.fromkeys((self.project, GLOBAL)))
+        """What holds in the current folder: its project's, the global ones, and what it subscribed to."""
+        return holding_in(self.memories, self.project)
+
+    def named_scope(self, name: str, project: str) -> str:
+        """Return the scope that a user names.
+
+        Raises:
+            NotFoundError: there is no such shared scope.
+            UsageError: it cannot be a name.
+        """
+        if name not in ("", "project", GLOBAL):
+            existing(self.memories, checked_name(name))
+        return scope_named(name, project)
 
     def one(self, given: str, *, ended: bool = False) -> Memory:
         """Return the one memory that an id or words stand for.
@@ -92,10 +107,13 @@ class Desk:
 
     def scope(self, memory: Memory) -> str:
         """Return what a memory's scope is called; another project's is called by its key."""
-        name = scope_name(memory.scope)
-        if memory.scope.startswith(PROJECT) and memory.scope != self.project:
-            return self.context.name(memory.scope.removeprefix(PROJECT))
-        return self.context.name(name)
+        return "project" if memory.scope == self.project != GLOBAL else self.scope_name(memory.scope)
+
+    def scope_name(self, scope: str) -> str:
+        """Return what a scope is called, a project's by its key."""
+        return self.context.name(
+            scope.removeprefix(PROJECT) if scope.startswith(PROJECT) else scope_name(scope)
+        )
 
 
 def scope_of_folder(context: Context) -> str:

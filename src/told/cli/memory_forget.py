@@ -1,4 +1,4 @@
-"""`told forget`: shows what would go, and with --force leaves no byte of it in the memories."""
+"""`told forget`: shows what would go, and with --force leaves no byte of it in told's own files."""
 
 from __future__ import annotations
 
@@ -6,89 +6,148 @@ from told.cli.memories import source_name, waits
 from told.cli.memory_desk import Desk, memory_count, memory_json, moment_of
 from told.cli.output import count, to_json
 from told.errors import NotFoundError, UsageError
+from told.ingest.forgotten import SESSION_TOPIC
 from told.memory.finding import Wanted, listed
 from told.memory.forget import forget as erase
-from told.memory.forget import in_journal, of_sessions, the_same
+from told.memory.forget import in_journal, of_sessions, plan, with_all
 from told.memory.proposals import propose
+from told.record import record
+from told.store.erasing import Erasing
+from told.store.ids import public_id
 from told.store.memory_records import ACTIVE, QUARANTINED, SUPERSEDED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from told.cli.arguments import Arguments
     from told.cli.context import Context
+    from told.memory.forget import Plan
     from told.store.memory_records import Memory
 
-_ELSEWHERE = (
-    "What was said in a session still stands in that agent's own files, and in told's copy of the session"
-    " (sessions.db and archive)."
-)
+_NOWHERE = "As far as told knows, no agent's own files hold it."
+_ELSEWHERE = "told changes no agent's own files. They still hold it:"
 _CHOICES = ("session", "since", "source")
+_MOST_FILES = 10
+
+
+@record
+class _Meant:
+    """What the user wants forgotten."""
+
+    memories: tuple[Memory, ...]
+    sessions: tuple[tuple[str, str], ...] = ()
 
 
 def forget(context: Context, arguments: Arguments) -> int:
-    """Forget memories by id, session, time or source; without --force only say which."""
+    """Forget memories by id, session, time or source; without --force only say what would go."""
     given = [name for name in _CHOICES if arguments.text(name)]
     if bool(arguments.operands) + len(given) != 1:
         raise UsageError("Say what to forget: ids, or one of --session ID, --since WHEN, --source NAME.")
     with Desk(context) as desk:
-        found = _found(desk, arguments)
-        context.rows = len(found)
-        if not found:
+        meant = _meant(desk, arguments)
+        context.rows = len(meant.memories)
+        if not meant.memories and not meant.sessions:
             raise NotFoundError("There is no memory like that. `told memories` lists them.")
-        others = the_same(desk.memories, found)
+        every = with_all(desk.home, desk.memories, meant.memories)
+        others = every[len(meant.memories) :]
+        found = plan(context.connection, context.key, desk.home, every, meant.sessions)
         force = arguments.flag("force")
         asked = []
         if force and not desk.caller.is_user:
-            asked = [propose(desk.pen, "forget", memory.id) for memory in found]
+            asked = [propose(desk.pen, "forget", memory.id) for memory in meant.memories]
             desk.pen.write()
         elif force:
-            erase(desk.pen, found)
+            erase(desk.pen, context.connection, found)
+        done = force and desk.caller.is_user
         if arguments.flag("json"):
-            rows = [{"id": one.id} if force and not asked else memory_json(desk, one) for one in found]
+            rows = [{"id": one.id} if done else memory_json(desk, one) for one in found.memories]
             context.print(to_json({
-                "count": len(rows), "forgotten": force and not asked, "memories": rows,
-                "same_words": [one.id for one in others], "proposals": asked, "elsewhere": _ELSEWHERE,
+                "count": len(rows), "forgotten": done, "memories": rows, "sessions": _sessions_json(found),
+                "same_words": [one.id for one in others], "proposals": asked,
+                "elsewhere": _files(found),
             }))  # fmt: skip
-            return 0
-        _print(desk, found, others, asked, force=force)
+        elif force and not done:
+            context.print(f"Only the user can make told forget.{' ' + waits(asked) if asked else ''}")
+        else:
+            _print(desk, found, others, done=done)
     return 0
 
 
-def _print(desk: Desk, found: list[Memory], others: list[Memory], asked: list[str], *, force: bool) -> None:
+def _sessions_json(found: Plan) -> list[dict[str, Any]]:
+    return [
+        {"id": one.public, "agent": one.agent, "native_id": one.native, "turns": one.turns,
+         "whole": one.whole}
+        for one in found.losses
+    ]  # fmt: skip
+
+
+def _files(found: Plan) -> list[str]:
+    return sorted({path for one in found.losses for path in one.files})
+
+
+def _print(desk: Desk, found: Plan, others: list[Memory], *, done: bool) -> None:
     context = desk.context
-    many = memory_count(len(found))
-    if asked:
-        context.print(f"Only the user can make told forget. {waits(asked)}")
-        return
-    if force:
-        context.print(f"Forgot {many}: {', '.join(one.id for one in found)}. {_ELSEWHERE}")
+    many = memory_count(len(found.memories)) if found.memories or not found.sessions else ""
+    whole = count(len(found.sessions), "session") if found.sessions else ""
+    what = " and ".join(filter(None, (many, whole)))
+    if done:
+        ids = ", ".join(one.id for one in found.memories)
+        context.print(f"Forgot {what}{': ' if ids else ''}{ids}.")
     else:
-        context.print(f"Would forget {many} for good; add --force to do it. {_ELSEWHERE}")
-        for one in found:
+        context.print(f"Would forget {what} for good; add --force to do it.")
+        for one in found.memories:
             context.print(desk.row(one))
     if others:
-        context.print(f"The same words stand in {', '.join(one.id for one in others)}.")
+        context.print(f"With the same words: {', '.join(one.id for one in others)}.")
+    verb = "lost" if done else "would lose"
+    for loss in found.losses:
+        lost = "all of its text" if loss.whole else f"text in {count(loss.turns, 'turn')}"
+        context.print(f"Session {loss.public} {verb} {lost}.")
+    files = _files(found)
+    context.print("\n".join([_ELSEWHERE, *(f"  {context.name(path)}" for path in files[:_MOST_FILES])])
+                  if files else _NOWHERE)  # fmt: skip
+    if len(files) > _MOST_FILES:
+        context.print(f"  and {count(len(files) - _MOST_FILES, 'more file')}")
 
 
-def _found(desk: Desk, arguments: Arguments) -> list[Memory]:
+def _meant(desk: Desk, arguments: Arguments) -> _Meant:
     if arguments.operands:
         named = [_named(desk, given) for given in arguments.operands]
-        return list(dict.fromkeys(named))
+        return _Meant(tuple(dict.fromkeys(named)))
     session = arguments.text("session")
     if session:
-        known = desk.context.reading.sessions_like(session, 9)
-        exact = [row for row in known if session in (row.public, row.native)] or known
-        if len(exact) > 1:
-            raise UsageError(f"{session!r} could be {count(len(exact), 'session')}. Give more of the id.")
-        names = [name for row in exact for name in (row.native, row.public)]
-        return of_sessions(desk.memories, [*names, session])
+        return _of_session(desk, session)
     source = source_name(arguments.text("source"))
     since = moment_of(desk.context, arguments.text("since")) if arguments.text("since") else 0
-    return [
+    return _Meant(tuple(
         one
         for status in (ACTIVE, SUPERSEDED, QUARANTINED)
         for one in listed(desk.memories, Wanted((), "", status, source, since=since), desk.context.now, -1)
-    ]
+    ))  # fmt: skip
+
+
+def _of_session(desk: Desk, given: str) -> _Meant:
+    """Return a session with the helpers it started, and the memories that come from them.
+
+    One that is forgotten already may still have to be finished.
+    """
+    known = {(row.agent, row.native): row.public for row in desk.context.reading.sessions_like(given, 99)}
+    for name in desk.memories.noted(SESSION_TOPIC):
+        agent, _, native = name.partition("/")
+        public = public_id("s", agent, native)
+        if native.startswith(given) or public.startswith(given):
+            known.setdefault((agent, native), public)
+    exact = [name for name, public in known.items() if given in (name[1], public)]
+    exact = exact or [name for name in known if not any(name[1].startswith(f"{one[1]}/") for one in known)]
+    if len(exact) > 1:
+        raise UsageError(f"{given!r} could be {count(len(exact), 'session')}. Give more of the id.")
+    if not exact:
+        return _Meant(tuple(of_sessions(desk.memories, [given])))
+    agent, native = exact[0]
+    helpers = Erasing(desk.context.connection).helpers(agent, native)
+    sessions = tuple((agent, one) for one in (native, *helpers))
+    return _Meant(tuple(of_sessions(desk.memories, [name for _, name in sessions])), sessions)
 
 
 def _named(desk: Desk, given: str) -> Memory:

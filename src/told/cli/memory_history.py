@@ -6,10 +6,10 @@ from told.agents.labels import label
 from told.cli.memory_desk import Desk, joined, memory_json, moment_of
 from told.cli.output import cut, iso, to_json, when
 from told.errors import NotFoundError
-from told.memory.finding import Wanted, listed, meant, scope_name
+from told.memory.finding import Wanted, listed, meant
 from told.memory.history import changes_since, line_of
 from told.memory.why import after, before, steps_of
-from told.store.memory_records import ACTIVE, SUPERSEDED, USER
+from told.store.memory_records import SUPERSEDED, USER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,6 +66,9 @@ def _evidence(desk: Desk, memory: Memory, one: Evidence) -> str:
     where = context.name(label(one.agent)) if one.agent else "unknown"
     where = "typed at the terminal" if one.agent == "terminal" else where
     place = f" {context.name(f'{one.session}.{one.turn}')}" if one.session else ""
+    if one.agent == "file":  # what stands behind # tells apart what was learned from one file
+        path = one.session.partition("#")[0]
+        place = f" {context.name(f'{path}:{one.turn}')}"
     quote = cut(one.quote, 200)
     quote = quote if memory.trust == USER else context.fence.inline(quote, memory.trust)
     return f"evidence: {when(one.at, context.now)} {where}{place}: {quote}"
@@ -143,37 +146,4 @@ def diff(context: Context, arguments: Arguments) -> int:
             raise NotFoundError(f"Nothing happened to memories since {when(since, context.now)}.")
         for one in wanted:
             context.print(f"{', '.join(one.what)}: {desk.row(known[one.memory])}")
-    return 0
-
-
-def stats(context: Context, arguments: Arguments) -> int:
-    """Print counts: by status, kind, scope and trust, and what is locked."""
-    from told.memory.counts import counted
-
-    with Desk(context) as desk:
-        found = counted(desk.memories, desk.home, moment_of(context, "today"))
-        context.rows = found.total
-        locked = desk.memories.get([found.last_locked]).get(found.last_locked) if found.last_locked else None
-        if arguments.flag("json"):
-            context.print(to_json({
-                "count": found.total, "by_status": found.statuses, "by_kind": found.kinds,
-                "by_scope": {scope_name(name): many for name, many in found.scopes.items()},
-                "by_trust": found.trusts, "locked": found.locked,
-                "last_locked": memory_json(desk, locked) if locked else None,
-                "corrections_today": found.corrections, "corrections_shown_today": found.surfaced,
-                "repeated": found.repeated,
-            }))  # fmt: skip
-            return 0
-        active = found.statuses.get(ACTIVE, 0)
-        context.print(f"{active:,} of {found.total:,} memories are active, {found.locked:,} of them locked.")
-        for head, table in (("status", found.statuses), ("kind", found.kinds), ("trust", found.trusts)):
-            context.print(f"{head}: {', '.join(f'{name} {many:,}' for name, many in table.items()) or '-'}")
-        scopes = {scope_name(name): many for name, many in found.scopes.items()}
-        context.print(
-            f"scope: {', '.join(f'{context.name(name)} {many:,}' for name, many in scopes.items()) or '-'}"
-        )
-        context.print(f"corrections today: {found.corrections:,}, shown to agents: {found.surfaced:,}")
-        context.print(f"said again after it was shown: {found.repeated:,}")
-        if locked:
-            context.print(f"last locked: {desk.row(locked)}")
     return 0

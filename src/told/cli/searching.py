@@ -1,11 +1,14 @@
-"""`told search`: what was said, where it was said, with the words marked."""
+"""`told search`: what is known and what was said, where it was said, with the words marked."""
 
 from __future__ import annotations
+
+import os
 
 from told.agents.labels import label
 from told.cli.output import count, cut, iso, to_json
 from told.cli.sessions import NO_HISTORY, about, session_head, session_json, summary, unread, widen
-from told.errors import NotFoundError
+from told.errors import NotFoundError, UsageError
+from told.search.analyse import analyse
 from told.search.excerpt import excerpt, mark
 from told.search.sessions import search as find
 from told.store.ids import NOTE, TITLE, project_token, public_id
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
 
     from told.cli.arguments import Arguments
     from told.cli.context import Context, Scope
+    from told.cli.searching_memories import Known
     from told.search.rank import Ranked
     from told.search.sessions import Found
     from told.store.reading import SessionRow
@@ -26,12 +30,18 @@ if TYPE_CHECKING:
 _SEARCH_BYTES = 1380
 _LEAST_EXCERPT = 30
 _MOST_EXCERPT = 200
+_MEMORIES, _SESSIONS, _ALL = PLACES = ("memories", "sessions", "all")
 
 
 def search(context: Context, arguments: Arguments) -> int:
-    """Print the sessions that answer a question, the best first."""
+    """Print what answers a question, the best first: memories, then sessions."""
     question = " ".join(arguments.operands)
+    place = arguments.text("in") or _ALL
+    if place not in PLACES:
+        raise UsageError(f"--in takes {', '.join(PLACES)}, not {place!r}.")
     scope = context.scope(arguments)
+    if place == _MEMORIES:
+        return _only_memories(context, arguments, scope, question)
     limit = arguments.number("limit", 5)
     only_here = bool(arguments.text("project"))
     found = find(
@@ -39,17 +49,53 @@ def search(context: Context, arguments: Arguments) -> int:
         project=project_token(scope.project.id) if scope.project else None,
         agent=scope.filter.agent, since=scope.filter.since, limit=limit,
     )  # fmt: skip
+    known = _memories(context, arguments, scope, found) if place == _ALL else None
     if found.widened and only_here:
         found = type(found)(found.query)
     if found.widened:
         scope = widen(scope)
     context.rows = len(found.sessions)
     if arguments.flag("json"):
-        context.print(to_json(_as_json(context, scope, found, question)))
-        return 0 if found.sessions else 1
-    if not found.sessions:
+        more = {"memories": known.rows(context) if known else []} if place == _ALL else {}
+        context.print(to_json(_as_json(context, scope, found, question) | more))
+        return 0 if found.sessions or known else 1
+    if not found.sessions and not known:
         raise NotFoundError(_nothing(context, scope, question))
-    _print(context, scope, found, question, limit)
+    if known:
+        known.print(context, question)
+    if found.sessions:
+        _print(context, scope, found, question, limit)
+    else:
+        unread(context)
+    return 0
+
+
+def _memories(context: Context, arguments: Arguments, scope: Scope, found: Found) -> Known | None:
+    """Return the few memories that answer the question as well; None if there is none."""
+    if not os.path.exists(os.path.join(context.settings.home, "memory.db")):
+        return None
+    from told.cli.searching_memories import Asked, beside_sessions  # 2 ms that many do not need
+
+    # A word that no session has may stand in a memory.
+    query = analyse(found.query.text, context.now) if found.corrected else found.query
+    widened = found.widened and not arguments.text("project")
+    return beside_sessions(context, Asked(query, scope, arguments, widened, beside=bool(found.sessions)))
+
+
+def _only_memories(context: Context, arguments: Arguments, scope: Scope, question: str) -> int:
+    from told.cli.searching_memories import Asked, memories_only
+
+    widened = not arguments.text("project")
+    query = analyse(question, context.now)
+    known = memories_only(context, Asked(query, scope, arguments, widened, alone=True))
+    context.rows = len(known.answers) if known else 0
+    if arguments.flag("json"):
+        head = about(context, scope, bool(known and known.widened)) | {"query": question}
+        context.print(to_json(head | {"memories": known.rows(context) if known else []}))
+        return 0 if known else 1
+    if not known:
+        raise NotFoundError(f"No memory has {cut(question, 60)!r}. `told memories` lists them.")
+    known.print(context, question)
     return 0
 
 

@@ -40,10 +40,17 @@ class Session:
         self._context: Context | None = None
         self._connection: apsw.Connection | None = None
 
-    def open(self, *, catch_up: bool, any_version: bool = False) -> Context:
-        """Open the store, making it if need be, and take in what is new if the command asks for it."""
+    def open(self, *, catch_up: bool, any_version: bool = False, as_it_is: bool = False) -> Context:
+        """Open the store, making it if need be, and take in what is new if the command asks for it.
+
+        With `as_it_is` a store that is there is only opened, also if it is damaged or from another time.
+        """
         settings = self._settings
-        connection = self._connection = open_store(settings.sessions_path, any_version=any_version)
+        if as_it_is and os.path.exists(settings.sessions_path):
+            connection = open_database(settings.sessions_path, create=False)
+        else:
+            connection = open_store(settings.sessions_path, any_version=any_version)
+        self._connection = connection
         key = _key(settings.home)
         context = self._context = Context(settings, self._environ, connection, key)
         if catch_up:
@@ -70,6 +77,26 @@ class Session:
             return 0  # the answer is given from what is known; `told health` says what is wrong
         finally:
             connection.set_busy_timeout(WAIT_MS)
+
+    def mend(self, error: Exception) -> None:
+        """Make anew what is damaged: the memories, from the journal, or else the store of sessions.
+
+        Raises:
+            Exception: the error itself, where nothing is damaged.
+        """
+        from told.journal.apply import rebuild
+        from told.journal.check import memory_damage
+
+        if memory_damage(self._settings.home):
+            rebuild(self._settings.home).close()
+            sys.stderr.write("told: the memories were damaged; they were made anew from the journal.\n")
+            return
+        if isinstance(error, UnicodeDecodeError):
+            from told.store.condition import damaged
+
+            if self._connection is None or not damaged(self._connection):
+                raise error
+        self.begin_anew()
 
     def begin_anew(self) -> None:
         """Put a damaged store aside: it is derived, and is made again from the agents' files."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from told.cli.learning import learn_everything
 from told.cli.output import count, to_json
 from told.ingest.look import QUIET_MS, look
 from told.store.database import prepare_for_bulk
@@ -17,16 +18,18 @@ if TYPE_CHECKING:
     from told.cli.arguments import Arguments
     from told.cli.context import Context
     from told.ingest.sweep import Progress
+    from told.memory.intake import Learned
 
 
 def index(context: Context, arguments: Arguments) -> int:
     """Read everything that is new, with a bar on a terminal."""
     files = _sweep_all(context)
+    learned = learn_everything(context)
     if not context.settings.background:
         _archive(context, files)
     elif files:
         context.behind = True  # the archive is written in the background
-    _report(context, arguments, files)
+    _report(context, arguments, files, learned)
     return 0
 
 
@@ -38,7 +41,9 @@ def sweep(context: Context, arguments: Arguments) -> int:  # noqa: ARG001
         return 0
     if hasattr(os, "nice"):
         os.nice(19)
-    _archive(context, _sweep_all(context))
+    files = _sweep_all(context)
+    learn_everything(context)
+    _archive(context, files)
     return 0
 
 
@@ -58,7 +63,7 @@ def rebuild(context: Context, arguments: Arguments) -> int:
     from told.journal.apply import rebuild as rebuild_memories
 
     rebuild_memories(context.settings.home).close()
-    _report(context, arguments, files)
+    _report(context, arguments, files, learn_everything(context))
     return 0
 
 
@@ -91,15 +96,18 @@ def _redact(context: Context) -> Callable[[str], str]:
     return Redactor(context.key).redact
 
 
-def _report(context: Context, arguments: Arguments, files: int) -> None:
+def _report(context: Context, arguments: Arguments, files: int, learned: Learned | None) -> None:
     from told.store.reading import Filter
 
     sessions = context.reading.count(Filter())
     context.rows = files
+    new = learned.statements if learned else 0
     if arguments.flag("json"):
-        context.print(to_json({"files_read": files, "sessions": sessions}))
-    else:
-        context.print(f"Read {count(files, 'changed file')}. {count(sessions, 'session')} in all.")
+        context.print(to_json({"files_read": files, "sessions": sessions, "learned": new}))
+        return
+    context.print(f"Read {count(files, 'changed file')}. {count(sessions, 'session')} in all.")
+    if new:
+        context.print(f"Learned {count(new, 'thing')} that you said: `told memories --all-projects`.")
 
 
 def _bar() -> Callable[[Progress], None]:
