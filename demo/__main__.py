@@ -59,6 +59,15 @@ def _tour(scratch: Scratch) -> None:
     _step(scratch, "One session in short: files, note, the last turns. --full prints all of it.",
           "show", session, expect="src/checkout/order.ts")  # fmt: skip
     _step(scratch, "Which files were worked on, and in which session.", "files")
+    _step(scratch, "What you taught the agents in this project. Nobody had to write it down.",
+          "memories", expect="profiler")  # fmt: skip
+    _step(
+        scratch, "Only what a prompt needs is handed to the next agent, whichever it is …",
+        "brief", "--prompt", "profile the search page, it is slow", expect="staging",
+    )  # fmt: skip
+    memory = _first_memory(scratch, "profiler")
+    _step(scratch, "… and every line says where it comes from.", "why", memory, expect="codex")
+    _step(scratch, "Lock it, and only you can change it.", "lock", memory, expect="Locked")
     _step(
         scratch, "A typing error, and a session of another project: told looks further.",
         "search", "webhok signature", expect="webhook",
@@ -92,6 +101,14 @@ def _first_id(scratch: Scratch, question: str) -> str:
     done = scratch.told("search", question, "--json")
     _check(done, ("search", question), "")
     return str(json.loads(done.stdout)["results"][0]["id"])
+
+
+def _first_memory(scratch: Scratch, word: str) -> str:
+    import json
+
+    done = scratch.told("memories", word, "--json")
+    _check(done, ("memories", word), "")
+    return str(json.loads(done.stdout)["memories"][0]["id"])
 
 
 def _check(done: subprocess.CompletedProcess[str], words: tuple[str, ...], expect: str) -> None:
