@@ -32,9 +32,6 @@ COMMANDS = (
     "remember", "correct", "lock", "lock a text", "unlock", "confirm", "reject", "forget", "undo", "accept",
     "decline", "create", "subscribe", "share", "onboard", "note", "brief",
 )  # fmt: skip
-HALF = pytest.mark.xfail(
-    strict=True, reason="of operations that are written together, some stay if the write is cut off"
-)
 
 # -- while it learns --------------------------------------------------------------------------------
 
@@ -108,7 +105,7 @@ def test_killed_while_it_learns_it_knows_the_same_in_the_end(desk: Machine) -> N
     print(f"\nlearning: {killed} kills, {attempts} rounds")
 
 
-@pytest.mark.parametrize("how", ["before", "after", pytest.param("torn", marks=HALF)])
+@pytest.mark.parametrize("how", ["before", "after", "torn"])
 def test_killed_in_the_middle_of_writing_it_learns_the_rest(desk: Machine, how: str) -> None:
     for number, said in enumerate((
         "Always use npm to install packages in this repo.", "Never push straight to main.",
@@ -307,7 +304,6 @@ def test_a_line_that_was_cut_off_is_as_if_it_was_never_begun(bench: Bench, name:
     die_everywhere(bench, name, "torn")
 
 
-@HALF
 @pytest.mark.parametrize("name", ["remember", "accept", "onboard"] if SOAK else ["remember"])
 def test_what_belongs_together_is_there_as_a_whole_or_not_at_all(bench: Bench, name: str) -> None:
     die_everywhere(bench, name, "torn")

@@ -100,7 +100,7 @@ def by_hand(desk: Machine) -> None:
     done(desk, "remember", "--scope", "cards", "Card numbers are masked in every log")
     done(desk, "scopes", "share", named(desk, "staging host"), "cards")
     done(desk, "brief", "--session", SESSION)
-    done(desk, "brief", "--prompt", "push my change to main", "--session", SESSION)
+    done(desk, "brief", "--prompt", "push my change to main", "--session", SESSION, "--again")
 
 
 def with_agents(desk: Machine) -> None:

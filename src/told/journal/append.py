@@ -21,7 +21,7 @@ from told.journal.files import (
     segments,
     sync_folder,
 )  # fmt: skip
-from told.journal.line import LONGEST, end_of, first_previous, head_of, line_of
+from told.journal.line import LONGEST, end_of, first_previous, head_of, line_of, without_part
 from told.journal.machine import machine_of
 from told.record import record
 from told.store.ids import public_id
@@ -95,7 +95,7 @@ def append(
     """
     machine = machine_of(home)
     folder = os.path.join(journal_folder(home), machine)
-    payloads = [_payload(draft) for draft in drafts]
+    payloads = [_payload(draft, place, len(drafts)) for place, draft in enumerate(drafts, 1)]
     try:
         make_folder(folder)
         with SeriesLock(folder, wait_ms):
@@ -130,8 +130,9 @@ def _append(
     return written
 
 
-def _payload(draft: Draft) -> bytes:
-    salted = {**(draft.payload or {}), "salt": os.urandom(16).hex()}
+def _payload(draft: Draft, place: int, count: int) -> bytes:
+    part = {"part": [place, count]} if count > 1 else {}
+    salted = {**(draft.payload or {}), **part, "salt": os.urandom(16).hex()}
     payload = encoded(salted).encode("utf-8", "replace")
     if len(payload) > LONGEST:
         raise UsageError(f"That is too long to remember: {len(payload) // 1024} KB. Say it shorter.")
@@ -172,20 +173,13 @@ def _end_of_series(folder: str, machine: str, names: list[str]) -> _End:
 
 
 def _without_torn(path: str) -> int:
-    """Return the size of a segment's whole lines; what a killed writer left behind them goes into a file."""
+    """Return the size of what is whole in a segment; what a killed writer left behind goes into a file."""
     descriptor = os.open(path, os.O_RDWR)
     try:
         size = os.fstat(descriptor).st_size
-        window = _WINDOW
-        while size:
-            start = max(0, size - window)
-            data = _bytes_at(descriptor, start, size)
-            end = data.rfind(b"\n") + 1
-            if end or not start:
-                break
-            window *= 8
-        else:
+        if not size:
             return 0
+        start, data, end = _whole(descriptor, size)
         if end < len(data):
             aside = open_private(path.removesuffix(SEGMENT) + TORN, os.O_WRONLY | os.O_APPEND)
             os.write(aside, data[end:] + b"\n")
@@ -195,6 +189,20 @@ def _without_torn(path: str) -> int:
         return start + end
     finally:
         os.close(descriptor)
+
+
+def _whole(descriptor: int, size: int) -> tuple[int, bytes, int]:
+    """Return where the last bytes of a segment begin, these, and how many of them are whole."""
+    window = _WINDOW
+    while True:
+        start = max(0, size - window)
+        data = _bytes_at(descriptor, start, size)
+        lines = data.split(b"\n")
+        known = lines[1:-1] if start else lines[:-1]
+        kept = without_part(known)
+        if kept or not start:
+            return start, data, len(data) - len(lines[-1]) - sum(len(line) + 1 for line in known[len(kept) :])
+        window *= 8
 
 
 def _last_line(path: str) -> tuple[tuple[int, str] | None, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from told.journal.files import machines, segments
+from told.journal.line import part_of
 from told.journal.read import BadLineError, merged, operation
 from told.record import record
 from told.store.memory_records import Position
@@ -68,6 +69,7 @@ def _machine(folder: str, machine: str, positions: Positions) -> Iterator[tuple[
 def _segment(path: str, machine: str, name: str, position: Position | None) -> Iterator[Entry]:
     """Yield the lines behind a position; all of them if what is before it is no longer what it was."""
     start, data = _new_bytes(path, position)
+    data = _whole(data)
     rewritten = position is not None and not start
     number = position.number if position else 0
     before = number if rewritten else 0
@@ -86,6 +88,16 @@ def _segment(path: str, machine: str, name: str, position: Position | None) -> I
         if len(mark) < _MARK and start and position:  # a short line right behind the position
             mark = (bytes.fromhex(position.mark) + mark)[-_MARK:]
         yield Entry(machine, name, found, Position(start + at, number, mark.hex()), known)
+
+
+def _whole(data: bytes) -> bytes:
+    """Leave out the end of a segment if it is only a part of what belongs together."""
+    end = data.rfind(b"\n")
+    last = data[data.rfind(b"\n", 0, max(end, 0)) + 1 : max(end, 0)]
+    place, count = part_of(last)
+    for _ in range(place if place < count else 0):
+        end = data.rfind(b"\n", 0, max(end, 0))
+    return data[: end + 1]
 
 
 def _new_bytes(path: str, position: Position | None) -> tuple[int, bytes]:

@@ -14,6 +14,9 @@ _HEX = 32
 _TAIL = len(f',"payload_hash":"{"":0<{_HEX}}","previous":"{"":0<{_HEX}}","hash":"{"":0<{_HEX}}"}}')
 _NUMBER = b'{"number":'
 _HASH = b'","hash":"'
+_SALT = len('"salt":""}') + _HEX
+_PART = b'"part":['
+_LONGEST_PART = 24
 LONGEST = 512 * 1024
 
 
@@ -57,3 +60,19 @@ def end_of(line: bytes) -> tuple[int, str] | None:
         return None
     number = line[len(_NUMBER) : len(_NUMBER) + 20].partition(b",")[0]
     return (int(number), line[-_HEX - 2 : -2].decode("ascii", "replace")) if number.isdigit() else None
+
+
+def part_of(line: bytes) -> tuple[int, int]:
+    """Return which of how many operations that belong together a line is; most are the only one."""
+    payload = line[:-_TAIL][:-_SALT]
+    start = payload.rfind(_PART, -_LONGEST_PART)
+    if start < 0 or not payload.endswith(b"],"):
+        return 1, 1
+    place, _, count = payload[start + len(_PART) : -2].partition(b",")
+    return (int(place), int(count)) if place.isdigit() and count.isdigit() else (1, 1)
+
+
+def without_part(lines: list[bytes]) -> list[bytes]:
+    """Return lines without the last ones if these are only a part of what belongs together."""
+    place, count = part_of(lines[-1]) if lines else (1, 1)
+    return lines[:-place] if place < count else lines

@@ -6,7 +6,7 @@ import os
 
 from told.errors import BusyError
 from told.journal.files import SEGMENT, TORN, SeriesLock, machines, segments
-from told.journal.line import digest, first_previous, hash_of, head_of, split
+from told.journal.line import digest, first_previous, hash_of, head_of, split, without_part
 from told.journal.model import Damage, Operation
 from told.store.memory_json import decoded, encoded
 
@@ -155,7 +155,7 @@ def _lines(path: str, lock: str = "") -> tuple[list[bytes], bytes]:
         except (OSError, BusyError):
             pass
     lines = data.split(b"\n")
-    return lines[:-1], lines[-1]
+    return without_part(lines[:-1]), lines[-1]
 
 
 def _content(path: str) -> bytes:
@@ -173,7 +173,7 @@ def _picked(folder: str, needles: list[bytes], wanted: Callable[[Operation], boo
             data = _content(os.path.join(place, name))
             if needles and not any(needle in data for needle in needles):
                 continue
-            for line in data.split(b"\n")[:-1]:
+            for line in without_part(data.split(b"\n")[:-1]):
                 if needles and not any(needle in line for needle in needles):
                     continue
                 try:
