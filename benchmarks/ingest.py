@@ -31,8 +31,9 @@ HOW = (
     "is one process in the same run that parses every line of the same files with json.loads and "
     "inserts the same texts into a bare FTS5 table (porter unicode61) through apsw, 5,000 rows a "
     "transaction. The sweep is `told index` again when no file has changed, in shuffled rounds with a "
-    "bare Python. The archive is what told then writes in the background, by default. The appended turn is "
-    "searched for by the very next call."
+    "bare Python. The archive is what told then writes in the background, by default, and learning is what "
+    "it does there after that, here on words without meaning. The appended turn is searched for by the very "
+    "next call, which learns nothing."
 )
 
 
@@ -72,6 +73,7 @@ def _cold(home: str, megabytes: float, now: int) -> dict[str, Any]:
     assert floor.code == 0, floor.errors
     _say("indexing")
     cold, archive = tools.index_then_sweep(home)
+    learned = tools.learn(home)
     return {
         "history": {
             "megabytes": round(size, 1),
@@ -82,6 +84,7 @@ def _cold(home: str, megabytes: float, now: int) -> dict[str, Any]:
         "mix_of_bytes": _mix(home),
         "cold": {"told": _speed(cold, size), "floor": _speed(floor, size)},
         "archive_afterwards_cpu_s": round(archive.cpu, 2),
+        "learning_afterwards_cpu_s": round(learned.cpu, 2),
         "told_x_floor_cpu": round(cold.cpu / floor.cpu, 2),
         "told_with_archive_x_floor_cpu": round((cold.cpu + archive.cpu) / floor.cpu, 2),
         "told_x_floor_wall": round(cold.wall / floor.wall, 2),

@@ -37,7 +37,8 @@ def told(home: str, *words: str, folder: str = "") -> Command:
     program = os.path.join(os.path.dirname(sys.executable), "told")
     if not os.path.exists(program):
         raise CannotMeasureError("told is not installed beside this Python; run `make install` first.")
-    environ = _environ(home) | {"TOLD_HOME": os.path.join(home, ".told"), "TOLD_BACKGROUND": "off"}
+    own = {"TOLD_HOME": os.path.join(home, ".told"), "TOLD_BACKGROUND": "off", "TOLD_LEARN": "off"}
+    environ = _environ(home) | own
     return Command([program, *words], environ, folder or home)
 
 
@@ -69,6 +70,12 @@ def index_then_sweep(home: str) -> tuple[Ran, Ran]:
     if lock:
         os.close(lock)
     return read, _succeeded(heavy(told(home, "sweep")))
+
+
+def learn(home: str) -> Ran:
+    """Let told learn from all history that it has read."""
+    command = told(home, "index")
+    return _succeeded(heavy(Command(command.words, dict(command.environ) | {"TOLD_LEARN": "on"}, home)))
 
 
 def _succeeded(ran: Ran) -> Ran:

@@ -47,8 +47,9 @@ def learn(context: Context, memories: Memories, seconds: float | None = None) ->
 
 
 def learn_everything(context: Context) -> Learned | None:
-    """Open the memories, and learn from all that is new, if the user wants that at all."""
-    if not context.settings.learn:
+    """Open the memories, and learn from all that is new, if there is any and the user wants that at all."""
+    fresh = Fresh(context.connection)
+    if not context.settings.learn or not (fresh.is_waiting() or fresh.is_at_rest(context.now)):
         return None
     from told.journal.apply import open_memories
 

@@ -9,6 +9,7 @@ from told.cli.learning import learn_everything
 from told.cli.output import count, to_json
 from told.ingest.look import QUIET_MS, look
 from told.store.database import prepare_for_bulk
+from told.store.fresh import Fresh
 from told.store.watch import Watch
 
 TYPE_CHECKING = False
@@ -24,11 +25,12 @@ if TYPE_CHECKING:
 def index(context: Context, arguments: Arguments) -> int:
     """Read everything that is new, with a bar on a terminal."""
     files = _sweep_all(context)
-    learned = learn_everything(context)
+    learned = None
     if not context.settings.background:
+        learned = learn_everything(context)
         _archive(context, files)
-    elif files:
-        context.behind = True  # the archive is written in the background
+    elif files or Fresh(context.connection).is_waiting():
+        context.behind = True  # what is new is learned from, and archived, in the background
     _report(context, arguments, files, learned)
     return 0
 
@@ -106,7 +108,9 @@ def _report(context: Context, arguments: Arguments, files: int, learned: Learned
         context.print(to_json({"files_read": files, "sessions": sessions, "learned": new}))
         return
     context.print(f"Read {count(files, 'changed file')}. {count(sessions, 'session')} in all.")
-    if new:
+    if context.behind and context.settings.learn:
+        context.print("What you taught in them is learned in the background: `told memories`.")
+    elif new:
         context.print(f"Learned {count(new, 'thing')} that you said: `told memories --all-projects`.")
 
 

@@ -9,7 +9,7 @@ from told.memory.describe import Described
 from told.memory.observe import MOST, observations
 from told.memory.remember import Said, write_down
 from told.record import record
-from told.store.fresh import TO_OBSERVE
+from told.store.fresh import REST, TO_OBSERVE
 from told.store.memory_records import ACTIVE, AGENT, FORGOTTEN, OBSERVATION, PROJECT
 from told.store.writing import TurnText
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from told.store.reading import Reading
 
 OBSERVED = "observed"  # the topic of the notes that say how far a session was looked at
-_REST = 30 * 60_000
 _WORTH = 90 * 86_400_000  # what agents did longer ago is in the sessions, for who asks
 _SLACK = 60_000  # a prompt is dated by the agent, what was shown for it by told
 _SESSIONS = 200
@@ -49,7 +48,7 @@ class Review:
     def run(self, deadline: float | None = None) -> Reviewed:
         """Look at everything that is at rest, or until a moment of the monotonic clock."""
         while deadline is None or time.monotonic() < deadline:
-            sessions = self._fresh.waiting(TO_OBSERVE, self._pen.now - _REST, _SESSIONS)
+            sessions = self._fresh.waiting(TO_OBSERVE, self._pen.now - REST, _SESSIONS)
             if not sessions:
                 break
             self._some(sessions)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import apsw
 
 TO_CAPTURE, TO_OBSERVE = 0, 1  # stages
+REST = 30 * 60_000  # a session that was quiet for so long can be looked back at
 
 
 @record
@@ -46,6 +47,10 @@ class Fresh:
         """Tell whether there is anything that nobody has listened to."""
         sql = "SELECT EXISTS(SELECT 1 FROM fresh WHERE stage = 0) OR EXISTS(SELECT 1 FROM renamed)"
         return bool(rows(self._db, sql)[0][0])
+
+    def is_at_rest(self, now: int) -> bool:
+        """Tell whether there is a session that nobody has looked back at, and that came to rest."""
+        return bool(self.waiting(TO_OBSERVE, now - REST, 1))
 
     def waiting(self, stage: int, before: int = 1 << 62, limit: int = 500) -> list[FreshSession]:
         """Return the sessions that wait at a stage and were quiet since a time, the oldest first."""
