@@ -27,8 +27,9 @@ _NUMBERED = frozenset((
     "part", "module", "step", "phase", "chapter", "stage", "worker", "shard", "zone", "room", "floor",
     "lesson", "exercise", "task", "section", "page", "layer", "case", "unit", "service", "team", "lane",
     "slot", "bucket", "tier", "group", "region", "level", "teil", "schritt", "partie", "étape", "parte",
-    "paso", "etapa",
+    "paso", "etapa", "item", "entry", "row", "example", "fact", "rule", "test",
 ))  # fmt: skip
+_BEFORE_NUMBERS = frozenset(("number", "no", "nr", "nummer", "numéro", "número"))
 _MOST = 14
 
 
@@ -107,7 +108,7 @@ def _elsewhere(old: Reading, new: Reading) -> bool:
 
 def _numbered(one: Reading) -> dict[str, str]:
     """Return the numbers that only tell things of a kind apart: which part, which step."""
-    words = one.text.split()
+    words = [word for word in one.text.split() if word not in _BEFORE_NUMBERS]
     return {
         label: words[at] for at, label in enumerate(words[:-1], 1)
         if label in _NUMBERED and words[at].isdigit()
