@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _ASKED, _ANSWERED, _NEXT = 160, 280, 240  # characters
 _LOCKED, _RECENT, _STANDING = 8, 4, 6  # memories
+_PROVEN = 0.5  # confidence of what is said unasked
 _DAY = 86_400_000
 _LATELY = 30 * _DAY
 
@@ -75,7 +76,8 @@ def standing(memories: Memories, scopes: Sequence[str], now: int) -> list[Memory
     loaded = memories.load(dict.fromkeys((*locked, *recent, *rules)))
     fit = {
         row: one for row, one in loaded.items()
-        if one.trust == USER and not never_shown(one, scopes, now)
+        if one.trust == USER and (one.locked or one.confidence >= _PROVEN)
+        and not never_shown(one, scopes, now)
     }  # fmt: skip
     proven = sorted(
         (row for row in rules if row in fit and row not in locked),

@@ -21,6 +21,8 @@ MOST = 4000  # characters of a memory
 TERMINAL = "terminal"
 # What is believed before anything happened: of two statements, the user's.
 _PRIOR = {USER: (4.0, 1.0), AGENT: (1.0, 1.0)}
+# Of the least certain statements that are kept about four in ten are worth it, of the surest nearly all.
+_LEAST, _SURER = 0.3, 0.55
 _IMPORTANCE = {
     "rule": 8.0, "correction": 7.0, "warning": 7.0, "decision": 6.0, "preference": 6.0, "fact": 5.0,
 }  # fmt: skip
@@ -123,12 +125,13 @@ def write_down(pen: Pen, said: Said, *, status: str = "", kind: str = "remember"
 
 
 def _prior(said: Said) -> tuple[float, float]:
-    """Return what is believed of a statement before anything happened; half of it if that was a guess."""
+    """Return what is believed of a statement before anything happened; the less, the more it was a guess."""
     alpha, beta = _PRIOR.get(said.trust, (1.0, 1.0))
-    guessed = (alpha + beta) / 2
-    return tuple(  # type: ignore[return-value]
-        round(guessed + (known - guessed) * said.certainty, 3) for known in (alpha, beta)
-    )
+    if said.certainty >= 1:
+        return alpha, beta
+    weight = alpha + beta
+    guess = round(min(alpha, weight * (_LEAST + _SURER * said.certainty)), 3)
+    return guess, round(weight - guess, 3)
 
 
 def _again(pen: Pen, said: Said, old: Memory) -> Remembered:
