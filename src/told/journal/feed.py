@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from told.journal.files import machines, segments
+from told.journal.growth import has_grown
 from told.journal.line import part_of
 from told.journal.read import BadLineError, merged, operation
 from told.record import record
@@ -14,9 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from told.journal.growth import Positions
     from told.journal.model import Operation
-
-    Positions = dict[tuple[str, str], Position]
 
 _MARK = 48
 
@@ -41,20 +41,7 @@ def feed(folder: str, positions: Positions) -> Iterator[Entry]:
 
 def is_behind(folder: str, positions: Positions) -> bool:
     """Tell whether there is anything new."""
-    return any(True for _ in feed(folder, positions)) if _has_grown(folder, positions) else False
-
-
-def _has_grown(folder: str, positions: Positions) -> bool:
-    for machine in machines(folder):
-        place = os.path.join(folder, machine)
-        for name in segments(place):
-            position = positions.get((machine, name))
-            try:
-                if position is None or os.stat(os.path.join(place, name)).st_size != position.size:
-                    return True
-            except OSError:
-                continue  # it was removed just now
-    return False
+    return any(True for _ in feed(folder, positions)) if has_grown(folder, positions) else False
 
 
 def _machine(folder: str, machine: str, positions: Positions) -> Iterator[tuple[tuple[int, str, int], Entry]]:

@@ -33,10 +33,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+SET = "set"  # the operation that notes something about no memory: {"set": {topic: {name: value}}}
+
 __all__ = [
     "ACTIVE", "AGENT", "CORRECTION", "DECISION", "FACT", "FORGOTTEN", "GLOBAL", "KINDS", "OBSERVATION",
-    "PREFERENCE", "PROJECT", "QUARANTINED", "RULE", "SHARED", "SUPERSEDED", "TEAM", "TOOL", "USER", "WARNING",
-    "Damage", "Edge", "Evidence", "Memory", "Operation", "Trigger",
+    "PREFERENCE", "PROJECT", "QUARANTINED", "RULE", "SET", "SHARED", "SUPERSEDED", "TEAM", "TOOL", "USER",
+    "WARNING", "Damage", "Edge", "Evidence", "Memory", "Operation", "Trigger",
 ]  # fmt: skip
 
 

@@ -8,9 +8,10 @@ from told.ingest.forgotten import SESSION_TOPIC, TURN_TOPIC, Forgotten
 from told.ingest.spans import words_of
 from told.ingest.tombstones import Tombstones
 from told.journal.append import MAKES_MEMORY
-from told.journal.apply import SET, leave_nothing
+from told.journal.apply import leave_nothing
 from told.journal.erase import erase
 from told.journal.files import journal_folder
+from told.journal.model import SET
 from told.journal.read import operations_like, operations_of
 from told.journal.steps import born
 from told.memory.pen import ACT

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 
-from told.journal.apply import SET
+from told.journal.model import SET
 from told.memory._intake_often import Often
 from told.memory.capture import capture
 from told.memory.compare import compare

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from told.journal.apply import SET
+from told.journal.model import SET
 from told.memory.describe import Described
 from told.memory.observe import MOST, observations
 from told.memory.remember import Said, write_down

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from told.errors import NotFoundError, UsageError
-from told.journal.apply import SET
+from told.journal.model import SET
 from told.record import record
 from told.store.memory_records import ACTIVE, GLOBAL, SHARED
 
