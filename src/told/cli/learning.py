@@ -16,12 +16,12 @@ _SECONDS = 0.4  # that a command waits; the background does the rest
 
 
 def learn_some(context: Context, memories: Memories) -> None:
-    """Learn from what is new, for a moment."""
+    """Learn from what is new, for a moment; all of it where nothing goes on in the background."""
     if context.settings.learn and Fresh(context.connection).is_waiting():
         from told.errors import ToldError
 
         try:
-            learn(context, memories, _SECONDS)
+            learn(context, memories, _SECONDS if context.settings.background else None)
         except ToldError:
             return  # busy or full: what is known is answered, and the rest is learned later
         context.behind = context.behind or Fresh(context.connection).is_waiting()
