@@ -168,7 +168,7 @@ def test_arguments_of_tool_calls_come_from_the_models_side_when_they_are_kept(tm
 
 def test_uris_become_paths_on_every_system() -> None:
     assert file_path("file:///home/a%20b/c.py") == "/home/a b/c.py"
-    assert file_path("file:///c%3A/work/a.py") == "c:/work/a.py"
+    assert file_path("file:///c%3A/code/a.py") == "c:/code/a.py"
     assert file_path({"scheme": "file", "path": "/c:/work"}) == "c:/work"
     assert file_path("vscode-remote://wsl%2Bubuntu/home/dev") == "/home/dev"
     assert file_path("untitled:Untitled-1://x") == ""

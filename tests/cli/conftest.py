@@ -44,7 +44,7 @@ def machine(
 @pytest.fixture
 def shop(machine: Machine) -> Machine:
     """A machine on which a few things were done, in two projects and with two agents."""
-    api = machine.repo("work/acme-api", "git@github.com:acme/acme-api.git")
+    api = machine.repo("code/acme-api", "git@github.com:acme/acme-api.git")
     machine.claude(
         ("How long should the cache TTL be?", "We decided on a cache TTL of 300 seconds in Redis."),
         ("Fine, and write it down", "I noted it in docs/cache.md."),

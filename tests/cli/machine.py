@@ -228,6 +228,13 @@ class Machine:
         return [row["id"] for row in self.told("list", "--json", *where, *words).json["sessions"]]
 
 
+def remember(machine: Machine, *words: str) -> str:
+    """Let the user, or the agent that the environment names, remember something; return its id."""
+    answer = machine.told("remember", "--json", *words)
+    assert (answer.code, answer.err) == (0, "")
+    return str(answer.json["id"])
+
+
 class _Transcript:
     """The lines of one transcript of Claude Code."""
 

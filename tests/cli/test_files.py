@@ -22,7 +22,7 @@ def test_touched_files_of_all_agents_stand_in_one_list_the_latest_first(shop: Ma
         ("create", "copilot-cli"), ("read", "claude-code"),
     ]  # fmt: skip
     assert answer.json["files"][1]["path"].startswith("<agent ")
-    assert f">{shop.home}/work/acme-api/src/cache.py</agent " in answer.json["files"][1]["path"]
+    assert f">{shop.home}/code/acme-api/src/cache.py</agent " in answer.json["files"][1]["path"]
     assert {row["trust"] for row in answer.json["files"]} == {"agent"}
 
 

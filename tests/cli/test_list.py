@@ -24,7 +24,7 @@ def test_sessions_of_all_agents_and_projects_stand_in_one_list_the_latest_first(
 
 
 def test_in_a_project_only_its_sessions_are_listed(shop: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(shop.home / "work" / "acme-api")
+    monkeypatch.chdir(shop.home / "code" / "acme-api")
     answer = shop.told("list")
     assert answer.out.startswith("3 of 3 sessions, acme/acme-api\n")
     assert "rounding" not in answer.out
@@ -34,7 +34,7 @@ def test_in_a_project_only_its_sessions_are_listed(shop: Machine, monkeypatch: p
 def test_below_a_projects_folder_it_is_the_same_project(
     shop: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(shop.folder("work/acme-api/src/deep"))
+    monkeypatch.chdir(shop.folder("code/acme-api/src/deep"))
     assert shop.told("list").out.startswith("3 of 3 sessions, acme/acme-api\n")
 
 

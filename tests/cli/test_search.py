@@ -21,7 +21,7 @@ stripe.error.CardError: Your card was declined: insufficient_funds
 @pytest.fixture
 def library(machine: Machine) -> Machine:
     """A machine with things to find, each in a session of its own."""
-    api = machine.repo("work/acme-api", "https://github.com/acme/acme-api.git")
+    api = machine.repo("code/acme-api", "https://github.com/acme/acme-api.git")
     web = machine.folder("work/web-shop")
     turns: list[tuple[str, str, str, float]] = [
         ("ttl", "How long should the cache TTL be?", "We settled on 300 seconds for the Redis cache.", 1),
@@ -152,9 +152,9 @@ def test_what_the_current_project_lacks_is_found_elsewhere_and_that_is_said(
     assert library.told("search", "postgres", "--json").json["widened"] is True
 
 
-@pytest.mark.parametrize("name", ["acme/acme-api", "acme-api", "ACME/acme-api", "~/work/acme-api", "{path}"])
+@pytest.mark.parametrize("name", ["acme/acme-api", "acme-api", "ACME/acme-api", "~/code/acme-api", "{path}"])
 def test_a_project_can_be_named_in_many_ways(library: Machine, name: str) -> None:
-    named = name.format(path=library.home / "work" / "acme-api")
+    named = name.format(path=library.home / "code" / "acme-api")
     answer = library.told("search", "cache", "--project", named, "--json")
     assert answer.json["project"] == "acme/acme-api"
     assert found(answer) == ["ttl"]

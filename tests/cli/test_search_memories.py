@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 import pytest
 
-from tests.cli.machine import NOW, ago
+from tests.cli.machine import NOW, ago, remember
 from told.journal.append import Draft, append
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ HOSTILE = (
 @pytest.fixture
 def api(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Machine:
     """A repository in which the cache was talked about once, and which is the current folder."""
-    folder = machine.repo("work/acme-api", "git@github.com:acme/acme-api.git")
+    folder = machine.repo("code/acme-api", "git@github.com:acme/acme-api.git")
     machine.claude(
         ("How long should the cache TTL be?", "I set the cache TTL to 300 seconds."),
         cwd=folder, at=ago(hours=2),
@@ -31,12 +31,6 @@ def api(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Machine:
     assert machine.told("index").code == 0
     monkeypatch.chdir(folder)
     return machine
-
-
-def remember(machine: Machine, *words: str) -> str:
-    answer = machine.told("remember", "--json", *words)
-    assert (answer.code, answer.err) == (0, "")
-    return str(answer.json["id"])
 
 
 def memories(machine: Machine, *words: str) -> list[dict[str, Any]]:
@@ -150,7 +144,7 @@ def test_a_memory_that_shares_one_of_many_words_is_no_answer(api: Machine) -> No
 def test_memories_of_other_projects_are_shown_only_where_this_one_has_nothing(
     api: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here = api.environ["HOME"] + "/work/acme-api"
+    here = api.environ["HOME"] + "/code/acme-api"
     monkeypatch.chdir(api.repo("work/other", "git@github.com:acme/other.git"))
     foreign = remember(api, "--kind", "fact", "Backups run at night")
     monkeypatch.chdir(here)

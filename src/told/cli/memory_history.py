@@ -132,10 +132,10 @@ def diff(context: Context, arguments: Arguments) -> int:
         known = desk.memories.get(change.memory for change in changes)
         wanted = [one for one in changes if one.memory in known]
         if not arguments.flag("all-projects"):
+            scopes = desk.scopes
             wanted = [
-                one for one in wanted
-                if known[one.memory].scope in desk.scopes or not known[one.memory].text
-            ]  # fmt: skip
+                one for one in wanted if known[one.memory].scope in scopes or not known[one.memory].text
+            ]
         context.rows = len(wanted)
         if arguments.flag("json"):
             rows = [memory_json(desk, known[one.memory]) | {"what": list(one.what), "at": iso(one.at)}

@@ -6,6 +6,7 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from typing import Any
 
 
@@ -99,3 +100,13 @@ def short_path(path: str, root: str, room: int) -> str:
     tail = path.encode()[-(room - 3) :].decode("utf-8", "ignore")
     slash = tail.find("/")
     return "…" + (tail[slash:] if 0 <= slash < len(tail) - 8 else tail)
+
+
+def fitted(lines_for: Callable[[int], list[str]], rooms: Sequence[int], most: int) -> list[str]:
+    """Return lines with the widest room for a text in which all of them fit into so many bytes."""
+    lines: list[str] = []
+    for room in rooms:
+        lines = lines_for(room)
+        if sum(len(line.encode()) + 1 for line in lines) <= most:
+            break
+    return lines

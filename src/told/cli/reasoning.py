@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from told.agents.labels import label
 from told.cli.memory_desk import Desk, joined, memory_json
-from told.cli.output import count, cut, iso, to_json, when
+from told.cli.output import count, cut, fitted, iso, to_json, when
 from told.errors import NotFoundError
 from told.memory._graph_turns import place_of
 from told.memory._reason_answer import CONTESTED, DEPENDS, REASONS, SAID, UNKNOWN, Reasoned
@@ -44,11 +44,7 @@ def reason(context: Context, arguments: Arguments) -> int:
             return 1 if found.nothing else 0
         if found.nothing:
             raise NotFoundError(_nothing(desk, found))
-        for room in _ROOMS:
-            lines = _lines(desk, found, room)
-            if sum(len(line.encode()) + 1 for line in lines) <= _BYTES:
-                break
-        for line in lines:
+        for line in fitted(lambda room: _lines(desk, found, room), _ROOMS, _BYTES):
             context.print(line)
     return 0
 

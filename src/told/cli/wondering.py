@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from told.cli.memory_desk import Desk, joined, memory_json
-from told.cli.output import count, cut, iso, short_path, to_json, when
+from told.cli.output import count, cut, fitted, iso, short_path, to_json, when
 from told.errors import NotFoundError
 from told.memory._graph_walk import BY_WORDS
 from told.memory.wonder import DAYS, Where, Wonder, note
@@ -46,11 +46,7 @@ def wonder(context: Context, arguments: Arguments) -> int:
                 f"Neither memories nor sessions have anything of {cut(topic, 60)!r}."
                 " `told wonder` takes a few plain words; `told remember TEXT` makes a memory."
             )
-        for room in _ROOMS:
-            lines = _lines(desk, found, room)
-            if sum(len(line.encode()) + 1 for line in lines) <= _BYTES:
-                break
-        for line in lines:
+        for line in fitted(lambda room: _lines(desk, found, room), _ROOMS, _BYTES):
             context.print(line)
     return 0
 

@@ -29,7 +29,7 @@ from told.store.memory_json import encoded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
 ROTATE = 1_000_000
@@ -193,38 +193,35 @@ def _without_torn(path: str) -> int:
 
 def _whole(descriptor: int, size: int) -> tuple[int, bytes, int]:
     """Return where the last bytes of a segment begin, these, and how many of them are whole."""
-    window = _WINDOW
-    while True:
-        start = max(0, size - window)
-        data = _bytes_at(descriptor, start, size)
+    for start, data in _ends(descriptor, size):
         lines = data.split(b"\n")
         known = lines[1:-1] if start else lines[:-1]
         kept = without_part(known)
         if kept or not start:
-            return start, data, len(data) - len(lines[-1]) - sum(len(line) + 1 for line in known[len(kept) :])
-        window *= 8
+            break
+    return start, data, len(data) - len(lines[-1]) - sum(len(line) + 1 for line in known[len(kept) :])
 
 
 def _last_line(path: str) -> tuple[tuple[int, str] | None, int]:
     """Return number and hash of the last line that is one, and how many behind it are not."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
-        size = os.fstat(descriptor).st_size
-        window = _WINDOW
-        while True:
-            start = max(0, size - window)
-            lines = _bytes_at(descriptor, start, size).split(b"\n")[:-1]
+        for start, data in _ends(descriptor, os.fstat(descriptor).st_size):
+            lines = data.split(b"\n")[:-1]
             for bad, line in enumerate(reversed(lines if not start else lines[1:])):
                 found = end_of(line)
                 if found:
                     return found, bad
-            if not start:
-                return None, len(lines)
-            window *= 8
+        return None, len(lines)
     finally:
         os.close(descriptor)
 
 
-def _bytes_at(descriptor: int, start: int, end: int) -> bytes:
-    os.lseek(descriptor, start, os.SEEK_SET)
-    return os.read(descriptor, end - start)
+def _ends(descriptor: int, size: int) -> Iterator[tuple[int, bytes]]:
+    """Yield ever more of the end of a file, up to all of it: where that begins, and its bytes."""
+    window, start = _WINDOW, size
+    while start or window == _WINDOW:
+        start = max(0, size - window)
+        os.lseek(descriptor, start, os.SEEK_SET)
+        yield start, os.read(descriptor, size - start)
+        window *= 8

@@ -56,11 +56,12 @@ class Often:
         by_id = {one.id: one for one in sessions}
         said: list[Said] = []
         for words, (session, turn, wish) in self._new.items():
-            before = {row[0] for row in self._fresh.saying(words, _SESSIONS)}
+            known = self._fresh.saying(words, _SESSIONS)
+            before = {row[0] for row in known}
             every = before | self._heard[words].keys()
             if len(before) < _SESSIONS <= len(every):
                 projects = {by_id[one].project if one in by_id else "" for one in every - before}
-                projects |= {row[4] for row in self._fresh.saying(words, _SESSIONS)}
+                projects |= {row[4] for row in known}
                 one_place = len(projects) == 1 and session.project
                 scope = PROJECT + session.project if one_place else GLOBAL
                 said.append(

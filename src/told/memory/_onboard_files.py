@@ -119,3 +119,12 @@ class Tree:
                 if count > _MOST_FILES:
                     return
                 yield head + name
+
+
+def behind_front_matter(lines: tuple[str, ...]) -> int:
+    """Return the number of the first line of a text behind the settings that some begin with."""
+    if lines and lines[0].strip() == "---":
+        for number in range(1, min(len(lines), 60)):
+            if lines[number].strip() == "---":
+                return number + 1
+    return 0

@@ -9,6 +9,7 @@ from told.memory._capture_features import describe
 from told.memory._capture_model import odds
 from told.memory._capture_sentences import count_words, sentences
 from told.memory._capture_weights import THRESHOLD
+from told.memory._onboard_files import behind_front_matter
 from told.memory._onboard_learned import INSTRUCTIONS, Learned, from_line, short
 from told.record import record
 
@@ -131,7 +132,7 @@ def _parts(document: Document) -> Iterator[tuple[int, str, str]]:
     """Yield (first line, heading, text) of the sections, long ones in pieces; front matter is left out."""
     heading, begin, kept, size = "", 0, list[str](), 0
     fenced = False
-    start = _behind_front_matter(document.lines)
+    start = behind_front_matter(document.lines)
     read = 0
     for number in range(start, len(document.lines)):
         line = document.lines[number]
@@ -152,11 +153,3 @@ def _parts(document: Document) -> Iterator[tuple[int, str, str]]:
             size += len(line)
     if kept:
         yield begin, heading, "\n".join(kept)
-
-
-def _behind_front_matter(lines: tuple[str, ...]) -> int:
-    if lines and lines[0].strip() == "---":
-        for number in range(1, min(len(lines), 60)):
-            if lines[number].strip() == "---":
-                return number + 1
-    return 0

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from itertools import islice
 
+from told.memory._onboard_files import behind_front_matter
 from told.memory._onboard_learned import COMMANDS, WHAT, Learned, from_line, ticked
 
 TYPE_CHECKING = False
@@ -73,7 +74,7 @@ def first_sentence(document: Document, *, pointing: bool = True) -> tuple[int, s
 
 def _openings(lines: tuple[str, ...]) -> Iterator[tuple[int, str]]:
     """Yield the first sentence of each paragraph near the top, with its line."""
-    number = _behind_front_matter(lines)
+    number = behind_front_matter(lines)
     goes_on = False  # with what the line before began
     while number < min(len(lines), _TOP):
         line = lines[number].strip()
@@ -97,14 +98,6 @@ def _is_prose(line: str, following: str) -> bool:
     if not bare or bare.startswith(_NO_PROSE) or _RULE.match(following) or _RULE.match(line):
         return False
     return not any(sign in line for sign in ("]: ", " | ", "•", "·"))
-
-
-def _behind_front_matter(lines: tuple[str, ...]) -> int:
-    if lines and lines[0].strip() == "---":
-        for number in range(1, min(len(lines), 60)):
-            if lines[number].strip() == "---":
-                return number + 1
-    return 0
 
 
 def _behind_fence(lines: tuple[str, ...], number: int) -> int:

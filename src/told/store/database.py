@@ -88,6 +88,23 @@ def rows(connection: apsw.Connection, sql: str, values: Sequence[Any] | dict[str
     return connection.execute(sql, values).fetchall()
 
 
+def purge(connection: apsw.Connection, index: str) -> None:
+    """Leave no byte of what was removed, neither in a full-text index nor in free pages nor in the log.
+
+    Raises:
+        BusyError: another told is reading or writing.
+    """
+    try:
+        # Words that were removed stay in the index, marked as gone, until all of it is one piece.
+        connection.execute(f"INSERT INTO {index}({index}) VALUES('optimize')")
+        connection.execute("VACUUM")
+        blocked = rows(connection, "PRAGMA wal_checkpoint(TRUNCATE)")[0][0]
+    except apsw.BusyError:
+        raise BusyError from None
+    if blocked:
+        raise BusyError
+
+
 def drop_database(path: str) -> None:
     """Remove a database and its logs."""
     for suffix in ("", "-wal", "-shm"):

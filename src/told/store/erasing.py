@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import apsw
-
-from told.errors import BusyError
 from told.model import Checkpoint
-from told.store.database import rows
+from told.store.database import purge, rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import apsw
+
     from told.store.writing import SessionState, Writer
 
 _NOTE = "number, title, overview, at, work_done, technical_details, important_files, next_steps, history"
@@ -121,12 +120,4 @@ def leave_nothing(connection: apsw.Connection) -> None:
     """
     pages, size = rows(connection, "SELECT page_count, page_size FROM pragma_page_count, pragma_page_size")[0]
     connection.execute(f"PRAGMA temp_store={'MEMORY' if pages * size < _IN_MEMORY else 'FILE'}")
-    try:
-        # Words that were removed stay in the index, marked as gone, until all of it is one piece.
-        connection.execute("INSERT INTO turn_words(turn_words) VALUES('optimize')")
-        connection.execute("VACUUM")
-        blocked = rows(connection, "PRAGMA wal_checkpoint(TRUNCATE)")[0][0]
-    except apsw.BusyError:
-        raise BusyError from None
-    if blocked:
-        raise BusyError
+    purge(connection, "turn_words")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import apsw
 
-from told.errors import BusyError
+from told.store.database import purge as purge_database
 from told.store.database import rows
 from told.store.expected import layout_damage, structure_damage, words_damage
 from told.store.memory_rows import COLUMNS, INDEXED, PATHS, WRITTEN, hash_of_row, memory_of, paths
@@ -43,14 +43,7 @@ def purge(connection: apsw.Connection) -> None:
         BusyError: another told is reading.
     """
     connection.execute("PRAGMA temp_store=MEMORY")
-    try:
-        optimize(connection)
-        connection.execute("VACUUM")
-        blocked = rows(connection, "PRAGMA wal_checkpoint(TRUNCATE)")[0][0]
-    except apsw.BusyError:
-        raise BusyError from None
-    if blocked:
-        raise BusyError
+    purge_database(connection, "memory_words")
 
 
 def optimize(connection: apsw.Connection) -> None:
