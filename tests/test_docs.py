@@ -166,7 +166,7 @@ def test_the_example_of_the_settings_is_understood(tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text(example[1], encoding="utf-8")
     settings = load({"HOME": str(tmp_path), "TOLD_HOME": str(tmp_path)})
     assert settings.agents_off == ("cursor",)
-    assert settings.folder_of("codex").endswith("/codex-home")
+    assert settings.folder_of("codex").endswith("agents/codex-home")
     assert all(name in all_agents() for name in ("cursor", "codex"))
 
 
