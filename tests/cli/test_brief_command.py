@@ -17,7 +17,7 @@ def project(shop: Machine, monkeypatch: pytest.MonkeyPatch) -> Machine:
     for name in tuple(os.environ):
         if name.startswith(("CLAUDE", "CODEX", "COPILOT", "CURSOR", "GEMINI", "AI_AGENT")):
             monkeypatch.delenv(name)
-    monkeypatch.chdir(shop.home / "work" / "acme-api")
+    monkeypatch.chdir(shop.home / "code" / "acme-api")
     for text in ("Use pnpm, never npm.", "Never deploy between 02:45 and 03:30 UTC."):
         assert shop.told("remember", text).code == 0
     assert shop.told("lock", "Commit messages follow Conventional Commits").code == 0
