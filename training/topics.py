@@ -10,21 +10,20 @@ from __future__ import annotations
 
 import glob
 import os
-import textwrap
 
+from told.search.topics import ALIKE, SHORTEST_BEGINNING
 from told.search.unspaced import is_unspaced
 from told.search.word_forms import FILLERS, LONGEST_PHRASE, phrase_of
 
-_WIDTH = 800
-_SHORTEST_BEGINNING = 3
 _HERE = os.path.dirname(os.path.abspath(__file__))
 TARGET = os.path.join(os.path.dirname(_HERE), "src", "told", "search", "topic_words.py")
 _HEAD = '''"""Words and their topics, made by `python -m training.topics`.
 
-Words with the same topics stand together; a group says how many these are.
+By the first letters of a word: each word with its topics. A prompt looks up few words, so that nothing of
+this is taken apart before it is needed.
 """
 
-# ruff: noqa: E501 - words of many languages, as many on a line as is handy
+# ruff: noqa: E501 - words of many languages, as many on a line as begin alike
 from __future__ import annotations
 '''
 
@@ -49,46 +48,35 @@ def loose() -> set[str]:
 
 
 def table(found: dict[str, list[str]]) -> str:
-    """Return the module: words with the same topics stand together."""
+    """Return the module: words that begin alike stand together."""
     exact: dict[str, list[str]] = {}
     beginnings: dict[str, list[str]] = {}
     for name, listed in found.items():
         for word in dict.fromkeys(form for given in listed for form in _forms(given)):
             (beginnings if word.endswith("*") else exact).setdefault(word.rstrip("*"), []).append(name)
-    words = exact | beginnings
-    parts = {
-        **_grouped("EXACT", exact),
-        **_grouped("BEGINNINGS", beginnings),
-        "LOOSE": sorted(loose()),
-        "BEGINNING_STARTS": sorted({word[:_SHORTEST_BEGINNING] for word in beginnings}),
-        "PHRASE_STARTS": sorted({word.partition("_")[0] for word in words if "_" in word}),
-        "UNSPACED": sorted({word for word in words if is_unspaced(word[0])}),
-    }
-    return _HEAD + "".join(f'\n{name} = """\n{_filled(part)}\n"""\n' for name, part in parts.items())
+    unspaced = sorted(word for word in exact | beginnings if is_unspaced(word[0]))
+    return (
+        _HEAD + _by_start("EXACT", exact, ALIKE) + _by_start("BEGINNINGS", beginnings, SHORTEST_BEGINNING)
+        + "".join(f'\n{name} = "{" ".join(words)}"\n'
+                  for name, words in (("LOOSE", sorted(loose())), ("UNSPACED", unspaced)))
+    )  # fmt: skip
+
+
+def _by_start(name: str, words: dict[str, list[str]], letters: int) -> str:
+    """Return the words with their topics, those together that begin with the same letters."""
+    parts: dict[str, list[str]] = {}
+    for word in sorted(words):
+        parts.setdefault(word[:letters], []).append(f"{word}|{'+'.join(words[word])}")
+    lines = [f'    "{start}": " {" ".join(entries)} ",' for start, entries in parts.items()]
+    return "\n".join([f"\n{name} = {{", *lines, "}", ""])
 
 
 def _forms(word: str) -> list[str]:
     """Return a word as it is, and a phrase as it is looked up; without its fillers it must still be one."""
     if "_" not in word:
-        return [word if len(word) > _SHORTEST_BEGINNING else word.rstrip("*")]
+        return [word if len(word) > SHORTEST_BEGINNING else word.rstrip("*")]
     words = [part for part in word.rstrip("*").split("_") if part and part not in FILLERS]
     return [phrase_of(words)] if 1 < len(words) <= LONGEST_PHRASE else []
-
-
-def _grouped(name: str, words: dict[str, list[str]]) -> dict[str, list[str]]:
-    """Return the words, those with the same topics together, and how many each of these groups has."""
-    groups: dict[str, list[str]] = {}
-    for word, names in words.items():
-        groups.setdefault("+".join(names), []).append(word)
-    ordered = {names: sorted(groups[names]) for names in sorted(groups)}
-    return {
-        name: [word for group in ordered.values() for word in group],
-        f"{name}_GROUPS": [f"{len(group)}:{names}" for names, group in ordered.items()],
-    }
-
-
-def _filled(words: list[str]) -> str:
-    return textwrap.fill(" ".join(words), _WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def main() -> None:

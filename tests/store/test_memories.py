@@ -47,7 +47,7 @@ def memory(number: int, text: str, **more: object) -> Memory:
 def put(store: Memories, *memories: Memory) -> None:
     with store.writer.transaction():
         for one in memories:
-            store.writer.put(one, lambda text, _: "extrawords" if "getUser" in text else "")
+            store.writer.put(one, lambda text, _: ("extrawords" if "getUser" in text else "", ""))
 
 
 def ids(store: Memories, rows: list[int]) -> list[str]:
@@ -186,7 +186,7 @@ def test_an_error_leaves_rows_and_words_as_they_were(store: Memories) -> None:
 
     def stop() -> None:
         with store.writer.transaction():
-            store.writer.put(memory(2, "Use pip."), lambda _text, _at: "")
+            store.writer.put(memory(2, "Use pip."), lambda _text, _at: ("", ""))
             raise KeyError
 
     with pytest.raises(KeyError):

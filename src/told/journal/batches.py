@@ -155,7 +155,7 @@ def _put(memories: Memories, folded: Folded, *, fresh: bool = False) -> None:
         memories.writer.clear_shown(folded.memory.id)
 
 
-def _extra_words(text: str, at: int) -> str:
+def _extra_words(text: str, at: int) -> tuple[str, str]:
     from told.search.memory_words import memory_words
 
     return memory_words(text, at)

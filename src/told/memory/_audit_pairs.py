@@ -6,11 +6,12 @@ import re
 
 from told.memory._audit_finding import CONTRADICTS, DENIED, IN_FILE, OUTDATED, REPEATS, Finding, erase
 from told.memory._recall_outdated import outdated
-from told.memory._supersede_tokens import key_of, tokens_of
 from told.memory.compare import stands_in
 from told.memory.supersede import REPEATS as SAME
 from told.memory.supersede import REPLACES, judge
+from told.search.about import about_line, about_of
 from told.search.stop_words import STOP_WORDS
+from told.search.tokens import key_of, tokens_of
 from told.store.memory_records import GLOBAL, PROJECT, USER
 
 TYPE_CHECKING = False
@@ -68,7 +69,7 @@ def between_memories(memories: Sequence[Memory]) -> Iterator[Finding]:
         elif _turned_round(old.text, new.text):
             against.add(old.id)
             yield _contradiction(old, new, "says the opposite")
-        elif outdated([old], [new]):
+        elif outdated([old], [new], {one.id: about_of(about_line(one.text)) for one in (old, new)}):
             heir = heirs.get(old.id)
             if heir is None or heir.other is None or _age(heir.other) < _age(new):
                 heirs[old.id] = _may_be_outdated(old, new)

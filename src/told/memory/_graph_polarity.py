@@ -5,9 +5,9 @@ from __future__ import annotations
 from told.memory import _supersede_cues as cues
 from told.memory._supersede_denials import denials
 from told.memory._supersede_read import Reading, read
-from told.memory._supersede_tokens import BREAKS, key_of, tokens_of
 from told.memory.supersede import CONTRADICTS_SCOPE, REPLACES, relation
 from told.record import record
+from told.search.tokens import BREAKS, key_of, tokens_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

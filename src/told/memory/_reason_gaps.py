@@ -6,9 +6,9 @@ from told.memory._graph_polarity import claim
 from told.memory._reason_answer import ABOUT, UNKNOWN
 from told.memory._reason_question import WHY
 from told.memory._reason_stance import share
-from told.memory._supersede_tokens import key_of, tokens_of
 from told.memory.why import before
 from told.record import replaced
+from told.search.tokens import key_of, tokens_of
 from told.store.memory_records import ACTIVE, SUPERSEDED
 
 TYPE_CHECKING = False

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from told.memory import _supersede_cues as cues
 from told.memory._graph_polarity import Claim, claim
-from told.memory._supersede_tokens import BREAKS, key_of, tokens_of
 from told.record import record
 from told.search.kinship import alternatives
+from told.search.tokens import BREAKS, key_of, tokens_of
 
 WHETHER, CHOICE, WHY, VALUE = FORMS = ("whether", "choice", "why", "value")
 _MOST_TEXT = 2000

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from told.memory import _supersede_cues as cues
 from told.memory._supersede_read import has, read
-from told.memory._supersede_tokens import key_of
 from told.record import record
 from told.search.kinship import SLOTS, VALUES
+from told.search.tokens import key_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

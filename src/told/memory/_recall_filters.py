@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from told.memory._recall_places import applies_at, is_elsewhere, own_place
-from told.search.topics import topics
 from told.store.memory_records import ACTIVE, TOOL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from told.memory._recall_structure import Structure
+    from told.search.about import About
     from told.store.memory_records import Memory
 
 _PLAINLY = 0.7
@@ -47,14 +47,18 @@ def never_shown(memory: Memory, scopes: Sequence[str], now: int, *, tools: bool 
     return ""
 
 
-def overruled(found: Sequence[Memory], prompt: Structure) -> frozenset[str]:
+def overruled(found: Sequence[Memory], about: Mapping[str, About], prompt: Structure) -> frozenset[str]:
     """Return the memories that give way, in this folder, to a rule that is made for it."""
     special = [one for one in found if (place := own_place(one.text)) and applies_at(place, prompt)]
     if not special:
         return frozenset()
-    about = {name for one in special for name, plainly in topics(one.text).items() if plainly >= _PLAINLY}
+    named = {name for one in special for name in _plain_topics(about[one.id])}
     return frozenset(
         one.id for one in found
         if not one.locked and not own_place(one.text)
-        and any(plainly >= _PLAINLY and name in about for name, plainly in topics(one.text).items())
+        and not named.isdisjoint(_plain_topics(about[one.id]))
     )  # fmt: skip
+
+
+def _plain_topics(about: About) -> list[str]:
+    return [name for name, plainly in about.topics.items() if plainly >= _PLAINLY]

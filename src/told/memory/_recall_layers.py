@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import log
 
 from told.memory._recall_places import applies_at, places_in
-from told.search.topics import topics
 from told.store.memory_records import CORRECTION, SHARED, WARNING
 
 TYPE_CHECKING = False
@@ -36,12 +35,11 @@ _USUAL_LENGTH = 16  # words
 
 
 def by_topics(
-    prompt: Structure, memories: dict[int, Memory], rarity: dict[str, float]
+    prompt: Structure, named: dict[int, dict[str, float]], rarity: dict[str, float]
 ) -> dict[int, tuple[float, tuple[str, ...]]]:
     """Layer 0: the topics that a memory shares with a prompt, the rare ones first."""
     found = {}
-    for row, memory in memories.items():
-        own = topics(memory.text)
+    for row, own in named.items():
         parts: dict[str, float] = {}  # by topic: several words for one thing are one thing
         for strength, names in prompt.hints:
             # One word is one piece of evidence, whatever it may mean.

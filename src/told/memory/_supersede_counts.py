@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from told.memory import _supersede_cues as cues
-from told.memory._supersede_tokens import BREAKS, key_of
 from told.record import record
+from told.search.tokens import BREAKS, key_of
 
 _NUMBER_WORDS = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from told.memory import _supersede_cues as cues
-from told.memory._supersede_tokens import BREAKS
+from told.search.tokens import BREAKS
 from told.search.unspaced import is_unspaced
 
 _NEGATED_UNSPACED = (

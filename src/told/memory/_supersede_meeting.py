@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from told.memory import _supersede_cues as cues
 from told.memory._supersede_grammar import STANDS_FOR
-from told.memory._supersede_tokens import key_of
+from told.search.tokens import key_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

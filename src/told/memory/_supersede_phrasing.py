@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from told.memory._supersede_counts import digits_of, is_number
 from told.memory._supersede_grammar import STANDS_FOR
-from told.memory._supersede_tokens import BREAKS, key_of
 from told.search.kinship import SLOTS, VALUES
+from told.search.tokens import BREAKS, key_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from told.memory import _supersede_cues as cues
 from told.memory._supersede_counts import Count, counts_of, is_number
 from told.memory._supersede_denials import denials
 from told.memory._supersede_opposites import OPPOSITES
-from told.memory._supersede_tokens import BREAKS, is_name, key_of, stem, tokens_of
 from told.record import record
 from told.search.kinship import SLOTS, VALUES
+from told.search.tokens import BREAKS, is_name, key_of, stem, tokens_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

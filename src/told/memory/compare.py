@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from told.memory._supersede_meeting import WEAK
-from told.memory._supersede_tokens import key_of, tokens_of
 from told.memory.supersede import REFINES, REPEATS, REPLACES, judge
 from told.record import record
 from told.search.analyse import analyse
 from told.search.kinship import SLOTS
 from told.search.plan import plan
 from told.search.stop_words import STOP_WORDS
+from told.search.tokens import key_of, tokens_of
 from told.store.memory_records import ACTIVE, AGENT, GLOBAL, SUPERSEDED, TOOL, USER
 
 TYPE_CHECKING = False

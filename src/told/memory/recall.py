@@ -5,15 +5,18 @@ from __future__ import annotations
 from told.memory import _recall_layers as layers
 from told.memory._recall_candidates import candidates
 from told.memory._recall_filters import overruled, reason_against
+from told.memory._recall_outdated import head_of, outdated
 from told.memory._recall_structure import Structure, structure
 from told.record import record
+from told.search.about import about_of
 from told.store.memory_records import AGENT, TOOL, USER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from told.memory._recall_layers import Meaning
+    from told.search.about import About
     from told.store.memories import Memories
     from told.store.memory_records import Memory
 
@@ -40,7 +43,6 @@ MOST = 4
 _ALIKE = 2  # of memories that one topic alone speaks for
 _TOPIC_ALONE = {"topics"}
 _SUCCESSORS = 20
-_TERSE = 24  # words; a longer statement is never outdated by another of its subject
 
 
 @record
@@ -82,7 +84,8 @@ def recall(memories: Memories, ask: Ask, meaning: Meaning | None = None) -> Reca
         return Recall(prompt, (), ())
     near = candidates(memories, prompt, ask)
     loaded = memories.load(near.rows)
-    shared = layers.by_topics(prompt, loaded, near.rarity)
+    about = {one.id: about_of(memories.about(one)) for one in loaded.values()}
+    shared = layers.by_topics(prompt, {row: about[one.id].topics for row, one in loaded.items()}, near.rarity)
     parts = {
         "topics": layers.scaled({row: figure for row, (figure, _) in shared.items()}, layers.TOPIC_CEILING),
         "words": layers.scaled(layers.by_words(near.words, loaded), layers.WORD_CEILING),
@@ -96,7 +99,7 @@ def recall(memories: Memories, ask: Ask, meaning: Meaning | None = None) -> Reca
         _fused(row, memory, parts, shared.get(row, (0.0, ()))[1]) for row, memory in sorted(loaded.items())
     ]
     found.sort(key=lambda one: (-one.score, -one.memory.created, one.memory.id))
-    return _cut(memories, prompt, found, ask)
+    return _cut(memories, prompt, found, about, ask)
 
 
 def _fused(row: int, memory: Memory, parts: dict[str, dict[int, float]], why: tuple[str, ...]) -> Recalled:
@@ -112,19 +115,21 @@ def _fused(row: int, memory: Memory, parts: dict[str, dict[int, float]], why: tu
     return Recalled(row, memory, round(score, 4), own, why)
 
 
-def _cut(memories: Memories, prompt: Structure, found: Sequence[Recalled], ask: Ask) -> Recall:
+def _cut(
+    memories: Memories, prompt: Structure, found: Sequence[Recalled], about: Mapping[str, About], ask: Ask
+) -> Recall:
     reasons = {
         one.row: reason_against(one.memory, prompt, ask.scopes, ask.now, tools=ask.tools) for one in found
     }
     fitting = [one for one in found if not reasons[one.row]]
-    giving_way = overruled([one.memory for one in fitting], prompt)
+    giving_way = overruled([one.memory for one in fitting], about, prompt)
     for one in fitting:
         if one.memory.id in giving_way:
             reasons[one.row] = "a rule for this folder stands before it"
         elif one.score < _floor(one):
             reasons[one.row] = "fits too little"
     fitting = [one for one in fitting if not reasons[one.row]]
-    newer = _newer(memories, fitting[: 2 * MOST], found, ask) if fitting else {}
+    newer = _newer(memories, fitting[: 2 * MOST], found, about, ask) if fitting else {}
     best = max((one.score for one in fitting if one.memory.id not in newer), default=0.0)
     said = 0
     alike: dict[
@@ -158,18 +163,19 @@ def _floor(one: Recalled) -> float:
 
 
 def _newer(
-    memories: Memories, fitting: Sequence[Recalled], found: Sequence[Recalled], ask: Ask
-) -> dict[str, str]:
+    memories: Memories, fitting: Sequence[Recalled], found: Sequence[Recalled], about: Mapping[str, About],
+    ask: Ask,
+) -> dict[str, str]:  # fmt: skip
     """Return which of the fitting memories look outdated, also by what is no candidate itself."""
-    old = [one.memory for one in fitting if one.memory.text.count(" ") < _TERSE and not one.memory.locked]
-    if not old:
+    heads = {one.row: head for one in fitting if (head := head_of(one.memory, about[one.memory.id]))}
+    if not heads:
         return {}
-    from told.memory._recall_outdated import heads, outdated  # most prompts do not come this far
-
     known = {one.row: one.memory for one in found}
-    for memory in old:
-        words = [f'"{word}"*' for word in heads(memory)[:1] if word.isalnum()]
-        if words:
-            rows = memories.latest(" OR ".join(words), _SUCCESSORS, scopes=ask.scopes)
-            known |= memories.load([row for row in rows if row not in known])
-    return outdated(old, [memory for memory in known.values() if memory.trust != TOOL], ask.prompt)
+    for row, head in heads.items():
+        listed = memories.latest(f'"{head}"*', _SUCCESSORS, scopes=ask.scopes) if head.isalnum() else []
+        later = memories.about_rows([one for one in listed if one > row and one not in known])
+        known |= memories.load([one for one, line in later.items() if head in about_of(line).heads])
+    spoken = [memory for memory in known.values() if memory.trust != TOOL]
+    new = [one for one in known.values() if one.id not in about]
+    about = {**about, **{one.id: about_of(memories.about(one)) for one in new}}
+    return outdated([one.memory for one in fitting if one.row in heads], spoken, about, ask.prompt)

@@ -3,15 +3,14 @@
 # ruff: noqa: RUF001 - signs of many languages are the subject
 from __future__ import annotations
 
-from itertools import chain, repeat
-
 from told.search import topic_words
 from told.search.word_forms import FILLERS, LONGEST_PHRASE, base_of, phrase_of
 
 _TO_SPACE = {ord(char): " " for char in ',;:!?"()[]{}<>|*`~=@&^$“”„«»¿¡…\n\r\t\u3000。，、；：！？「」（）'}
 _TO_SPACE |= {0x2019: "'", 0x2018: "'"}
 _EDGES = "./'\\-_#%+"
-_SHORTEST_BEGINNING, _LONGEST_BEGINNING = 3, 16
+ALIKE = 2  # letters; the table has words together that begin with the same ones
+SHORTEST_BEGINNING, _LONGEST_BEGINNING = 3, 16
 _MOST_WORDS = 400
 _COMPOUND = 8  # letters of a word that may be a compound
 _COMPOUND_PART = 5
@@ -22,17 +21,6 @@ _IN_PHRASE = 0.7  # a word that is part of a phrase means what the phrase does
 _MOST_SEEN = 20_000
 
 
-def _table(words: str, groups: str) -> dict[str, str]:
-    """Return the topics of every word, joined by +."""
-    pairs = [group.partition(":") for group in groups.split()]
-    names = chain.from_iterable([repeat(names, int(count)) for count, _, names in pairs])
-    return dict(zip(words.split(), names, strict=True))
-
-
-_EXACT = _table(topic_words.EXACT, topic_words.EXACT_GROUPS)
-_BEGINNINGS = _table(topic_words.BEGINNINGS, topic_words.BEGINNINGS_GROUPS)
-_BEGINNING_STARTS = frozenset(topic_words.BEGINNING_STARTS.split())
-_PHRASE_STARTS = frozenset(topic_words.PHRASE_STARTS.split())
 LOOSE = frozenset(topic_words.LOOSE.split())
 _seen: dict[str, tuple[str, ...]] = {}
 _bases_seen: dict[str, str] = {}
@@ -51,9 +39,10 @@ def hints(text: str) -> list[tuple[float, tuple[str, ...]]]:
     bases = [_bases_seen.get(word) or _base_seen(word) for word in words]
     inside = 0  # up to which word a phrase reaches
     for at, word in enumerate(words):
-        if bases[at] in _PHRASE_STARTS:
+        base = bases[at]
+        if f" {base}_" in topic_words.EXACT.get(f"{base}_"[:ALIKE], ""):
             for size in range(min(LONGEST_PHRASE, len(words) - at), 1, -1):
-                joined = _EXACT.get("_".join(bases[at : at + size]))
+                joined = _exact("_".join(bases[at : at + size]))
                 if joined:
                     names = tuple(joined.split("+"))
                     found.append((len(names) ** -_SPREAD, names))
@@ -108,8 +97,8 @@ def _looked_up(word: str) -> tuple[str, ...]:
         return names
     for mark in "/._-":
         if mark in word:
-            if mark == "-" and (joined := phrase_of(word.split(mark))) in _EXACT:
-                return tuple(_EXACT[joined].split("+"))
+            if mark == "-" and (joined := _exact(phrase_of(word.split(mark)))):
+                return tuple(joined.split("+"))
             parts = [name for part in word.split(mark) if part for name in _looked_up(part)]
             return tuple(dict.fromkeys(parts))
     if len(word) > _COMPOUND and word.isalpha():
@@ -129,13 +118,28 @@ def _bases(word: str) -> list[str]:
 
 
 def _listed(
-    word: str, shortest: int = _SHORTEST_BEGINNING, longest: int = _LONGEST_BEGINNING
+    word: str, shortest: int = SHORTEST_BEGINNING, longest: int = _LONGEST_BEGINNING
 ) -> tuple[str, ...]:
     """Return the topics that list a word, or the beginning of it."""
-    found = _EXACT.get(word, "")
-    if word[:_SHORTEST_BEGINNING] in _BEGINNING_STARTS:
+    found = _exact(word)
+    listed = topic_words.BEGINNINGS.get(word[:SHORTEST_BEGINNING], "")
+    if listed:
         for end in range(shortest, min(len(word), longest) + 1):
-            more = _BEGINNINGS.get(word[:end])
+            more = _entry(listed, word[:end])
             if more:
                 found = f"{found}+{more}" if found else more
     return tuple(dict.fromkeys(found.split("+"))) if found else ()
+
+
+def _exact(word: str) -> str:
+    listed = topic_words.EXACT.get(word[:ALIKE])
+    return _entry(listed, word) if listed else ""
+
+
+def _entry(listed: str, word: str) -> str:
+    """Return the topics of a word, joined by +, from a line of the table."""
+    at = listed.find(f" {word}|")
+    if at < 0:
+        return ""
+    start = at + len(word) + 2
+    return listed[start : listed.index(" ", start)]

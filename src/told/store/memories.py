@@ -70,6 +70,7 @@ class Memories(MemoryMatching):
         super().__init__(connection)
         self.connection = connection
         self.writer = MemoryWriter(connection)
+        self._about: dict[str, str] = {}
 
     def close(self) -> None:
         """Let the file go."""
@@ -82,6 +83,15 @@ class Memories(MemoryMatching):
     def load(self, numbers: Iterable[int]) -> dict[int, Memory]:
         """Return memories by row, without those whose row is damaged."""
         return dict(self._select("row", numbers))
+
+    def about(self, memory: Memory) -> str:
+        """Return what was worked out when a memory that was read here was stored; `search.about` reads it."""
+        return self._about.get(memory.id, "")
+
+    def about_rows(self, numbers: Sequence[int]) -> dict[int, str]:
+        """Return the same of rows, without reading the memories."""
+        sql = f"SELECT row, about FROM memory WHERE row IN ({_marks(numbers)}) ORDER BY row"
+        return dict(rows(self._db, sql, numbers)) if numbers else {}
 
     def like(self, beginning: str, limit: int = 10) -> list[str]:
         """Return the ids that begin so."""
@@ -246,7 +256,9 @@ class Memories(MemoryMatching):
                 f"SELECT {_COLUMNS} FROM memory WHERE {column} IN ({_marks(some)}) ORDER BY row",
                 some,
             )
-        return [(row[0], memory_of(row[1:_END])) for row in found if hash_of_row(row[:-1]) == row[-1]]
+        whole = [row for row in found if hash_of_row(row[:-1]) == row[-1]]
+        self._about.update([(row[1], row[-2]) for row in whole])
+        return [(row[0], memory_of(row[1:_END])) for row in whole]
 
 
 def path_prefixes(path: str) -> list[str]:

@@ -61,7 +61,7 @@ def dump(connection: apsw.Connection) -> dict[str, list[Any]]:
 
 def facts(connection: apsw.Connection) -> dict[str, list[Any]]:
     """Return what the journal alone decides: all but the extra words, which depend on place and program."""
-    columns = ", ".join(name for name in WRITTEN if name not in ("extra", "hash"))
+    columns = ", ".join(name for name in WRITTEN if name not in ("extra", "about", "hash"))
     tables = {name: sorted(rows(connection, f"SELECT * FROM {name}")) for name in (*PATHS, *_OTHERS)}
     return tables | {"memory": rows(connection, f"SELECT {columns} FROM memory ORDER BY row")}
 

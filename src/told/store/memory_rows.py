@@ -20,7 +20,7 @@ COLUMNS = (
     "repeated", "detail", "last_at", "last_machine", "last_number",
 )  # fmt: skip
 INDEXED = ("scope_word", "text", "words", "extra")
-WRITTEN = ("row", *COLUMNS, "scope_word", "words", "extra", "hash")
+WRITTEN = ("row", *COLUMNS, "scope_word", "words", "extra", "about", "hash")
 # The tables that lead to a memory, and the columns that tell their rows apart.
 PATHS = {
     "trigger_of": ("kind", "value", "scope", "row"),
@@ -56,14 +56,14 @@ def row_of(memory: Memory) -> int:
     return second << 20 | (memory.number + seed) & _LOW
 
 
-def written(row: int, memory: Memory, extra: str) -> tuple[Any, ...]:
+def written(row: int, memory: Memory, extra: str, about: str) -> tuple[Any, ...]:
     """Return the values of a row, in the order of WRITTEN."""
     detail = encoded([memory.evidence, memory.triggers, memory.entities, memory.edges])
     values: tuple[Any, ...] = (*memory[:_DETAIL], detail, *memory.last)  # type: ignore[index]
     values = (*values[:_LOCKED], int(memory.locked), *values[_LOCKED + 1 :])
     word = scope_word(memory.scope, active=memory.status == ACTIVE) if memory.text else ""
     words = " ".join([*memory.entities, *(trigger.value for trigger in memory.triggers)])
-    values = (row, *values, word, words, extra)
+    values = (row, *values, word, words, extra, about)
     return (*values, hash_of_row(values))
 
 

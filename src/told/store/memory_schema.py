@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import apsw
 
-VERSION = 2
+VERSION = 3
 
 # `scope_word` comes first so that a query can be held to some scopes inside the index.
 # `trigger_of`, `entity_of` and their like only have active memories, so what they find can be used.
@@ -21,6 +21,7 @@ _SCHEMA = """
 CREATE TABLE memory(
   row INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, machine TEXT NOT NULL, number INTEGER NOT NULL,
   scope_word TEXT NOT NULL, text TEXT NOT NULL, words TEXT NOT NULL, extra TEXT NOT NULL,
+  about TEXT NOT NULL,
   kind TEXT NOT NULL, label TEXT NOT NULL, scope TEXT NOT NULL, status TEXT NOT NULL,
   locked INTEGER NOT NULL, trust TEXT NOT NULL, importance REAL NOT NULL, alpha REAL NOT NULL,
   beta REAL NOT NULL, created INTEGER NOT NULL, updated INTEGER NOT NULL, expires INTEGER NOT NULL,

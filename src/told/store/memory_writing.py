@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _INDEXED = ", ".join(INDEXED)
 _INSERT = f"INSERT INTO memory({', '.join(WRITTEN)}) VALUES({', '.join('?' * len(WRITTEN))})"
 _UPDATE = f"UPDATE memory SET {', '.join(f'{name} = ?' for name in WRITTEN[1:])} WHERE row = ?"
-_STORED = f"SELECT row, {_INDEXED}, {', '.join(COLUMNS)} FROM memory WHERE id = ?"
+_STORED = f"SELECT row, about, {_INDEXED}, {', '.join(COLUMNS)} FROM memory WHERE id = ?"
 _PLACES = [WRITTEN.index(name) for name in INDEXED]
 
 
@@ -37,6 +37,7 @@ class _Stored:
     """A memory where it is."""
 
     row: int
+    about: str
     indexed: tuple[str, ...]
     memory: Memory
 
@@ -52,12 +53,15 @@ class MemoryWriter:
         """Begin a transaction that also brings the full-text index up to date."""
         return WordsTransaction(self._db, self)
 
-    def put(self, memory: Memory, words: Callable[[str, int], str], *, fresh: bool = False) -> None:
+    def put(
+        self, memory: Memory, words: Callable[[str, int], tuple[str, str]], *, fresh: bool = False
+    ) -> None:
         """Store a memory as it is now.
 
         Args:
             memory: The memory.
-            words: Makes the extra words to index from its text and time; asked only if these are new.
+            words: Makes the extra words to index, and what it is about, from its text and time; asked only if
+                these are new.
             fresh: It is known not to be stored yet.
         """
         old = None if fresh else self._stored(memory.id)
@@ -66,10 +70,10 @@ class MemoryWriter:
             old = None
         row = old.row if old else self._free_row(row_of(memory))
         if old and old.memory.text == memory.text:
-            extra = old.indexed[3]
+            extra, about = old.indexed[3], old.about
         else:
-            extra = words(memory.text, memory.created) if memory.text else ""
-        values = written(row, memory, extra)
+            extra, about = words(memory.text, memory.created) if memory.text else ("", "")
+        values = written(row, memory, extra, about)
         indexed = tuple(values[place] for place in _PLACES)
         if old is None:
             self._db.execute(_INSERT, values)
@@ -171,8 +175,8 @@ class MemoryWriter:
         found = rows(self._db, _STORED, (memory_id,))
         if not found:
             return None
-        row, *values = found[0]
-        return _Stored(row, tuple(values[: len(INDEXED)]), memory_of(values[len(INDEXED) :]))
+        row, about, *values = found[0]
+        return _Stored(row, about, tuple(values[: len(INDEXED)]), memory_of(values[len(INDEXED) :]))
 
     def _free_row(self, row: int) -> int:
         while rows(self._db, "SELECT 1 FROM memory WHERE row = ?", (row,)):
