@@ -23,7 +23,7 @@ ROOMS = (
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
 
 MAY_CATCH_ALL = {"ingest/sweep.py"}  # one ingested item: a bad file never stops the others
-READS_ENVIRONMENT = ("cli/", "serve/", "hook.py")
+READS_ENVIRONMENT = ("cli/", "serve/", "hook/")
 # Where else the surroundings are read, and why. A line that goes away has to go away here, too.
 ENVIRONMENT_EXCEPTIONS = {
     "ingest/identity.py": "git needs the user's own environment, and no project is above the home folder",

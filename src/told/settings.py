@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 _OFF = ("off", "0", "no")
+ASK = "ask"
+_GUARDS = (ASK, "deny", "off")
 
 
 @record
@@ -22,6 +24,7 @@ class Settings:
     home: str  # the folder with everything told writes for itself
     background: bool = True  # read the rest of the history after an answer, in a process of its own
     learn: bool = True  # make memories of what users say in sessions
+    guard: str = ASK  # what a tool call meets that a locked rule denies, where that hook is installed
     agents_off: tuple[str, ...] = ()
     agent_folders: tuple[tuple[str, str], ...] = ()
 
@@ -47,6 +50,20 @@ def load(environ: Mapping[str, str]) -> Settings:
         MissingError: there is no folder for told to live in.
         UsageError: the config file is not understood.
     """
+    home = home_of(environ)
+    background, learn = (environ.get(name, "on") not in _OFF for name in ("TOLD_BACKGROUND", "TOLD_LEARN"))
+    path = os.path.join(home, "config.toml")
+    if not os.path.exists(path):
+        return Settings(home, background, learn)
+    return _from_file(path, home, background, learn)
+
+
+def home_of(environ: Mapping[str, str]) -> str:
+    """Return the folder with everything told writes for itself.
+
+    Raises:
+        MissingError: there is no folder for told to live in.
+    """
     home = environ.get("TOLD_HOME", "")
     if not home:
         user = environ.get("HOME") or environ.get("USERPROFILE") or ""
@@ -55,12 +72,25 @@ def load(environ: Mapping[str, str]) -> Settings:
                 "There is no home folder. Set HOME, or set TOLD_HOME to a folder told may use."
             )
         home = os.path.join(user, ".told")
-    home = os.path.abspath(os.path.expanduser(home))
-    background, learn = (environ.get(name, "on") not in _OFF for name in ("TOLD_BACKGROUND", "TOLD_LEARN"))
+    return os.path.abspath(os.path.expanduser(home))
+
+
+def may_learn(home: str, environ: Mapping[str, str]) -> bool:
+    """Tell whether memories may be made of what users say; reads TOML only where something is turned off."""
+    if environ.get("TOLD_LEARN", "on") in _OFF:
+        return False
+    try:
+        with open(os.path.join(home, "config.toml"), "rb") as file:
+            return b"false" not in file.read() or load(environ).learn
+    except FileNotFoundError:
+        return True
+
+
+def guard_of(home: str, environ: Mapping[str, str]) -> str:
+    """Return what a tool call meets that a locked rule denies: ask, deny, or nothing."""
     path = os.path.join(home, "config.toml")
-    if not os.path.exists(path):
-        return Settings(home, background, learn)
-    return _from_file(path, home, background, learn)
+    found = load(environ).guard if os.path.exists(path) else ASK
+    return "" if found == "off" else found
 
 
 def _from_file(path: str, home: str, background: bool, learn: bool) -> Settings:
@@ -79,6 +109,9 @@ def _from_file(path: str, home: str, background: bool, learn: bool) -> Settings:
     wanted = _boolean(values.pop("background", True), "background", path)
     background = background and wanted
     learn = _boolean(values.pop("learn", True), "learn", path) and learn
+    guard = values.pop("guard", ASK)
+    if guard not in _GUARDS:
+        raise UsageError(f"guard in {path} must be one of {', '.join(_GUARDS)}.")
     if values:
         raise UsageError(f"{path} has an unknown setting: {min(values)}. Remove that line.")
     off, folders = [], []
@@ -92,7 +125,7 @@ def _from_file(path: str, home: str, background: bool, learn: bool) -> Settings:
             raise UsageError(f"agents.{name}.path in {path} must be text in quotes.")
         if folder:
             folders.append((name, os.path.expanduser(folder)))
-    return Settings(home, background, learn, tuple(off), tuple(folders))
+    return Settings(home, background, learn, guard, tuple(off), tuple(folders))
 
 
 def _boolean(value: Any, name: str, path: str) -> bool:

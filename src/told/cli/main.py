@@ -57,6 +57,10 @@ def _main(words: list[str], environ: Mapping[str, str]) -> int:
 
         sys.stdout.write(help_text(words[1] if len(words) > 1 else ""))
         return 0
+    if words[0] == "hook" and not {"--help", "-h"} & set(words):
+        from told.cli.hooks import hook
+
+        hook(words[1:])
     if words[0] in ("--version", "-V", "version"):
         from told import __version__
 

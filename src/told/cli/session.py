@@ -10,7 +10,8 @@ from told.cli.context import Context
 from told.errors import MissingError, UsageError
 from told.ingest.look import look
 from told.settings import load
-from told.store.database import WAIT_MS, make_private_folder, open_database
+from told.store.database import WAIT_MS, open_database
+from told.store.key import own_key
 from told.store.schema import VERSION, migrate, version
 from told.store.watch import Watch
 
@@ -51,7 +52,7 @@ class Session:
         else:
             connection = open_store(settings.sessions_path, any_version=any_version)
         self._connection = connection
-        key = _key(settings.home)
+        key = own_key(settings.home)
         context = self._context = Context(settings, self._environ, connection, key)
         if catch_up:
             changed = look(Watch(connection), self._environ, settings.chosen)
@@ -167,36 +168,3 @@ def _check_agent(name: str, home: str) -> None:
         raise UsageError(
             f"There is no agent {name!r}, as {path} has it. told knows: {', '.join(all_agents())}."
         )
-
-
-def _key(home: str) -> bytes:
-    """Return told's own secret, made once: it marks fences and placeholders."""
-    path = os.path.join(home, "key")
-    try:
-        with open(path, "rb") as file:
-            key = file.read(32)
-        if len(key) == 32:
-            return key
-    except FileNotFoundError:
-        pass
-    except OSError as error:
-        raise MissingError(f"{path} cannot be read ({(error.strerror or 'error').lower()}).") from None
-    make_private_folder(home)
-    return _new_key(path)
-
-
-def _new_key(path: str) -> bytes:
-    """Make the secret whole or not at all: a reader never sees a part of it, whoever is killed."""
-    key = os.urandom(32)
-    temporary = f"{path}.{os.getpid()}"
-    try:
-        with os.fdopen(os.open(temporary, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "wb") as file:
-            file.write(key)
-        if os.path.exists(path) and os.path.getsize(path) == len(key):  # another told was quicker
-            os.remove(temporary)
-        else:
-            os.replace(temporary, path)
-        with open(path, "rb") as file:
-            return file.read(32) or key
-    except OSError:
-        return key  # read-only: a mark that lasts for this call is as good

@@ -37,7 +37,7 @@ def index(context: Context, arguments: Arguments) -> int:
 
 def sweep(context: Context, arguments: Arguments) -> int:  # noqa: ARG001
     """Read everything that is new, quietly: what the other commands start behind them."""
-    from told.cli.detached import hold_lock
+    from told.store.locks import hold_lock
 
     if hold_lock(context.settings.home) is None:
         return 0

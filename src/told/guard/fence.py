@@ -12,6 +12,8 @@ _EXACT = frozenset(("agent", "tool", "user"))
 _TEAM = "team"
 _NAME_LENGTH = 60
 _HARMLESS_BRACKET = "\u2039"
+# Around all that told hands to an agent, so that it is known again wherever the agent keeps it.
+OPENING, CLOSING = "<told>", "</told>"
 
 
 class Fence:
@@ -47,11 +49,27 @@ class Fence:
         return "".join(_LETTERS[number >> shift & 31] for shift in range(0, 5 * _MARK, 5))
 
 
+def without(text: str, opening: str = OPENING, closing: str = CLOSING) -> str:
+    """Return the text without what stands between two tags, and without these; by default all that told said.
+
+    An opening tag without its closing tag is left as it is.
+    """
+    start = text.find(opening)
+    while start >= 0:
+        end = text.find(closing, start)
+        if end < 0:
+            break
+        text = text[:start] + text[end + len(closing) :]
+        start = text.find(opening, start)
+    return text
+
+
 def strip_fenced(text: str) -> str:
     """Return the text without what stands between told's tags, and without these tags.
 
     An opening tag without its closing tag is left as it is.
     """
+    text = without(text)
     tags = [(start, end, text[start + 1 : end - 1]) for start, end in _tags(text)]
     closing: dict[str, int] = {}
     pairs: dict[int, int] = {}

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from told.store.projects import Project, Projects
 
 _MAX_CONFIG = 1 << 20
+_MAX_LOG = 1 << 14  # what happened to the first commit stands at its beginning
 _GIT_SECONDS = 2
 _HOSTS = ("github.com", "gitlab.com", "bitbucket.org")
 # A clone of a clone of a clone …
@@ -37,6 +38,26 @@ def git_root(folder: str) -> str:
         if parent == folder:
             return ""
         folder = parent
+
+
+def own_store_root(folder: str) -> str:
+    """Return the nearest folder above (or at) this one that `told init` made a project; never the home."""
+    home = os.path.expanduser("~")
+    while folder not in (home, os.path.dirname(folder)):
+        if is_own_store(os.path.join(folder, ".told")):
+            return folder
+        folder = os.path.dirname(folder)
+    return ""
+
+
+def is_own_store(path: str) -> bool:
+    """Tell whether a folder `.told` is that of a project, and not where told keeps everything."""
+    return os.path.isdir(path) and not os.path.islink(path) and not is_home(path)
+
+
+def is_home(path: str) -> bool:
+    """Tell whether a folder is one where told keeps everything: it has what no project's has."""
+    return any(os.path.lexists(os.path.join(path, name)) for name in ("machine", "key", "memory.db"))
 
 
 def common_git_folder(root: str) -> str:
@@ -134,15 +155,16 @@ def _host_and_path(url: str) -> tuple[str, str]:
 def identify(folder: str, *, ask_git: bool, clones: int = _MAX_CLONES) -> Identity:
     """Say which project an existing folder belongs to.
 
-    A repository without a remote is known by its first commit, which only git can tell; with `ask_git` off
-    (where a child process would cost too much) it is known by its folder. A clone of a folder on this machine
-    is what that folder is.
+    A repository without a remote is known by its first commit. With `ask_git` off (where a child process
+    would cost too much) git's own log has to tell it; where it does not, the repository is known by its
+    folder. A clone of a folder on this machine is what that folder is.
     """
     root = git_root(folder)
-    if not root:
-        return Identity(f"path:{folder}", os.path.basename(folder) or folder, folder, "")
-    part = os.path.relpath(folder, root).replace(os.sep, "/")
+    top = root or own_store_root(folder) or folder
+    part = os.path.relpath(folder, top).replace(os.sep, "/")
     part = "" if part == "." else part
+    if not root:
+        return Identity(f"path:{top}", os.path.basename(top) or top, top, part)
     common = common_git_folder(root)
     main = os.path.dirname(common) if os.path.basename(common) == ".git" else root
     remote = remote_of(common)
@@ -154,8 +176,21 @@ def identify(folder: str, *, ask_git: bool, clones: int = _MAX_CLONES) -> Identi
     key, name = normal_remote(remote)
     if key:
         return Identity(key, name, main, part)
-    commit = _first_commit(root) if ask_git else ""
+    commit = _first_commit(root) if ask_git else _first_logged(common)
     return Identity(f"commit:{commit}" if commit else f"path:{main}", os.path.basename(main), main, part)
+
+
+def _first_logged(git_folder: str) -> str:
+    """Return the first commit of a repository that was made here, as git's log of it has it."""
+    first = ""
+    for line in _read(os.path.join(git_folder, "logs", "HEAD"), _MAX_LOG).splitlines():
+        before, _, rest = line.partition(" ")
+        made = rest.partition(" ")[0]
+        if not before.strip("0") and "\tcommit (initial)" in line:
+            first = first or made
+        elif first and before == first and "\tcommit (amend)" in line:
+            first = made
+    return first
 
 
 def _first_commit(root: str) -> str:
@@ -184,6 +219,9 @@ def project_at(projects: Projects, folder: str) -> Project | None:
         identity = identify(folder, ask_git=False)
         return projects.by_key(identity.key) or projects.at(identity.root)
     home = os.path.expanduser("~")
+    own = own_store_root(folder)
+    if own:
+        return projects.at(own)
     while folder not in (home, os.path.dirname(folder)):
         known = projects.at(folder)
         if known is not None:
@@ -192,9 +230,9 @@ def project_at(projects: Projects, folder: str) -> Project | None:
     return projects.at(folder)
 
 
-def _read(path: str) -> str:
+def _read(path: str, most: int = _MAX_CONFIG) -> str:
     try:
         with open_regular(path) as file:
-            return file.read(_MAX_CONFIG).decode("utf-8", "replace")
+            return file.read(most).decode("utf-8", "replace")
     except (NotReadableError, OSError):
         return ""

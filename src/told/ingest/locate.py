@@ -83,6 +83,8 @@ class Locator:
             before = next(filter(None, map(self._projects.at, places)), None)
             if before is not None and _is_provisional(before.key):
                 self._projects.rename(before.id, identity.key, identity.name)
+            elif identity.key.startswith("commit:"):  # a hook asks no git, and knew only the folder
+                self._projects.follow(f"path:{identity.root}", identity.key)
             project = self._projects.put(identity.key, identity.name, identity.root)
         for place in places:
             self._claim(place, project, identity.root)

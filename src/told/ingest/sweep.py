@@ -75,6 +75,19 @@ class Sweep:
         found = self._in_new_places(places)
         return left + len(found) if left else self._read(found, deadline, None)
 
+    def one(self, name: str, path: str, cwd: str, seconds: float) -> bool:
+        """Take in what is new in a file of an agent's, for at most that long; False if it is none of its."""
+        known = self._sources.get(path)
+        agent = agent_named(name)
+        if known is None and agent is not None and agent.reads:
+            self._find([agent], cwd)
+            known = self._sources.get(path)
+        if known is None:
+            return False
+        if state_of(path) != (known.size, known.changed):
+            self._read([known], time.monotonic() + seconds, None)
+        return True
+
     def everything(self, changed: Look, cwd: str, report: Callable[[Progress], None] | None = None) -> int:
         """Take in all that a look found, to the end. Returns how many files were read.
 

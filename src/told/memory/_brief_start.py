@@ -26,21 +26,21 @@ _LATELY = 30 * _DAY
 
 
 def start_brief(
-    memories: Memories, reading: Reading, wanted: Filter, scopes: Sequence[str], fence: Fence, *,
+    memories: Memories, reading: Reading | None, wanted: Filter, scopes: Sequence[str], fence: Fence, *,
     now: int, budget: int = BUDGET,
 ) -> Brief:  # fmt: skip
     """Return what a session should know before anything is asked.
 
     Args:
         memories: The open memories.
-        reading: The sessions.
+        reading: The sessions, if there are any.
         wanted: Which sessions are of this project.
         scopes: Whose memories hold here.
         fence: What marks others' words.
         now: When, in ms since 1970.
         budget: How many tokens it may cost.
     """
-    last = last_session(reading, wanted, fence) if wanted.project else []
+    last = last_session(reading, wanted, fence) if reading and wanted.project else []
     held = standing(memories, scopes, now)
     locked = [line_of(one, fence, now) for one in held if one.locked]
     others = [line_of(one, fence, now) for one in held if not one.locked]

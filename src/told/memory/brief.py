@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from told.guard.fence import CLOSING, OPENING
 from told.guard.text import clean, one_line, tokens
 from told.memory.recall import recall
 from told.record import record
@@ -11,7 +12,7 @@ from told.store.memory_records import CORRECTION, FACT, OBSERVATION, TEAM, TOOL,
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from told.guard.fence import Fence
     from told.memory.recall import Ask
@@ -22,6 +23,7 @@ BUDGET = 450
 STATE, STANDING, BACKGROUND = "state", "standing", "background"
 ZONES = (STATE, STANDING, BACKGROUND)
 _HEADS = {STATE: "Lately:", STANDING: "Holds here:", BACKGROUND: "Good to know:"}
+_NOTICE = "From earlier sessions; what the user says now comes first."
 _LONGEST = 600  # characters of one memory
 _DAY = 86_400_000
 _LATELY = 3 * _DAY
@@ -61,8 +63,9 @@ class Brief:
 
 
 def prompt_brief(
-    memories: Memories, ask: Ask, fence: Fence, *, budget: int = BUDGET, session: str = "", since: int = 0
-) -> Brief:
+    memories: Memories, ask: Ask, fence: Fence, *, budget: int = BUDGET, session: str = "", since: int = 0,
+    known: Mapping[str, int] | None = None,
+) -> Brief:  # fmt: skip
     """Return what a prompt needs; nothing when nothing fits.
 
     Args:
@@ -72,11 +75,21 @@ def prompt_brief(
         budget: How many tokens it may cost.
         session: What was shown in this session is not shown again soon.
         since: When the session was last compacted: what was shown before may be shown again.
+        known: What else the session knows, by id, and since when.
     """
     chosen = [one.memory for one in recall(memories, ask).chosen]
-    known = memories.shown_in(session) if session and chosen else {}
-    fresh = [one for one in chosen if not _known(one, known.get(one.id, 0), since, ask.now)]
+    seen = memories.shown_in(session) if session and chosen else {}
+    if known:
+        seen |= {name: max(at, seen.get(name, 0)) for name, at in known.items()}
+    if session:
+        seen |= {one.id: at for one in chosen if (at := _said_in(one, session)) > seen.get(one.id, 0)}
+    fresh = [one for one in chosen if not _known(one, seen.get(one.id, 0), since, ask.now)]
     return fitted([line_of(one, fence, ask.now) for one in fresh], budget)
+
+
+def handed(brief: Brief) -> str:
+    """Return a brief as an agent is handed it, between tags by which it is known again in transcripts."""
+    return f"{OPENING}\n{_NOTICE}\n{brief.text}\n{CLOSING}" if brief.lines else ""
 
 
 def line_of(memory: Memory, fence: Fence, now: int) -> Line:
@@ -115,6 +128,11 @@ def shown_payload(brief: Brief, session: str) -> dict[str, object]:
 def _known(memory: Memory, at: int, since: int, now: int) -> bool:
     """Tell whether a line was said in this session, lately, and nothing happened to it since."""
     return at > since and now - at < _AGAIN and not _changed_since(memory, at)
+
+
+def _said_in(memory: Memory, session: str) -> int:
+    """Return when a memory was last said in a session; what was said there needs no line there."""
+    return max((one.at for one in memory.evidence if one.session == session), default=0)
 
 
 def _changed_since(memory: Memory, at: int) -> bool:

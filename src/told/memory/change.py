@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from told.journal.model import STRANGER
 from told.memory.compare import by_user
 from told.memory.proposals import Proposal, decide, propose
 from told.memory.remember import Said, write_down
@@ -31,6 +32,9 @@ def change(pen: Pen, action: str, memory: Memory) -> Changed:
     """Lock, unlock, confirm or reject a memory."""
     if not pen.caller.is_user:
         return _asked(pen, action, memory)
+    if action == LOCK and memory.machine.startswith(STRANGER):
+        # It stands in a folder where others can change it, so the user's own words are made of it.
+        return correct(pen, memory, Said(memory.text, memory.scope, memory.kind, locked=True))
     weight = _WEIGHTS.get(action)
     pen.note(action, memory.id, **({} if weight is None else {"weight": weight}))
     pen.write()

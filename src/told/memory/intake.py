@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import time
 
+from told.journal.files import rename_place
 from told.journal.model import SET
 from told.memory._intake_often import Often
 from told.memory.capture import capture
-from told.memory.compare import compare
-from told.memory.proposals import propose
-from told.memory.remember import Said, place_of, write_down
+from told.memory.hearing import take
+from told.memory.remember import Said
 from told.memory.scopes import rename_project
 from told.record import record
 from told.store.fresh import TO_CAPTURE
-from told.store.memory_records import FORGOTTEN, GLOBAL, PROJECT, QUARANTINED
+from told.store.memory_records import FORGOTTEN, GLOBAL, PROJECT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from told.memory.pen import Pen
     from told.memory.review import Reviewed
     from told.store.fresh import Fresh, FreshSession
-    from told.store.memory_records import Memory
     from told.store.reading import Reading, TurnRow
 
 CAPTURED = "captured"  # the topic of the notes that say how far a session was listened to
@@ -82,6 +81,7 @@ class Intake:
             for one in memories.load(memories.of_scope(PROJECT + old)).values():
                 self._pen.note("move", one.id, scope=PROJECT + new)
             rename_project(self._pen, PROJECT + old, PROJECT + new)
+            rename_place(self._pen.home, PROJECT + old, PROJECT + new)
         self._pen.write()
         if renamed:
             self._fresh.told_of(renamed)
@@ -98,7 +98,10 @@ class Intake:
         for said in self._often.found(listened):
             heard += self._unknown(said.agent, said.session, [said])
         for said in sorted(heard, key=lambda one: (one.at, one.session, one.turn)):
-            self._take(said)
+            if take(self._pen, said, sync=False):
+                self._new += 1
+            else:
+                self._known += 1
         marks = {one.name: one.next_n for one in listened if int(known.get(one.name, "0")) < one.next_n}
         if marks:
             self._pen.note(SET, "", **{SET: {CAPTURED: marks}})
@@ -133,38 +136,6 @@ class Intake:
                     if one.status == FORGOTTEN:
                         closed.add(place.turn)
         return [said for said in found if said.quote not in quotes and said.turn not in closed]
-
-    def _take(self, said: Said) -> None:
-        """Write a statement down, or count it for what is known; and end what it replaces."""
-        pen = self._pen
-        pen.begin_act()
-        found = compare(pen.memories, said.text, said.scope, said.at, said.at)
-        if found.repeats:
-            self._again(said, found.repeats[0])
-            pen.write(sync=False)
-            self._known += 1
-            return
-        against_locked = any(old.locked for old, _ in found.kept)
-        made = write_down(pen, said, status=QUARANTINED if against_locked else "")
-        for old, why in found.replaces:
-            pen.note("supersede", old.id, by=made, why=why)
-        for later, why in found.outdated_by[:1]:
-            pen.note("supersede", made, by=later.id, why=why)
-        for old, why in found.kept:
-            pen.note("edge", made, kind="contradicts", target=old.id, why=why)
-            if old.locked:
-                propose(pen, "correct", old.id, by=made, place=(said.agent, said.session))
-        pen.write(sync=False)
-        self._new += 1
-
-    def _again(self, said: Said, old: Memory) -> None:
-        """Count that the user had to say something again: against it only if it was shown before."""
-        shown = self._pen.memories.shown_in(said.session).get(old.id, 0)
-        helped_not = 0 < shown <= said.at
-        if any(place.session == said.session for place in old.evidence) and not helped_not:
-            return
-        weight = 1.0 if helped_not else 0.0
-        self._pen.note("repeat", old.id, weight=weight, evidence=[place_of(said, self._pen.now)])
 
 
 def _statements(session: FreshSession, turn: TurnRow, before: str, now: int) -> list[Said]:

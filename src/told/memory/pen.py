@@ -6,6 +6,7 @@ import os
 
 from told.journal.append import Draft, append, new_memory_id
 from told.journal.apply import catch_up
+from told.journal.files import has_places
 from told.memory.authority import Caller
 
 TYPE_CHECKING = False
@@ -49,7 +50,12 @@ class Pen:
             sync: Without it, it is on disk only after a later call that syncs.
         """
         if self._drafts:
-            append(self.home, self._drafts, now=self.now, sync=sync)
+            if has_places(self.home):
+                from told.memory._pen_places import to_places
+
+                self._drafts = to_places(self.home, self.memories, self._drafts, self.now)
+            if self._drafts:
+                append(self.home, self._drafts, now=self.now, sync=sync)
             self._drafts = []
             catch_up(self.home, self.memories)
 

@@ -64,6 +64,7 @@ class Review:
                 if not session.kind:
                     self._look_back(session, start)
         if marks:
+            self._pen.begin_act()
             self._pen.note(SET, "", **{SET: {OBSERVED: marks}})
         self._pen.write()
         self._fresh.done(TO_OBSERVE, sessions)

@@ -66,6 +66,10 @@ class Projects:
             Fresh(self._db).rename(old, key)
         self._db.execute("UPDATE project SET key = ?, name = ? WHERE id = ?", (key, name, project_id))
 
+    def follow(self, old: str, new: str) -> None:
+        """Let the memories of a project that was known by another key follow it."""
+        Fresh(self._db).rename(old, new)
+
     def place(self, path: str, project_id: int) -> None:
         """Note that a folder belongs to a project."""
         self._db.execute("INSERT OR REPLACE INTO place VALUES(?, ?)", (path, project_id))

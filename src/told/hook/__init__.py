@@ -1,0 +1,98 @@
+"""What an agent runs at every prompt: reads its JSON, answers in its form, and always exits 0, in time."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from _thread import start_new_thread
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, NoReturn
+
+SECONDS = 0.25  # from here; an agent that waits 300 ms has waited for the interpreter as well
+_MOST = 4_000_000  # bytes of a call; a longer one is no prompt
+
+
+def run() -> NoReturn:
+    """Answer the call on standard input, and leave, in time, with exit code 0, whatever happens."""
+    ends = time.monotonic() + SECONDS
+    start_new_thread(_leave, (ends,))
+    try:
+        text = _answer(sys.argv[1:], os.environ)
+        if text:
+            os.write(1, text.encode("utf-8", "replace"))
+    except BaseException as error:  # noqa: BLE001 - nothing that goes wrong here may reach the agent
+        _note_failure(error)
+    os._exit(0)
+
+
+def answer(agent: str, event: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> str:
+    """Return what to print for a call; nothing where there is nothing to say.
+
+    Args:
+        agent: Whose hook it is.
+        event: The moment, in told's words or in the agent's own.
+        payload: What the agent says about it.
+        environ: The variables that the agent runs with.
+    """
+    from told.agents.dialects import is_second_hand, understood
+    from told.store.memory_json import encoded
+
+    call = understood(agent, event, payload)
+    if call is None:
+        return ""
+    if is_second_hand(agent, payload, environ):
+        from told.hook.sharing import answers_itself
+
+        if answers_itself(call, environ):
+            return ""
+    from told.hook.moments import answer_to
+
+    found = answer_to(call, environ)
+    return encoded(found) if found else ""
+
+
+def _answer(words: list[str], environ: Mapping[str, str]) -> str:
+    from told.store.memory_json import decoded
+
+    raw = _read()
+    try:
+        payload = decoded(raw.decode("utf-8", "replace").lstrip("\ufeff").strip())
+    except ValueError:
+        payload = None
+    if not isinstance(payload, dict) or len(words) < 2:
+        return ""
+    began = time.perf_counter()
+    said = ""
+    try:
+        said = answer(words[0], words[1], payload, environ)
+    finally:
+        if environ.get("TOLD_DEBUG", "") not in ("", "0"):
+            from told.hook.debugging import log
+
+            log(words, payload, said, (time.perf_counter() - began) * 1000, environ)
+    return said
+
+
+def _read() -> bytes:
+    parts = []
+    size = 0
+    while (part := os.read(0, 1 << 16)) and size <= _MOST:
+        parts.append(part)
+        size += len(part)
+    return b"".join(parts) if size <= _MOST else b""
+
+
+def _leave(ends: float) -> None:
+    """End the process when its time is up, however deep in a file system or a lock it is."""
+    time.sleep(max(0.0, ends - time.monotonic()))
+    os._exit(0)
+
+
+def _note_failure(error: BaseException) -> None:
+    from told.hook.trouble import note
+
+    note(error, os.environ)

@@ -1,0 +1,96 @@
+"""Takes in what a session just wrote, for as long as a hook may; the rest is taken in by the next told."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from told.store.database import open_database
+from told.store.schema import VERSION, migrate, version
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import apsw
+
+    from told.hook.moment import Moment
+    from told.store.memories import Memories
+
+_WAIT_MS = 20
+_READING, _LEARNING = 0.12, 0.16  # seconds after the hook began
+
+
+def open_sessions(home: str, *, make: bool = False) -> apsw.Connection | None:
+    """Open the sessions in a hurry; None if they are not there, or not of this version.
+
+    Args:
+        home: The folder of everything told writes for itself.
+        make: Make them if they are not there.
+    """
+    path = os.path.join(home, "sessions.db")
+    if not os.path.exists(path) and not make:
+        return None
+    connection = open_database(path, create=make)
+    connection.set_busy_timeout(_WAIT_MS)
+    if version(connection) != VERSION and not (make and version(connection) == 0 and migrate(connection)):
+        connection.close()
+        return None
+    return connection
+
+
+def take_in(connection: apsw.Connection, moment: Moment) -> None:
+    """Read the new part of the conversation, or of whatever changed where the agent names no file."""
+    import apsw
+
+    from told.errors import ToldError
+    from told.guard.redact import Redactor
+    from told.ingest.look import Look, look
+    from told.ingest.sweep import Sweep
+    from told.settings import load
+    from told.store.key import own_key
+    from told.store.watch import Watch
+
+    call, environ = moment.call, moment.environ
+    settings = load(environ)
+    if call.agent in settings.agents_off:
+        return
+    seconds = moment.began + _READING - time.monotonic()
+    sweep = Sweep(connection, settings, environ, Redactor(own_key(moment.home)).redact)
+    try:
+        if call.transcript and sweep.one(call.agent, call.transcript, call.cwd, seconds):
+            return
+        changed = look(Watch(connection), environ, settings.chosen)
+        if not changed.moved and (changed.files or call.agent in changed.agents):
+            own = tuple(name for name in changed.agents if name == call.agent)
+            sweep.some(Look(changed.files, own), call.cwd, seconds)
+    except (ToldError, apsw.BusyError, apsw.ReadOnlyError, apsw.FullError, apsw.IOError, apsw.CantOpenError):
+        return  # the next told that can will read it
+
+
+def learn_a_little(connection: apsw.Connection, memories: Memories, moment: Moment) -> None:
+    """Learn from what was taken in, while there is time."""
+    from told.settings import may_learn
+    from told.store.fresh import Fresh
+
+    home = moment.home
+    seconds = moment.began + _LEARNING - time.monotonic()
+    if seconds <= 0 or not may_learn(home, moment.environ) or not Fresh(connection).is_waiting():
+        return
+    from told.errors import ToldError
+    from told.memory.authority import Caller
+    from told.memory.intake import Intake
+    from told.memory.pen import Pen
+    from told.store.locks import LEARN, hold_lock
+    from told.store.memory_records import CAPTURE
+    from told.store.reading import Reading
+
+    lock = hold_lock(home, LEARN)
+    if lock is None:
+        return
+    try:
+        pen = Pen(home, memories, moment.now, Caller(CAPTURE))
+        Intake(pen, Fresh(connection), Reading(connection)).run(seconds)
+    except ToldError:
+        return
+    finally:
+        if lock:
+            os.close(lock)

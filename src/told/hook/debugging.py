@@ -1,0 +1,42 @@
+"""With TOLD_DEBUG=1: logs what each hook saw and answered, without secrets, in told's folder."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from told.settings import home_of
+from told.store.memory_json import encoded
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+_MOST = 5_000_000  # bytes; then it begins anew, and the old one is kept once
+_LONGEST = 20_000  # characters of what was seen
+
+
+def log(
+    words: Sequence[str],
+    payload: Mapping[str, Any],
+    said: str,
+    took: float,
+    environ: Mapping[str, str],
+) -> None:
+    """Add a line to the log; `took` is in milliseconds."""
+    from told.guard.redact import Redactor
+    from told.store.key import own_key
+
+    home = home_of(environ)
+    redact = Redactor(own_key(home)).redact
+    line = encoded({
+        "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "hook": list(words),
+        "ms": round(took, 1), "saw": redact(encoded(dict(payload))[:_LONGEST]), "said": redact(said),
+    })  # fmt: skip
+    path = os.path.join(home, "hook.log")
+    if os.path.exists(path) and os.path.getsize(path) > _MOST:
+        os.replace(path, f"{path}.old")
+    descriptor = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
+    os.write(descriptor, f"{line}\n".encode("utf-8", "replace"))
+    os.close(descriptor)

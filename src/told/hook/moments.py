@@ -1,0 +1,38 @@
+"""Which answer each moment of a session gets."""
+
+from __future__ import annotations
+
+import time
+
+from told.agents.dialects import context
+from told.agents.wiring import COMPACTED, END, HELPER, PROMPT, START, STOP, TOOL
+from told.hook.moment import Moment
+from told.settings import home_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from told.agents.dialects import Call
+
+
+def answer_to(call: Call, environ: Mapping[str, str]) -> dict[str, Any]:
+    """Do what a moment asks for, and return the answer; empty where nothing is to be said."""
+    moment = Moment(call, home_of(environ), environ, time.time_ns() // 1_000_000, time.monotonic())
+    if call.event == PROMPT:
+        from told.hook.prompt import at_prompt
+
+        return context(call, at_prompt(moment)) if call.prompt else {}
+    if call.event == TOOL:
+        from told.hook.guarding import at_tool
+
+        return at_tool(moment)
+    if call.event in (START, HELPER):
+        from told.hook.start import at_start
+
+        return context(call, at_start(moment))
+    from told.hook.rest import at_rest
+
+    at_rest(moment, compacting=call.event not in (STOP, END, COMPACTED))
+    return {}

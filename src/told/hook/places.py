@@ -1,0 +1,85 @@
+"""Which project's memories hold in a folder, remembered from the start of a session for its prompts.
+
+Finding it out needs the large database; a prompt only reads one small file. It is a cache: it may be deleted.
+"""
+
+from __future__ import annotations
+
+import os
+
+from told.record import record
+from told.store.memory_records import GLOBAL, PROJECT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import apsw
+
+_MOST = 100  # folders
+
+
+@record
+class Here:
+    """Where an agent works."""
+
+    scope: str = GLOBAL
+    root: str = ""  # of the project; empty where there is none
+
+
+def here(home: str, folder: str) -> Here:
+    """Return where a folder is, from the cache if it knows."""
+    line = next((one for one in _lines(home) if one.startswith(f"{folder}\t")), "")
+    if line:
+        _, scope, root = line.split("\t")
+        return Here(scope, root)
+    from told.store.database import open_database
+
+    path = os.path.join(home, "sessions.db")
+    if not os.path.exists(path):
+        return found_out(None, home, folder)
+    connection = open_database(path, create=False)
+    try:
+        return found_out(connection, home, folder)
+    finally:
+        connection.close()
+
+
+def found_out(connection: apsw.Connection | None, home: str, folder: str) -> Here:
+    """Find out where a folder is, and keep that for the prompts to come."""
+    place = _looked_up(connection, folder)
+    entry = f"{folder}\t{place.scope}\t{place.root}"
+    lines = [one for one in _lines(home) if not one.startswith(f"{folder}\t")]
+    if "\n" not in entry and entry.count("\t") == 2 and [*lines, entry] != _lines(home):
+        _write(home, [*lines[-_MOST + 1 :], entry])
+    return place
+
+
+def _looked_up(connection: apsw.Connection | None, folder: str) -> Here:
+    from told.ingest.identity import identify, project_at
+    from told.store.projects import Projects
+
+    if not folder or not os.path.isdir(folder) or folder == os.path.realpath(os.path.expanduser("~")):
+        return Here()
+    known = project_at(Projects(connection), folder) if connection else None
+    if known is not None:
+        return Here(PROJECT + known.key, known.root)
+    found = identify(folder, ask_git=False)
+    return Here(PROJECT + found.key, found.root)
+
+
+def _lines(home: str) -> list[str]:
+    try:
+        with open(os.path.join(home, "places"), encoding="utf-8", errors="replace") as file:
+            return [one for one in file.read().splitlines() if one.count("\t") == 2]
+    except OSError:
+        return []
+
+
+def _write(home: str, lines: list[str]) -> None:
+    path = os.path.join(home, "places")
+    temporary = f"{path}.{os.getpid()}"
+    try:
+        with os.fdopen(os.open(temporary, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
+            file.write("\n".join(lines) + "\n")
+        os.replace(temporary, path)
+    except (OSError, UnicodeError):
+        return

@@ -1,0 +1,33 @@
+"""When an agent stops, ends a session or is about to compact it: takes in what is new, and says nothing."""
+
+from __future__ import annotations
+
+import os
+
+from told.hook.catching_up import learn_a_little, open_sessions, take_in
+from told.hook.places import found_out
+from told.hook.shown import note_compaction, write_down
+from told.journal.apply import open_memories
+from told.memory.authority import Caller
+from told.memory.pen import Pen
+from told.store.memory_records import CAPTURE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from told.hook.moment import Moment
+
+
+def at_rest(moment: Moment, *, compacting: bool) -> None:
+    """Save what the session has so far."""
+    call, home, now = moment.call, moment.home, moment.now
+    memories = open_memories(home, hurry=True)
+    write_down(Pen(home, memories, now, Caller(CAPTURE)), now, own=call.session)
+    if compacting:
+        note_compaction(moment)
+    connection = open_sessions(home, make=True)
+    if connection is None:
+        return
+    take_in(connection, moment)
+    learn_a_little(connection, memories, moment)
+    if call.cwd:
+        found_out(connection, home, os.path.realpath(call.cwd))

@@ -1,0 +1,116 @@
+"""What a session was shown: noted at a prompt in a small file, and later from there in the journal.
+
+A line says when, how many tokens, and which memories; `since` says when the session was compacted.
+"""
+
+from __future__ import annotations
+
+import os
+
+from told.record import record
+from told.store.ids import public_id
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from told.hook.moment import Moment
+    from told.memory.pen import Pen
+
+_FOLDER = "shown"
+_SINCE = "since"
+_KEPT_MS = 7 * 86_400_000
+
+
+@record
+class Shown:
+    """What the file of a session says."""
+
+    session: str
+    memories: dict[str, int]  # by id, when last
+    tokens: int
+    since: int  # when it was compacted; 0 if it was not
+
+
+def shown(moment: Moment) -> Shown:
+    """Return what a session was shown and the journal does not have yet."""
+    return _read(_path(moment), moment.call.session)
+
+
+def note(moment: Moment, memories: Sequence[str], tokens: int) -> None:
+    """Note that a session was shown memories."""
+    _append(_path(moment), moment.call.session, f"{moment.now} {tokens} {' '.join(memories)}")
+
+
+def note_compaction(moment: Moment) -> None:
+    """Note that a session was compacted: what it was shown before, it may be shown again."""
+    _append(_path(moment), moment.call.session, f"{moment.now} {_SINCE}")
+
+
+def write_down(pen: Pen, now: int, *, own: str = "") -> None:
+    """Move what sessions were shown into the journal; files of sessions that ended long ago go away.
+
+    Args:
+        pen: Notes it; nothing is written yet.
+        now: When.
+        own: Only the session with this id of the agent's.
+    """
+    folder = os.path.join(pen.home, _FOLDER)
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return
+    for name in names:
+        path = os.path.join(folder, name)
+        found = _read(path, "")
+        if found.memories and own in ("", found.session):
+            payload = {"memories": list(found.memories), "session": found.session, "tokens": found.tokens}
+            pen.note("show", "", **payload)
+            pen.write(sync=False)
+        if found.memories or now - max(found.since, 1) > _KEPT_MS:
+            os.remove(path)
+        if found.since and now - found.since <= _KEPT_MS and found.memories:
+            _append(path, found.session, f"{found.since} {_SINCE}")
+
+
+def _path(moment: Moment) -> str:
+    name = public_id("s", moment.call.agent, moment.call.session, length=12)
+    return os.path.join(moment.home, _FOLDER, name)
+
+
+def _read(path: str, session: str) -> Shown:
+    memories: dict[str, int] = {}
+    tokens = since = 0
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            lines = file.read().splitlines()
+    except OSError:
+        return Shown(session, {}, 0, 0)
+    for line in lines[1:]:
+        at, _, rest = line.partition(" ")
+        what, _, names = rest.partition(" ")
+        if not at.isdigit():
+            continue
+        if what == _SINCE:
+            since = int(at)
+        elif what.isdigit():
+            tokens += int(what)
+            memories.update(dict.fromkeys(names.split(), int(at)))
+    return Shown(lines[0] if lines else session, memories, tokens, since)
+
+
+def _append(path: str, session: str, line: str) -> None:
+    """Add a line, in one step; what cannot be noted is shown again, which does no harm."""
+    flags = os.O_CREAT | os.O_WRONLY | os.O_APPEND
+    try:
+        try:
+            descriptor = os.open(path, flags, 0o600)
+        except FileNotFoundError:
+            os.mkdir(os.path.dirname(path), 0o700)
+            descriptor = os.open(path, flags, 0o600)
+        begun = os.fstat(descriptor).st_size > 0
+        name = " ".join(session.split())
+        os.write(descriptor, (f"{line}\n" if begun else f"{name}\n{line}\n").encode("utf-8", "replace"))
+        os.close(descriptor)
+    except OSError:
+        return

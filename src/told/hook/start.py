@@ -1,0 +1,68 @@
+"""At the start of a session, after a compaction, and for a helper: hands over what holds here."""
+
+from __future__ import annotations
+
+import os
+
+from told.agents.dialects import has_lost_briefs
+from told.agents.wiring import HELPER
+from told.guard.fence import Fence
+from told.guard.text import tokens
+from told.hook.catching_up import learn_a_little, open_sessions, take_in
+from told.hook.places import found_out
+from told.hook.shown import note, note_compaction, write_down
+from told.journal.apply import open_memories
+from told.memory._brief_start import start_brief
+from told.memory.authority import Caller
+from told.memory.brief import handed
+from told.memory.pen import Pen
+from told.memory.scopes import holding_in
+from told.record import replaced
+from told.store.key import own_key
+from told.store.memory_records import CAPTURE, PROJECT
+from told.store.projects import Projects
+from told.store.reading import Filter, Reading
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import apsw
+
+    from told.agents.dialects import Call
+    from told.hook.moment import Moment
+
+_COMPACT = "compact"
+
+
+def at_start(moment: Moment) -> str:
+    """Return what a session should know before anything is asked."""
+    call, home, now = moment.call, moment.home, moment.now
+    connection = open_sessions(home)
+    memories = open_memories(home, hurry=True)
+    if call.event != HELPER:
+        pen = Pen(home, memories, now, Caller(CAPTURE))
+        write_down(pen, now)
+        if connection is not None:
+            take_in(connection, replaced(moment, call=replaced(call, transcript="")))
+            learn_a_little(connection, memories, moment)
+    if has_lost_briefs(call):
+        note_compaction(moment)
+    place = found_out(connection, home, _real(call.cwd))
+    made = start_brief(
+        memories, Reading(connection) if connection else None, _own_sessions(connection, place.scope, call),
+        holding_in(memories, place.scope), Fence(own_key(home)), now=now,
+    )  # fmt: skip
+    if call.session and made.memories and call.event != HELPER:
+        note(moment, made.memories, tokens(made.text))
+    return handed(made)
+
+
+def _real(folder: str) -> str:
+    return os.path.realpath(folder) if folder else ""
+
+
+def _own_sessions(connection: apsw.Connection | None, scope: str, call: Call) -> Filter:
+    """Return which sessions tell where the last one stopped; a helper and one that goes on need none."""
+    if connection is None or call.event == HELPER or call.source in (_COMPACT, "resume"):
+        return Filter()
+    project = Projects(connection).by_key(scope.removeprefix(PROJECT))
+    return Filter(project.id if project else 0, helpers=False)

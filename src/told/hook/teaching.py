@@ -1,0 +1,36 @@
+"""Keeps what a prompt teaches, before the agent has read it: on disk when this returns."""
+
+from __future__ import annotations
+
+from told.guard.redact import Redactor
+from told.memory.authority import Caller
+from told.memory.capture import capture
+from told.memory.hearing import take
+from told.memory.pen import Pen
+from told.memory.remember import Said
+from told.store.memory_records import CAPTURE, GLOBAL
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from told.hook.moment import Moment
+    from told.hook.places import Here
+    from told.store.memories import Memories
+
+_LONGEST = 32_000  # characters; the same as sessions keep of a message
+
+
+def learn_from(moment: Moment, place: Here, memories: Memories, key: bytes) -> list[str]:
+    """Keep what a prompt teaches; return the ids of the memories that it made."""
+    call, now = moment.call, moment.now
+    message = Redactor(key).redact(call.prompt[:_LONGEST])
+    pen = Pen(moment.home, memories, now, Caller(CAPTURE))
+    made = []
+    for number, one in enumerate(capture(message)):
+        said = Said(
+            " ".join(one.text.split()), GLOBAL if one.scope == GLOBAL else place.scope, one.kind,
+            quote=one.quote, agent=call.agent, session=call.session, at=now, about=one,
+            seed=f"{call.agent}/{call.session}.{now}.{number}", certainty=one.certainty,
+        )  # fmt: skip
+        new = take(pen, said, sync=True)
+        made += [new] if new else []
+    return made
