@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _SIZES = (1_000, 10_000, 100_000)
-_PROMPTS = {
+PROMPTS = {
     "rare word": "why does zatapemu fail in src/billing/webhook.py",
     "a task": "deploy the payment webhook again, customers were charged twice",
     "common words": "run the tests and fix what is slow in the search index",
@@ -64,11 +64,11 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         for size in sizes:
             home = os.path.join(folder, str(size))
             banks.build(home, size).close()
-            commands |= {(size, name): command(home, folder, prompt) for name, prompt in _PROMPTS.items()}
+            commands |= {(size, name): command(home, folder, prompt) for name, prompt in PROMPTS.items()}
         count = arguments.rounds or (5 if arguments.quick else 15)
         timings = measure.rounds({f"{size} {name}": one for (size, name), one in commands.items()}, count)
     bare = timings[measure.BARE_ISOLATED]
-    by_size = {size: [timings[f"{size} {name}"] for name in _PROMPTS] for size in sizes}
+    by_size = {size: [timings[f"{size} {name}"] for name in PROMPTS] for size in sizes}
     cpu = {size: _mean([one.cpu_ms for one in found]) for size, found in by_size.items()}
     wall = {size: _mean([one.wall_ms for one in found]) for size, found in by_size.items()}
     return {
@@ -90,7 +90,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         "prompts": {
             name: {
                 f"{size:,}_wall_ms": round(timings[f"{size} {name}"].wall_ms, 2) for size in sizes
-            } for name in _PROMPTS
+            } for name in PROMPTS
         },
         "how": HOW,
     }  # fmt: skip

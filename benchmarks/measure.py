@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
 BARE = "python -c pass"
@@ -43,6 +43,7 @@ class Command(NamedTuple):
     words: list[str]
     environ: Mapping[str, str]
     folder: str
+    stdin: str = os.devnull  # the file that it reads
 
 
 class Ran(NamedTuple):
@@ -107,18 +108,50 @@ def rounds(commands: Mapping[str, Command], count: int, seed: int = 1) -> dict[s
         BARE_ISOLATED: any_one._replace(words=[sys.executable, "-I", "-S", "-c", "pass"]),
         **commands,
     }
-    order = list(everyone)
-    shuffler = random.Random(seed)
-    ran: dict[str, list[Ran]] = {name: [] for name in order}
-    for name in order:  # the first run of each fills caches and is not counted
-        once(everyone[name])
-    for _ in range(count):
-        shuffler.shuffle(order)
-        for name in order:
-            ran[name].append(once(everyone[name]))
+    ran = shuffled(everyone, count, seed)
     cpu = statistics.median(run.cpu for run in ran[BARE])
     wall = statistics.median(run.wall for run in ran[BARE])
-    return {name: _timing(ran[name], cpu, wall) for name in everyone}
+    return {name: timing(ran[name], cpu, wall) for name in everyone}
+
+
+def shuffled(
+    commands: Mapping[str, Command], count: int, seed: int = 1, before: Callable[[str], object] | None = None
+) -> dict[str, list[Ran]]:
+    """Run every command `count` times, each round in another order.
+
+    Args:
+        commands: By name.
+        count: The number of rounds; one more before them fills caches and is not counted.
+        seed: The same gives the same orders.
+        before: Called with the name of a command right before each of its runs.
+    """
+    order = list(commands)
+    shuffler = random.Random(seed)
+    ran: dict[str, list[Ran]] = {name: [] for name in order}
+    for counted in [False, *[True] * count]:
+        if counted:
+            shuffler.shuffle(order)
+        for name in order:
+            if before:
+                before(name)
+            found = once(commands[name])
+            if counted:
+                ran[name].append(found)
+    return ran
+
+
+def timing(ran: Sequence[Ran], bare_cpu: float, bare_wall: float) -> Timing:
+    """Sum the runs of one command up, beside what a bare Python took."""
+    cpu = statistics.median(run.cpu for run in ran)
+    wall = statistics.median(run.wall for run in ran)
+    return Timing(
+        cpu * 1000,
+        min(run.cpu for run in ran) * 1000,
+        wall * 1000,
+        min(run.wall for run in ran) * 1000,
+        cpu / bare_cpu,
+        wall / bare_wall,
+    )
 
 
 def tokens(text: str) -> int:
@@ -137,22 +170,9 @@ def machine() -> dict[str, Any]:
     }
 
 
-def _timing(ran: Sequence[Ran], bare_cpu: float, bare_wall: float) -> Timing:
-    cpu = statistics.median(run.cpu for run in ran)
-    wall = statistics.median(run.wall for run in ran)
-    return Timing(
-        cpu * 1000,
-        min(run.cpu for run in ran) * 1000,
-        wall * 1000,
-        min(run.wall for run in ran) * 1000,
-        cpu / bare_cpu,
-        wall / bare_wall,
-    )
-
-
 def _spawn(command: Command, out: int, errors: int) -> int:
     actions = [
-        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 0, command.stdin, os.O_RDONLY, 0),
         (os.POSIX_SPAWN_DUP2, out, 1),
         (os.POSIX_SPAWN_DUP2, errors, 2),
     ]

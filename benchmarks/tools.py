@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from benchmarks import CannotMeasureError
 from benchmarks.measure import Command, heavy
-from told.cli.detached import hold_lock
 from told.store.database import make_private_folder
+from told.store.locks import hold_lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,14 +86,28 @@ def _succeeded(ran: Ran) -> Ran:
 
 def install_peer() -> Peer:
     """Install the other tool into a cache folder, once; without it the figures are told's alone."""
-    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    folder = os.path.join(cache, "told-bench", f"{PEER}-{PEER_VERSION}")
+    return install(PEER, PEER_VERSION, "session-recall-cc")
+
+
+def install(name: str, version: str, program: str, cache: str = "") -> Peer:
+    """Install a tool from the package index into an environment of its own, unless it is there.
+
+    Args:
+        name: Of its package.
+        version: Of its package.
+        program: One of its commands, which tells that it is there.
+        cache: The folder of such environments; by default one in the user's cache.
+    """
+    cache = cache or os.path.join(
+        os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "told-bench"
+    )
+    folder = os.path.join(cache, f"{name}-{version}")
     commands = os.path.join(folder, "bin")
-    if os.path.exists(os.path.join(commands, "session-recall-cc")):
+    if os.path.exists(os.path.join(commands, program)):
         return Peer(commands)
     try:
         subprocess.run([sys.executable, "-m", "venv", folder], check=True, capture_output=True, text=True)
-        pip = [os.path.join(commands, "python"), "-m", "pip", "install", "--quiet", f"{PEER}=={PEER_VERSION}"]
+        pip = [os.path.join(commands, "python"), "-m", "pip", "install", "--quiet", f"{name}=={version}"]
         subprocess.run(pip, check=True, capture_output=True, text=True, timeout=300)
     except subprocess.CalledProcessError as error:
         return Peer("", f"could not be installed: {str(error.stderr).strip()[-200:]}")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from demo.told import Scratch
+from lab.table import kept
 from tests.agent_notes import HEAD as AGENTS_HEAD
 from tests.agent_notes import NOTES
 from told.agents import all_agents
@@ -64,6 +65,18 @@ marks such as `<agent k3xq7>` and `</agent k3xq7>`; [how it works](how-it-works.
 """
 
 
+_REAL = """## With the real agents
+
+`make agents` installs these versions from npm, lets each of them go through the same story in a home folder
+of its own, against a scripted model on this machine, and writes this table. In the story the user corrects
+the agent once; the next session, a new process, must have the correction in the request that reaches the
+model. A fact that only one prompt needs must be in that prompt's request and in no other. The model then says
+that its context is full, so that the agent compacts, and the correction must still be there. At the end
+`told uninstall` must leave every file that told touched as it was.
+
+"""
+
+
 def commands_page() -> str:
     """Return docs/commands.md."""
     visible = [command for command in COMMANDS if not command.hidden]
@@ -92,7 +105,7 @@ def _flag(option: Option) -> str:
 
 
 def agents_page() -> str:
-    """Return docs/agents.md."""
+    """Return docs/agents.md; the table of the real agents stays as the last run of them wrote it."""
     agents = all_agents().values()
     rows = ["| agent | `--agent` | read from files of a real run | variable |", "|---|---|---|---|"]
     for agent in agents:
@@ -100,7 +113,9 @@ def agents_page() -> str:
         variable = f"`{agent.env}`" if agent.env else ""
         rows.append(f"| [{agent.title}](#{_anchor(agent.title)}) | `{agent.name}` | {seen} | {variable} |")
     sections = "\n".join(map(_agent, agents))
-    return f"{AGENTS_HEAD.format(written=_WRITTEN)}\n" + "\n".join(rows) + "\n\n" + sections
+    real = _REAL + kept(AGENTS_PAGE.read_text(encoding="utf-8")) + "\n"
+    head = AGENTS_HEAD.format(written=_WRITTEN)
+    return f"{head}\n" + "\n".join(rows) + f"\n\n{real}\n" + sections
 
 
 def _anchor(title: str) -> str:

@@ -18,6 +18,8 @@ from benchmarks import (
     banks,
     brief,
     histories,
+    hook,
+    hook_banks,
     ingest,
     invented,
     locomo,
@@ -28,12 +30,14 @@ from benchmarks import (
     story,
     surface,
     tokens,
+    wired,
     words,
 )
 from benchmarks.__main__ import main
 from benchmarks.floor import texts, transcripts
 from told.agents import claude_code, copilot_cli
 from told.agents.base import Agent, Folder, find, roots_of
+from told.hook import answer
 from told.model import USER, Begin, Cursor, Problem, Said
 
 TYPE_CHECKING = False
@@ -236,7 +240,7 @@ def test_a_report_fits_80_columns() -> None:
 
 
 def tiny(**more: Any) -> argparse.Namespace:
-    return argparse.Namespace(data="", json=True, quick=True, rounds=1, **more)
+    return argparse.Namespace(**{"data": "", "json": True, "quick": True, "rounds": 1, **more})
 
 
 def test_recall_has_its_figures() -> None:
@@ -275,6 +279,42 @@ def test_brief_has_its_figures() -> None:
     for size in figures["sizes"].values():
         assert {"cpu_ms", "wall_ms", "cpu_x_bare", "wall_x_bare", "cpu_x_first", "wall_x_first"} == set(size)
     json.dumps(figures)
+
+
+def test_hook_has_its_figures(tmp_path: Path) -> None:
+    data = tmp_path / "projects.json"
+    data.write_text(json.dumps({"projects": invented.projects()[:1]}))
+    figures = hook.run(tiny(data=str(data), sizes="60", alone=True, peers="", agents_json=""))
+    assert {"goals", "bare", "sizes", "tool_calls", "with_the_service", "other_tools", "how"} <= set(figures)
+    generated, given = figures["sizes"].values()
+    for size in (generated, given):
+        for name in ("start", "compact", "stop, one new turn", "end", hook.NOTHING, hook.TEACHES):
+            assert {"cpu_ms", "wall_ms", "cpu_x", "wall_x", "answered", "late"} <= set(size["hooks"][name])
+            assert size["hooks"][name]["failed"] == 0, name
+    assert figures["tool_calls"] == {"hooks_installed": 0, "cpu_ms": 0, "wall_ms": 0}
+    assert max(map(len, report.table(figures).splitlines())) <= 80
+    json.dumps(figures)
+
+
+def test_hook_measures_what_a_real_call_does(tmp_path: Path) -> None:
+    machine = wired.Machine(str(tmp_path), hook_banks.generated(60, brief.PROMPTS))
+    taught = machine.command(hook.TEACHES, teaching=True)
+    environ = dict(taught.environ)
+    machine.prepare(hook.TEACHES)
+    with open(taught.stdin, encoding="utf-8") as file:
+        call = json.load(file)
+    answer("claude-code", "prompt", call, environ)
+    assert machine.kept() == 1, "what is taught is kept"
+    machine.prepare("common words")
+    with open(machine.payload_path("common words"), encoding="utf-8") as file:
+        call = json.load(file)
+    assert "additionalContext" in answer("claude-code", "prompt", call, machine.command("start").environ)
+
+
+def test_what_the_agent_recorded_has_to_be_the_labs(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text("[]")
+    with pytest.raises(CannotMeasureError, match="lab"):
+        hook.run(tiny(sizes="60", alone=True, peers="", agents_json=str(tmp_path / "x.json")))
 
 
 def test_the_same_seed_gives_the_same_store() -> None:

@@ -56,17 +56,17 @@ def table(found: dict[str, list[str]]) -> str:
             (beginnings if word.endswith("*") else exact).setdefault(word.rstrip("*"), []).append(name)
     unspaced = sorted(word for word in exact | beginnings if is_unspaced(word[0]))
     return (
-        _HEAD + _by_start("EXACT", exact, ALIKE) + _by_start("BEGINNINGS", beginnings, SHORTEST_BEGINNING)
+        _HEAD + _by_start("EXACT", exact) + _by_start("BEGINNINGS", beginnings)
         + "".join(f'\n{name} = "{" ".join(words)}"\n'
                   for name, words in (("LOOSE", sorted(loose())), ("UNSPACED", unspaced)))
     )  # fmt: skip
 
 
-def _by_start(name: str, words: dict[str, list[str]], letters: int) -> str:
-    """Return the words with their topics, those together that begin with the same letters."""
+def _by_start(name: str, words: dict[str, list[str]]) -> str:
+    """Return the words with their topics, those together that begin alike."""
     parts: dict[str, list[str]] = {}
     for word in sorted(words):
-        parts.setdefault(word[:letters], []).append(f"{word}|{'+'.join(words[word])}")
+        parts.setdefault(word[:ALIKE], []).append(f"{word}|{'+'.join(words[word])}")
     lines = [f'    "{start}": " {" ".join(entries)} ",' for start, entries in parts.items()]
     return "\n".join([f"\n{name} = {{", *lines, "}", ""])
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from told.agents import all_agents
+from told.agents import all_agents, wired_agents
 from told.agents.base import find, roots_of
 from told.model import (
     AGENT,
@@ -299,5 +299,6 @@ def test_an_agent_has_a_plain_name_and_a_short_label(agent: Agent) -> None:
 
 def test_no_two_agents_share_a_name() -> None:
     folder = Path(foreign.__file__).parent.parent / "agents"
-    modules = [path for path in folder.glob("[a-z]*.py") if path.stem not in ("base", "labels", "text")]
-    assert len(AGENTS) == len(modules)
+    shared = ("base", "dialects", "labels", "text", "wiring")
+    modules = [path for path in folder.glob("[a-z]*.py") if path.stem not in shared]
+    assert len(AGENTS | wired_agents()) == len(modules)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from told.agents.base import Agent
 
 # Modules of this room that are not agents; nor are those whose name begins with an underscore.
-_SHARED = {"base", "labels", "text"}
+_SHARED = {"base", "dialects", "events", "labels", "text", "wiring"}
 
 
 def _is_agent(file: str) -> bool:
@@ -18,11 +18,19 @@ def _is_agent(file: str) -> bool:
 
 
 def all_agents() -> dict[str, Agent]:
-    """Return every agent by name, in alphabetical order."""
+    """Return every agent whose conversations are read by name, in alphabetical order."""
+    return {agent.name: agent for agent in _agents() if agent.reads}
+
+
+def wired_agents() -> dict[str, Agent]:
+    """Return every agent that `told install` knows by name, in alphabetical order."""
+    return {agent.name: agent for agent in _agents() if agent.wire is not None}
+
+
+def _agents() -> list[Agent]:
     here = os.path.dirname(__file__)
     modules = sorted(name[:-3] for name in os.listdir(here) if _is_agent(name))
-    agents = [_load(name) for name in modules]
-    return {agent.name: agent for agent in sorted(agents, key=lambda agent: agent.name)}
+    return sorted((_load(name) for name in modules), key=lambda agent: agent.name)
 
 
 def is_agent(name: str) -> bool:
@@ -36,7 +44,7 @@ def agent_named(name: str) -> Agent | None:
     try:
         return _load(name.replace("-", "_"))
     except (ImportError, AttributeError):
-        return all_agents().get(name)  # one whose name Python could not import
+        return next((agent for agent in _agents() if agent.name == name), None)  # such as continue_dev
 
 
 def _load(module: str) -> Agent:

@@ -15,6 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from told.agents.wiring import Change, Place
+
 _STARTED = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*")
 _STATE = re.compile(r"(\d{1,15}) (\d{1,15})")
 
@@ -77,6 +79,13 @@ def _local(started: str) -> int:
         return 0
 
 
+def wire(place: Place) -> tuple[Change, ...]:
+    """Return what told writes into Aider's files."""
+    from told.agents._aider_wiring import changes
+
+    return changes(place)
+
+
 AGENT = Agent(
     name="aider",
     title="Aider",
@@ -84,4 +93,8 @@ AGENT = Agent(
     read=read,
     in_projects=(Layout(".aider.chat.history.md"),),
     advice="Run aider in a project once; its chat history file stays in that folder.",
+    wire=wire,
+    programs=("aider",),
+    limits="It has neither hooks nor MCP, and is wired in a project only: --scope project.",
+    todo="Start aider with --read CONVENTIONS.md, or say so in .aider.conf.yml.",
 )

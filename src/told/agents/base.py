@@ -14,6 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from told.agents.wiring import Change, Place
+
 # A folder deeper than this below an agent's root is not the agent's.
 _MAX_DEPTH = 12
 
@@ -35,14 +37,19 @@ class Table:
     columns: tuple[str, ...]
 
 
+def read_nothing(source: Source, cursor: Cursor) -> Iterator[Event | Problem]:  # noqa: ARG001
+    """Read the conversations of an agent that keeps none, or none that can be read."""
+    return iter(())
+
+
 @record
 class Agent:
-    """A coding agent: its names, where it keeps conversations, and how they are read."""
+    """A coding agent: its names, where it keeps conversations, how they are read, and how it is wired."""
 
     name: str
     title: str
     label: str  # its name in lists, at most nine letters
-    read: Callable[[Source, Cursor], Iterator[Event | Problem]]
+    read: Callable[[Source, Cursor], Iterator[Event | Problem]] = read_nothing
     roots: tuple[str, ...] = ()  # folders to look in; `~`, `$NAME` and `$NAME|default` are expanded
     env: str = ""  # the agent's own variable that names its folder instead
     layouts: tuple[Layout, ...] = ()  # the files below a root
@@ -50,6 +57,18 @@ class Agent:
     tables: tuple[Table, ...] = ()
     seen_run: bool = True  # read from files that a real run of the agent wrote
     advice: str = ""  # what to do when its folder is there without conversations
+    wire: Callable[[Place], tuple[Change, ...]] | None = None  # what told writes into its files
+    programs: tuple[str, ...] = ()  # what it is called on the command line
+    present: tuple[str, ...] = ()  # folders that show that it is used; written as the roots are
+    hooks: bool = False  # told is called by it, and so briefs it unasked
+    limits: str = ""  # what it does not let told do, in a sentence for `told status`
+    todo: str = ""  # what the user has to do in the agent itself after it was wired
+    done: Callable[[Place], bool] | None = None  # whether that was done, where it can be seen
+
+    @property
+    def reads(self) -> bool:
+        """Whether its conversations can be read."""
+        return self.read is not read_nothing
 
 
 @record

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from told.agents.wiring import Change, Place
+
 _EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf")
 _SERVERS = ("~/.vscode-server/data", "~/.vscode-server-insiders/data", "~/.cursor-server/data")
 _TASK = "tasks/*/api_conversation_history.json"
@@ -88,6 +90,13 @@ def _read_compaction(document: dict[str, Any]) -> Iterator[Event | Problem]:
     )
 
 
+def wire(place: Place) -> tuple[Change, ...]:
+    """Return what told writes into Cline's files."""
+    from told.agents._cline_wiring import changes
+
+    return changes(place)
+
+
 AGENT = Agent(
     name="cline",
     title="Cline",
@@ -102,4 +111,8 @@ AGENT = Agent(
         Layout(f"User/globalStorage/saoudrizwan.claude-dev/{_TASK}", "task"),
     ),
     advice="Start a task in Cline once; told reads it from then on.",
+    wire=wire,
+    programs=("cline",),
+    present=("$CLINE_DIR", "~/.cline"),
+    limits="Its hooks cannot brief it at a start or a prompt: it asks told because its rules say so.",
 )

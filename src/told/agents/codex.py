@@ -13,6 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from told.agents.wiring import Change, Place
     from told.model import Event
 
 _ROLLOUT, _INDEX = "rollout", "index"
@@ -40,6 +41,20 @@ def _read_index(source: Source, cursor: Cursor) -> Iterator[Event | Problem]:
             yield Facts(found.value["id"], title=found.value["thread_name"])
 
 
+def wire(place: Place) -> tuple[Change, ...]:
+    """Return what told writes into Codex's files."""
+    from told.agents._codex_wiring import changes
+
+    return changes(place)
+
+
+def done(place: Place) -> bool:
+    """Tell whether the user has approved told's hooks."""
+    from told.agents._codex_wiring import is_approved
+
+    return is_approved(place)
+
+
 AGENT = Agent(
     name="codex",
     title="Codex",
@@ -55,4 +70,10 @@ AGENT = Agent(
         Layout("session_index.jsonl", _INDEX),
     ),
     tables=TABLES,
+    wire=wire,
+    programs=("codex",),
+    present=("$CODEX_HOME", "~/.codex"),
+    hooks=True,
+    todo="Open codex once and approve told's hooks: until then it skips them silently.",
+    done=done,
 )

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from told.agents.wiring import Change, Place
     from told.model import Event
 
 # Where a user message says it comes from when a person typed it; the agent's own say otherwise.
@@ -175,6 +176,13 @@ class _Events:
             yield written
 
 
+def wire(place: Place) -> tuple[Change, ...]:
+    """Return what told writes into Copilot CLI's files."""
+    from told.agents._copilot_wiring import changes
+
+    return changes(place)
+
+
 AGENT = Agent(
     name="copilot-cli",
     title="GitHub Copilot CLI",
@@ -189,4 +197,8 @@ AGENT = Agent(
     ),
     tables=TABLES,
     advice="It keeps no conversations here yet: in copilot, type /experimental and switch SESSION_STORE on.",
+    wire=wire,
+    programs=("copilot",),
+    present=("$COPILOT_HOME", "~/.copilot/session-state"),
+    hooks=True,
 )

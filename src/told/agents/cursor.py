@@ -10,6 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from told.agents.wiring import Change, Place
     from told.model import Cursor, Event, Problem, Source
 
 
@@ -21,6 +22,13 @@ def read(source: Source, cursor: Cursor) -> Iterator[Event | Problem]:
         yield from read_workspace(source, cursor)
     else:
         yield from read_transcript(source, cursor)
+
+
+def wire(place: Place) -> tuple[Change, ...]:
+    """Return what told writes into Cursor's files."""
+    from told.agents._cursor_wiring import changes
+
+    return changes(place)
 
 
 AGENT = Agent(
@@ -42,4 +50,9 @@ AGENT = Agent(
         Table("workspace", "ItemTable", ("key", "value")),
     ),
     seen_run=False,
+    wire=wire,
+    programs=("cursor", "cursor-agent"),
+    present=("~/.cursor",),
+    hooks=True,
+    limits="It runs the hooks of Claude Code as well, and told answers once. Its own were never seen run.",
 )

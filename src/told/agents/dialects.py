@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from told.agents.wiring import COMPACT, COMPACTED, END, HELPER, PROMPT, START, STOP, TOOL
+from told.agents.events import COMPACT, COMPACTED, END, HELPER, PROMPT, SLASH_END, START, STOP, TOOL
 from told.guard.fence import without
 from told.record import record
 
@@ -49,6 +49,7 @@ class Call:
     source: str = ""  # why a session starts: startup, resume, clear, compact …
     tool: str = ""
     command: str = ""  # that the tool is to run
+    file: str = ""  # that the tool is to touch
 
 
 def understood(agent: str, event: str, payload: Mapping[str, Any]) -> Call | None:
@@ -65,13 +66,14 @@ def understood(agent: str, event: str, payload: Mapping[str, Any]) -> Call | Non
         typed(_text(payload, "prompt", "user_prompt", "userPrompt")),
         _text(payload, "transcript_path", "transcriptPath"),
         _text(payload, "source", "trigger", "reason"),
-        _text(payload, "tool_name", "toolName"), _command(payload),
+        _text(payload, "tool_name", "toolName"), *_tool_input(payload),
     )  # fmt: skip
 
 
 def typed(prompt: str) -> str:
     """Return what the user typed: without what hooks put into it; nothing of what an agent wrote itself."""
-    prompt = without(without(prompt), "<hook_context>", "</hook_context>").strip()
+    prompt = without(without(prompt), "<hook_context>", "</hook_context>")
+    prompt = prompt.partition(SLASH_END)[0].strip()
     return "" if prompt.startswith(_NOT_TYPED) else prompt
 
 
@@ -104,10 +106,16 @@ def verdict(call: Call, decision: str, reason: str) -> dict[str, Any]:
 
 
 def has_lost_briefs(call: Call) -> bool:
-    """Tell whether the session no longer has what it was shown: after a compaction, and where a resumed session
-    is sent to the model without what hooks had put into it.
+    """Tell whether the session no longer has what it was shown.
+
+    That is so after a compaction, and where a resumed session is sent without what hooks had put into it.
     """
     return call.source == "compact" or (call.source == "resume" and call.agent == "gemini-cli")
+
+
+def listens_after_compaction(call: Call) -> bool:
+    """Tell whether an agent takes an answer after a compaction; most begin their session anew instead."""
+    return call.agent in _FLAT
 
 
 def is_second_hand(agent: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> bool:
@@ -124,7 +132,8 @@ def _session(payload: Mapping[str, Any]) -> str:
     return root or _text(payload, "taskId")
 
 
-def _command(payload: Mapping[str, Any]) -> str:
+def _tool_input(payload: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the command that a tool call runs, and the file that it touches."""
     for name in ("tool_input", "toolArgs", "tool_args"):
         given = payload.get(name)
         if isinstance(given, str) and given.startswith("{"):
@@ -135,8 +144,9 @@ def _command(payload: Mapping[str, Any]) -> str:
             except ValueError:
                 continue
         if isinstance(given, dict):
-            return _text(given, "command", "cmd", "script", "file_path", "filePath", "path")
-    return _text(payload, "command")
+            files = ("file_path", "filePath", "path", "notebook_path", "absolute_path")
+            return _text(given, "command", "cmd", "script"), _text(given, *files)
+    return _text(payload, "command"), _text(payload, "file_path")
 
 
 def _text(payload: Mapping[str, Any], *names: str) -> str:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from told.agents.wiring import Change, Place
     from told.model import Event, Problem, Source
 
 _INJECTED = ("hook_context", "session_context", "loaded_context", "system-reminder")
@@ -90,6 +91,13 @@ def _is_command(words: str) -> bool:
     return words.startswith(("/", "?")) and len(words.split()) == 1
 
 
+def wire(place: Place) -> tuple[Change, ...]:
+    """Return what told writes into Gemini CLI's files."""
+    from told.agents._gemini_wiring import changes
+
+    return changes(place)
+
+
 AGENT = Agent(
     name="gemini-cli",
     title="Gemini CLI",
@@ -102,4 +110,9 @@ AGENT = Agent(
         Layout("tmp/*/chats/*/*.jsonl", "subagent"),
     ),
     advice="Run gemini once in a project; it keeps chats below ~/.gemini/tmp.",
+    wire=wire,
+    programs=("gemini",),
+    present=("$GEMINI_CLI_HOME/.gemini/tmp", "~/.gemini/tmp"),
+    hooks=True,
+    limits="Nothing tells told of a compaction in it.",
 )

@@ -16,6 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from told.agents.wiring import Change, Place
+
 
 def read(source: Source, cursor: Cursor) -> Iterator[Event | Problem]:
     """Yield the conversations of one file."""
@@ -60,6 +62,13 @@ def _read_document(source: Source) -> Iterator[Event | Problem]:
     yield Mark(Cursor(size))
 
 
+def wire(place: Place) -> tuple[Change, ...]:
+    """Return what told writes into Copilot's files."""
+    from told.agents._vscode_wiring import jetbrains_changes
+
+    return jetbrains_changes(place)
+
+
 AGENT = Agent(
     name="jetbrains-copilot",
     title="Copilot in JetBrains IDEs",
@@ -82,4 +91,7 @@ AGENT = Agent(
         ),
     ),
     seen_run=False,
+    wire=wire,
+    present=("$XDG_CONFIG_HOME|~/.config:github-copilot/intellij", "$LOCALAPPDATA/github-copilot/intellij"),
+    limits="told has no hooks in it: it asks told because its instructions say so.",
 )

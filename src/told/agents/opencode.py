@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from told.agents.wiring import Change, Place
+
 _SESSION = (
     "id", "directory", "title", "parent_id", "model", "time_created", "time_updated", "time_archived",
 )  # fmt: skip
@@ -143,6 +145,13 @@ def _documents(folder: str) -> Iterator[tuple[str, dict[str, Any] | Problem]]:
         yield name.removesuffix(".json"), document
 
 
+def wire(place: Place) -> tuple[Change, ...]:
+    """Return what told writes into opencode's files."""
+    from told.agents._opencode_wiring import changes
+
+    return changes(place)
+
+
 AGENT = Agent(
     name="opencode",
     title="opencode",
@@ -161,4 +170,12 @@ AGENT = Agent(
         Table("database", "part", ("id", "message_id", "session_id", "data")),
     ),
     advice="Start opencode in a project once; told reads its sessions from then on.",
+    wire=wire,
+    programs=("opencode",),
+    present=(
+        "$OPENCODE_CONFIG_DIR",
+        "$XDG_CONFIG_HOME|~/.config:opencode",
+        "$XDG_DATA_HOME|~/.local/share:opencode",
+    ),
+    hooks=True,
 )

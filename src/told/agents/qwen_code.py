@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from told.agents.wiring import Change, Place
     from told.model import Event, Source
 
 _INJECTED = ("system-reminder", "qwen:user-prompt-submit-context", "qwen:session-start-context")
@@ -163,6 +164,13 @@ def _title(session: str, payload: dict[str, Any], known: dict[str, Any]) -> Iter
         yield Facts(session, title=title, title_by=by)
 
 
+def wire(place: Place) -> tuple[Change, ...]:
+    """Return what told writes into Qwen Code's files."""
+    from told.agents._qwen_wiring import changes
+
+    return changes(place)
+
+
 AGENT = Agent(
     name="qwen-code",
     title="Qwen Code",
@@ -175,4 +183,8 @@ AGENT = Agent(
         Layout("projects/*/subagents/*/*.jsonl", "subagent"),
     ),
     advice="Run qwen once in a project; it keeps chats below ~/.qwen/projects.",
+    wire=wire,
+    programs=("qwen",),
+    present=("$QWEN_HOME", "~/.qwen"),
+    hooks=True,
 )

@@ -16,6 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from told.agents.wiring import Change, Place
+
 
 def read(source: Source, cursor: Cursor) -> Iterator[Event | Problem]:  # noqa: ARG001
     """Yield a session whole: both formats describe its present state."""
@@ -47,6 +49,13 @@ def _project(path: str) -> str:
     return workspace_folder(os.path.dirname(folder)) if os.path.basename(folder) == "chatSessions" else ""
 
 
+def wire(place: Place) -> tuple[Change, ...]:
+    """Return what told writes into VS Code's files."""
+    from told.agents._vscode_wiring import changes
+
+    return changes(place)
+
+
 AGENT = Agent(
     name="vscode-copilot",
     title="VS Code Copilot Chat",
@@ -73,4 +82,11 @@ AGENT = Agent(
         for extension in ("json", "jsonl")
     ),
     seen_run=False,
+    wire=wire,
+    present=tuple(
+        f"{root}/User/globalStorage/github.copilot-chat"
+        for name in ("Code", "Code - Insiders", "VSCodium")
+        for root in user_data(name)
+    ),
+    limits="told has no hooks in it: it asks told because its instructions say so.",
 )

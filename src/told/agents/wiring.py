@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from told.agents.events import COMPACT, COMPACTED, END, HELPER, PROMPT, SLASH_END, START, STOP, TOOL
 from told.record import record
 
 TYPE_CHECKING = False
@@ -9,9 +10,28 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-# When told is called, in its own words; every agent has other names for these moments.
-START, PROMPT, COMPACT, COMPACTED = "start", "prompt", "compact", "compacted"
-STOP, END, HELPER, TOOL = "stop", "end", "helper", "tool"
+__all__ = (
+    "COMPACT",
+    "COMPACTED",
+    "END",
+    "FULL",
+    "HELPER",
+    "MINIMAL",
+    "NO_HOOKS",
+    "PROJECT_SCOPE",
+    "PROMPT",
+    "SLASH_END",
+    "START",
+    "STOP",
+    "TOOL",
+    "USER_SCOPE",
+    "Block",
+    "Change",
+    "Entry",
+    "Launch",
+    "OwnFile",
+    "Place",
+)  # fmt: skip
 
 USER_SCOPE, PROJECT_SCOPE = "user", "project"
 NO_HOOKS, MINIMAL, FULL = "none", "minimal", "full"
@@ -80,12 +100,9 @@ class Slash:
 
     name: str
     about: str  # one line for the agent's own list of commands
-    text: str  # what the agent is given; ARGUMENTS stands where the user's words go
+    text: str  # what the agent is told about it
     hint: str = ""  # what is typed behind it; empty where nothing is
     runs: bool = False  # the agent runs told for it; else the prompt hook does what it says
-
-
-ARGUMENTS = "$ARGUMENTS"
 
 
 @record
@@ -94,7 +111,7 @@ class Place:
 
     home: str  # the user's
     project: str  # the root folder of the current project; empty where there is none
-    environ: Mapping[str, str]
+    variables: Mapping[str, str]  # of the environment
     launch: Launch
     scope: str = USER_SCOPE
     profile: str = MINIMAL

@@ -20,6 +20,7 @@ class Option:
     value: str = ""  # what its value is called in the help; empty for a flag
     number: bool = False  # its value is a whole number of at least 1
     short: str = ""
+    many: bool = False  # it may be given several times; its value is then a list
 
 
 @record
@@ -102,7 +103,8 @@ def parse(command: Command, words: Sequence[str]) -> Arguments:
             if not waiting:
                 raise UsageError(f"{name} needs a value: {name} {option.value}.")
             value = waiting.pop(0)
-        arguments.set(option.name, _number(name, value) if option.number else value)
+        given = _number(name, value) if option.number else value
+        arguments.set(option.name, [*(arguments[option.name] or []), given] if option.many else given)
     _check_operands(command, arguments.operands)
     return arguments
 

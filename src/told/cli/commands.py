@@ -15,6 +15,9 @@ FORCE = Option("force", "do it; without it, only say what would be done")
 KIND = Option("kind", "rule, correction, preference, decision, fact, warning …", "KIND")
 SCOPE = Option("scope", "project, global, or the name of a shared scope", "NAME")
 QUOTE = Option("quote", "for agents: the user's own words that say so", "TEXT")
+AGENTS = Option("agent", "this agent; give it again for more", "NAME", many=True)
+WIRED_SCOPE = Option("scope", "user: everywhere; project: only here", "WHERE")
+YES = Option("yes", "ask nothing")
 _WHERE = (LIMIT, DAYS, SINCE, AGENT, PROJECT, EVERYWHERE, JSON)
 
 COMMANDS = (
@@ -179,6 +182,13 @@ COMMANDS = (
         "again when files have changed.",
     ),
     Command(
+        "init", "let a project keep its own memories, in its folder .told",
+        "told.cli.projects", "init", operand="[PATH]", options=(JSON,),
+        rows="Without PATH: the project of the current folder. What is learned about it from\n"
+        "then on stands there and goes where the folder goes; what was known before stays\n"
+        "in told's own journal. `.told/` is added to its .gitignore.",
+    ),
+    Command(
         "audit", "memories that are outdated, contradict or repeat each other",
         "told.cli.memory_audit", "audit", learns=True, options=(EVERYWHERE, LIMIT, JSON),
         rows="Below each memory: what is wrong, and the command that puts it right. Nothing\n"
@@ -194,6 +204,41 @@ COMMANDS = (
     Command(
         "stats", "what is remembered, what it costs, whether it helps",
         "told.cli.memory_stats", "stats", learns=True, options=(JSON,),
+    ),
+    Command(
+        "install", "wire the agents on this machine: hooks, instructions",
+        "told.cli.wiring", "install",
+        options=(
+            AGENTS, WIRED_SCOPE,
+            Option("profile", "which hooks: none, minimal or full", "WHICH"),
+            Option("dry-run", "only say what would be written"),
+            Option("service", "let a background service answer prompts"), YES, JSON,
+        ),
+        rows="Without --agent: every agent that is found. Without --profile: minimal, or what\n"
+        "the agent has; `none` writes no hooks, `full` one more that may stop tool calls.\n"
+        "`told uninstall` takes everything back.",
+    ),
+    Command(
+        "uninstall", "take told out of agents' files again",
+        "told.cli.unwiring", "uninstall",
+        options=(AGENTS, WIRED_SCOPE, Option("purge", "and delete all that told knows"), YES, JSON),
+        rows="Files are as they were before told, to the byte; what you changed in them\n"
+        "meanwhile stays.",
+    ),
+    Command(
+        "status", "what is wired into each agent, and whether it works",
+        "told.cli.wiring_status", "status", options=(AGENTS, JSON),
+    ),
+    Command(
+        "service", "the background service that may answer prompts",
+        "told.cli.services", "service", operand="start|stop|status", needs_operand=True, options=(JSON,),
+        rows="`told install --service` sets it up. It listens on this machine alone, answers only\n"
+        "hooks that have its token, and leaves when no agent has needed it for half an hour.",
+    ),
+    Command(
+        "ping", "ask the background service whether it is there",
+        "told.cli.services", "ping_service", options=(JSON,),
+        rows="Ends with 0 if it answers, with 1 if it does not run, and with 3 if it hangs.",
     ),
     Command(
         "health", "whether everything works, and the one thing to do",

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from told.store.condition import Inventory
 
 
+_WEEK_MS = 7 * 86_400_000
+
+
 def health(context: Context, arguments: Arguments) -> int:
     """Print the score, the one thing to do, the nine dimensions, and each agent."""
     from told.cli.dimensions import dimensions
@@ -47,10 +50,12 @@ def health(context: Context, arguments: Arguments) -> int:
     problems = condition.problems(10)
     context.rows = len(judged)
     advice = "" if worst.zone == "GREEN" else worst.do
+    noted = _places(context)
     if arguments.flag("json"):
         context.print(to_json({
             "zone": worst.zone, "score": worst.score, "do": advice or None,
-            **({"deep": deep} if deep else {}),
+            **({"deep": deep} if deep else {}), **({"places": noted} if noted else {}),
+            **({"failed_hook": failed} if (failed := _failed_hook(context)) else {}),
             "dimensions": [
                 {"name": one.name, "zone": one.zone, "score": one.score, "says": one.says} for one in judged
             ],
@@ -69,6 +74,11 @@ def health(context: Context, arguments: Arguments) -> int:
         context.print(f"  {score}  {one.name:22} {one.says}")
     if deep:
         context.print("\nBoth databases, the journal and the archive are as told wrote them.")
+    failed = _failed_hook(context)
+    if failed:
+        context.print(f"\n{failed}")
+    for place in noted:
+        context.print(f"\n{place['root']}: {place['says']}")
     context.print()
     _print_agents(context, [row for row in agents if row["found"]])
     if problems:
@@ -77,6 +87,27 @@ def health(context: Context, arguments: Arguments) -> int:
         lines = [f"  {path}:{line} {reason}" for _, path, line, reason in problems[:5]]
         context.print(context.fence.block("\n".join(lines)))
     return 0
+
+
+def _failed_hook(context: Context) -> str:
+    """Return what to say of the last hook that failed, for a week."""
+    from told.hook.trouble import last
+
+    at, why = last(context.settings.home)
+    if not at or context.now - at > _WEEK_MS:
+        return ""
+    return f"A hook failed {when(at, context.now)}: {context.name(why)}"
+
+
+def _places(context: Context) -> list[dict[str, str]]:
+    """Return what is to be said of the projects that keep their own memories."""
+    from told.journal.files import has_places
+
+    if not has_places(context.settings.home):
+        return []
+    from told.cli.projects import notes_on_places
+
+    return [{"root": context.name(root), "says": why} for root, why in notes_on_places(context.settings.home)]
 
 
 def agents(context: Context, arguments: Arguments) -> int:

@@ -30,7 +30,7 @@ def look_at_everything(context: Context) -> dict[str, Any]:
         "sessions": damaged(context.connection),
         "memories": memory_damage(home),
         "journal": [
-            {"file": os.path.relpath(one.file, home), "line": one.line, "what": one.what}
+            {"file": _short(one.file, home), "line": one.line, "what": one.what}
             for one in verify(journal_folder(home))
         ],
         "archive": [os.path.relpath(path, home) for path in damaged_files(home)],
@@ -58,6 +58,11 @@ def print_damage(context: Context, found: dict[str, Any], *, as_json: bool) -> N
         context.print(f"  damaged in the archive: {_some(found['archive'])}")
     for sentence in advice[1:]:
         context.print(sentence)
+
+
+def _short(path: str, home: str) -> str:
+    """Return a path from told's home on; of a project's own journal, the whole."""
+    return os.path.relpath(path, home) if path.startswith(home.rstrip(os.sep) + os.sep) else path
 
 
 def _some(found: list[str]) -> str:

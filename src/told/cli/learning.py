@@ -29,10 +29,10 @@ def learn_some(context: Context, memories: Memories) -> None:
 
 def learn(context: Context, memories: Memories, seconds: float | None = None) -> Learned | None:
     """Learn from what is new; None if another told is at it."""
-    from told.store.locks import LEARN, hold_lock
     from told.memory.authority import Caller
     from told.memory.intake import Intake
     from told.memory.pen import Pen
+    from told.store.locks import LEARN, hold_lock
     from told.store.memory_records import CAPTURE
 
     lock = hold_lock(context.settings.home, LEARN)

@@ -6,6 +6,7 @@ from told.cli.memories import source_name, waits
 from told.cli.memory_desk import Desk, memory_count, memory_json, moment_of
 from told.cli.output import count, to_json
 from told.errors import NotFoundError, UsageError
+from told.hook.debugging import drop as drop_log
 from told.ingest.forgotten import SESSION_TOPIC
 from told.memory.finding import Wanted, listed
 from told.memory.forget import forget as erase
@@ -59,6 +60,7 @@ def forget(context: Context, arguments: Arguments) -> int:
             desk.pen.write()
         elif force:
             erase(desk.pen, context.connection, found)
+            drop_log(context.settings.home)
         done = force and desk.caller.is_user
         if arguments.flag("json"):
             rows = [{"id": one.id} if done else memory_json(desk, one) for one in found.memories]

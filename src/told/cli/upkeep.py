@@ -46,6 +46,9 @@ def sweep(context: Context, arguments: Arguments) -> int:  # noqa: ARG001
     files = _sweep_all(context)
     learn_everything(context)
     _archive(context, files)
+    from told.setup.snapshots import refresh
+
+    refresh(context.settings.home)
     return 0
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from told.snapshot import IGNORECASE, pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     # the value, up to 60 characters before the literal, all from there to the value, the character behind it
     Judgement = Callable[[str, str, str, str], bool]
 
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = pattern(
     r"x{4}|\*{3}|\.{3}|…|[<>{}]|\A[$\[]|\$[({]|%[a-z_]+%|example|placeholder|change[_-]?me|redacted|0123456789ab|"
     r"1234567890123|(?:token|key|string|secret|password|value)[_-]?here\Z|"
     r"(?<![a-z0-9])(?:(?:your|insert|replace|enter|todo|dummy|sample)(?![a-z0-9]{12})|"
     r"(?:my|some|the)[_-](?:[a-z]{1,20}[_-]){0,3}(?:secret|token|key|pass|api))",
-    re.IGNORECASE,
+    IGNORECASE,
 )
 # Words that stand for a password in examples; a real one among them protects nothing.
 _STAND_INS = frozenset(
@@ -27,22 +27,22 @@ _STAND_INS = frozenset(
     )
 )  # fmt: skip
 _SEPARATORS = str.maketrans("", "", "_-.:/+=~,@")
-_CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]{6}")
-_CHANGE = re.compile(r"(?<=[a-z])[^a-z]|(?<=[A-Z])[^A-Z]|(?<=[0-9])[^0-9]|(?<=[^A-Za-z0-9])[A-Za-z0-9]")
-_DIGIT_OR_SYMBOL = re.compile(r"[^A-Za-z_.:/,\u0080-\U0010ffff-]")
-_DIGITS = re.compile(r"\d+")
-_DOTTED_NAMES = re.compile(r"[A-Za-z_]\w{0,40}(?:(?:\.|->|::)[A-Za-z_]\w{0,40}){1,6}\Z")
-_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE)
-_CODE_OR_PATH = re.compile(
+_CONSONANTS = pattern(r"[bcdfghjklmnpqrstvwxz]{6}")
+_CHANGE = pattern(r"(?<=[a-z])[^a-z]|(?<=[A-Z])[^A-Z]|(?<=[0-9])[^0-9]|(?<=[^A-Za-z0-9])[A-Za-z0-9]")
+_DIGIT_OR_SYMBOL = pattern(r"[^A-Za-z_.:/,\u0080-\U0010ffff-]")
+_DIGITS = pattern(r"\d+")
+_DOTTED_NAMES = pattern(r"[A-Za-z_]\w{0,40}(?:(?:\.|->|::)[A-Za-z_]\w{0,40}){1,6}\Z")
+_UUID = pattern(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", IGNORECASE)
+_CODE_OR_PATH = pattern(
     r"(?:[a-z][a-z0-9+]{1,9}://|[~.]{0,2}/|[A-Za-z]:\\|0x|@|#/|process\.env|os\.environ|data:)"
 )
 _NAME_CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-$"
-_SECRET_NAME = re.compile(
+_SECRET_NAME = pattern(
     r"pass(?:word|wd|phrase|code)|(?:\A|[^a-z]|db|user|sql|root|admin|my)pass(?![a-z])|pwd|secret|token|credential|"
     r"(?:api|access|private|auth|sign|signing|encryption|master|account|licen[cs]e|deploy|shared|service|client|app|"
     r"admin|rest|webhook|storage|rsa|ssh|server|write|stripe|openai)[_.-]?key(?![a-z])|_auth\Z"
 )
-_PLAIN_NAME = re.compile(
+_PLAIN_NAME = pattern(
     r"public|tokeni[sz]|keyword|keyboard|bypass|"
     r"(?:ids?|name|ur[il]|type|len|length|path|file|dir|count|limit|size|hash|version|endpoint|field|header|prefix|suffix|"
     r"ttl|expiry|expires|expiration|_at|ref|policy|regex|pattern|label|hint|index|algorithm|format|event|class|method|"
@@ -50,8 +50,8 @@ _PLAIN_NAME = re.compile(
 )
 _CALLS = frozenset("([")
 _OPERATORS = frozenset("=:>,%")
-_PASSWORD_PROGRAM = re.compile(r"mysql(?:dump|admin)?|mariadb|sshpass")
-_KEY_LINE = re.compile(r"[A-Za-z0-9+/=]{24}")
+_PASSWORD_PROGRAM = pattern(r"mysql(?:dump|admin)?|mariadb|sshpass")
+_KEY_LINE = pattern(r"[A-Za-z0-9+/=]{24}")
 
 
 def filled(value: str) -> bool:

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import re
 from _blake2 import blake2s
 
 from told.guard._redact_rules import RULES
 from told.guard._redact_values import JUDGEMENTS, random
 from told.guard.text import clean
+from told.snapshot import IGNORECASE, kept, pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterable, Iterator
 
 
-_PRIVATE = re.compile(r"<\s{0,3}(/?)\s{0,3}private(?:\s[^<>]{0,80})?>", re.IGNORECASE)
+_PRIVATE = pattern(r"<\s{0,3}(/?)\s{0,3}private(?:\s[^<>]{0,80})?>", IGNORECASE)
 # A secret goes on over the joint of two string literals, and as far as its own characters go.
-_GOES_ON = re.compile(
+_GOES_ON = pattern(
     r"""[\w+/=~%-]*+(?:["'][ \t]{0,3}[+.]?[ \t]{0,3}\\?\n?[ \t]{0,16}["'][\w+/=~-]{8,512}+)*+"""
 )
-_NEXT_LINE = re.compile(r"\n[ \t]{0,16}+([A-Za-z0-9_-]{8,512}+)(?=\s|\Z)")
+_NEXT_LINE = pattern(r"\n[ \t]{0,16}+([A-Za-z0-9_-]{8,512}+)(?=\s|\Z)")
 _WIDE_TO_ASCII = {0xFF01 + offset: 0x21 + offset for offset in range(0x5E)}
 _IN_WORDS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~")
 _WORD_MAP = bytes(97 if byte in _IN_WORDS else 32 for byte in range(256))
-_PLACEHOLDER = re.compile(r"\[secret:[a-z0-9-]{1,40}+:[0-9a-f]{4}\]")
+_PLACEHOLDER = pattern(r"\[secret:[a-z0-9-]{1,40}+:[0-9a-f]{4}\]")
 _KNOWN = -1  # in place of a rule's number: redacted before
 # How much of a value is judged: it shows what it is in its first characters, a key after its headers.
 _JUDGED = 80
@@ -49,6 +50,8 @@ _CONTEXTS_BY_LITERAL = _orders_by_literal(formats=False)
 
 def _any_of(words: Iterable[str]) -> str:
     """Return a regular expression for any of the words, the longest first, that looks at each letter once."""
+    import re
+
     by_letter: dict[str, set[str]] = {}
     for word in words:
         by_letter.setdefault(word[:1], set()).add(word[1:])
@@ -59,7 +62,11 @@ def _any_of(words: Iterable[str]) -> str:
 
 
 # Where a long word, or a part of one, begins as a secret does; the words stand on lines of their own.
-_BEGINNING = re.compile(rf"[\n.~-]({_any_of(map(bytes.decode, _FORMATS_BY_BEGINNING))})".encode())
+def _beginnings() -> bytes:
+    return rf"[\n.~-]({_any_of(map(bytes.decode, _FORMATS_BY_BEGINNING))})".encode()
+
+
+_BEGINNING = pattern(kept("told.guard.redact:beginnings", _beginnings))
 
 
 class Redactor:
@@ -117,15 +124,15 @@ class Redactor:
     ) -> Iterator[tuple[int, int, int]]:
         """Yield where a rule finds a secret; `starts` says where secrets were found before, and learns."""
         rule = RULES[order]
-        pattern = self._patterns.get(order)
-        if pattern is None:
-            pattern = self._patterns[order] = re.compile(rule.pattern, 0 if rule.is_format else re.IGNORECASE)
+        compiled = self._patterns.get(order)
+        if compiled is None:
+            compiled = self._patterns[order] = pattern(rule.pattern, 0 if rule.is_format else IGNORECASE)
         judge = JUDGEMENTS[rule.accept]
         judged = _JUDGED_OF_A_KEY if rule.accept == "key-body" else _JUDGED
         refused_end = refusals = 0
         at = flat.find(literal)
         while at >= 0:
-            match = pattern.match(text, at)
+            match = compiled.match(text, at)
             behind = at + 1
             if match and match.start(match.lastgroup or 0) not in starts:
                 start, end = match.span(match.lastgroup or 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import time
@@ -12,15 +13,22 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any, NoReturn
 
-SECONDS = 0.25  # from here; an agent that waits 300 ms has waited for the interpreter as well
+    from told.hook.moment import Serving
+
+SECONDS = 0.26  # from here; an agent that waits 300 ms has waited for the interpreter as well
+LONGEST = 4.0  # where the machine is too busy to run it in that time, and something may still have to be kept
 _MOST = 4_000_000  # bytes of a call; a longer one is no prompt
+_unsettled: list[str] = []  # prompts of which it is not known yet whether they teach anything
 
 
 def run() -> NoReturn:
     """Answer the call on standard input, and leave, in time, with exit code 0, whatever happens."""
-    ends = time.monotonic() + SECONDS
-    start_new_thread(_leave, (ends,))
+    gc.disable()  # nothing lives long enough here to be looked for
+    if sys.argv[2:] == ["prompt"]:
+        _unsettled.append("prompt")
+    start_new_thread(_leave, (time.monotonic(),))
     try:
+        _use_snapshot()
         text = _answer(sys.argv[1:], os.environ)
         if text:
             os.write(1, text.encode("utf-8", "replace"))
@@ -29,7 +37,10 @@ def run() -> NoReturn:
     os._exit(0)
 
 
-def answer(agent: str, event: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> str:
+def answer(
+    agent: str, event: str, payload: Mapping[str, Any], environ: Mapping[str, str],
+    serving: Serving | None = None,
+) -> str:  # fmt: skip
     """Return what to print for a call; nothing where there is nothing to say.
 
     Args:
@@ -37,6 +48,7 @@ def answer(agent: str, event: str, payload: Mapping[str, Any], environ: Mapping[
         event: The moment, in told's words or in the agent's own.
         payload: What the agent says about it.
         environ: The variables that the agent runs with.
+        serving: What a service brings along that answers in the place of a process of its own.
     """
     from told.agents.dialects import is_second_hand, understood
     from told.store.memory_json import encoded
@@ -51,7 +63,7 @@ def answer(agent: str, event: str, payload: Mapping[str, Any], environ: Mapping[
             return ""
     from told.hook.moments import answer_to
 
-    found = answer_to(call, environ)
+    found = answer_to(call, environ, serving)
     return encoded(found) if found else ""
 
 
@@ -77,6 +89,13 @@ def _answer(words: list[str], environ: Mapping[str, str]) -> str:
     return said
 
 
+def _use_snapshot() -> None:
+    from told.snapshot import path_in, use
+
+    home = os.environ.get("TOLD_HOME") or f"{os.environ.get('HOME', '')}/.told"
+    use(path_in(home))
+
+
 def _read() -> bytes:
     parts = []
     size = 0
@@ -86,10 +105,29 @@ def _read() -> bytes:
     return b"".join(parts) if size <= _MOST else b""
 
 
-def _leave(ends: float) -> None:
-    """End the process when its time is up, however deep in a file system or a lock it is."""
-    time.sleep(max(0.0, ends - time.monotonic()))
+def settled() -> None:
+    """Say that what a prompt teaches is on disk, or that it teaches nothing."""
+    _unsettled.clear()
+
+
+def _leave(began: float) -> None:
+    """End the process when its time is up, however deep in a file system or a lock it is.
+
+    While something may have to be kept, time in which others had the processor does not count.
+    """
+    time.sleep(max(0.0, began + SECONDS - time.monotonic()))
+    while _unsettled and time.monotonic() < began + min(LONGEST, SECONDS + _kept_waiting()):
+        time.sleep(0.02)
     os._exit(0)
+
+
+def _kept_waiting() -> float:
+    """Return for how many seconds this process could have run and was not let; 0 where nobody knows."""
+    try:
+        with open("/proc/self/schedstat", "rb") as file:
+            return int(file.read().split()[1]) / 1e9
+    except (OSError, ValueError, IndexError):
+        return 0.0
 
 
 def _note_failure(error: BaseException) -> None:

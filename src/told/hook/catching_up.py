@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from told.store.memories import Memories
 
 _WAIT_MS = 20
-_READING, _LEARNING = 0.12, 0.16  # seconds after the hook began
+_READING, _LEARNING = 0.14, 0.22  # seconds after the hook began
 
 
 def open_sessions(home: str, *, make: bool = False) -> apsw.Connection | None:
@@ -39,6 +39,8 @@ def open_sessions(home: str, *, make: bool = False) -> apsw.Connection | None:
 
 def take_in(connection: apsw.Connection, moment: Moment) -> None:
     """Read the new part of the conversation, or of whatever changed where the agent names no file."""
+    if moment.call.transcript and _is_known(connection, moment.call.transcript):
+        return  # nothing was written since, and what reads it need not be loaded
     import apsw
 
     from told.errors import ToldError
@@ -64,6 +66,14 @@ def take_in(connection: apsw.Connection, moment: Moment) -> None:
             sweep.some(Look(changed.files, own), call.cwd, seconds)
     except (ToldError, apsw.BusyError, apsw.ReadOnlyError, apsw.FullError, apsw.IOError, apsw.CantOpenError):
         return  # the next told that can will read it
+
+
+def _is_known(connection: apsw.Connection, path: str) -> bool:
+    from told.ingest.look import state_of
+    from told.store.sources import Sources
+
+    known = Sources(connection).get(path)
+    return known is not None and state_of(path) == (known.size, known.changed)
 
 
 def learn_a_little(connection: apsw.Connection, memories: Memories, moment: Moment) -> None:

@@ -7,7 +7,6 @@ from told.guard.fence import CLOSING, OPENING, Fence
 from told.guard.redact import Redactor
 from told.guard.text import one_line
 from told.hook.places import here
-from told.journal.apply import open_memories
 from told.memory.change import CONFIRM, LOCK, REJECT, UNLOCK, change, correct
 from told.memory.finding import meant
 from told.memory.pen import Pen
@@ -31,8 +30,8 @@ _ARROWS = (" -> ", " => ", " → ")
 
 def carried_out(moment: Moment) -> str:
     """Do what a command says, and return what the agent should tell the user; nothing for other commands."""
-    name, _, given = moment.call.prompt.removeprefix("/mem:").partition(" ")
-    name, given = name.strip().lower(), given.strip()
+    name, *rest = moment.call.prompt.removeprefix("/mem:").split(None, 1) or [""]
+    name, given = name.lower(), " ".join(rest).strip()
     if name not in (_REMEMBER, _CORRECT, *_CHANGES):
         return ""
     try:
@@ -53,7 +52,7 @@ class _Command:
         self._now = now
         self._fence = Fence(key)
         self._redact = Redactor(key).redact
-        self._memories = open_memories(home)
+        self._memories = moment.memories(hurry=False)
         self._pen = Pen(home, self._memories, now)
         self._scope = place.scope
         self._scopes = holding_in(self._memories, place.scope)
@@ -119,6 +118,8 @@ def _two(given: str) -> tuple[str, str]:
             old, _, new = given.partition(arrow)
             return old.strip(), new.strip()
     old, _, new = given[1:].partition(closing) if closing else given.partition(" ")
+    for arrow in _ARROWS:
+        new = new.strip().removeprefix(arrow.strip())
     if not old.strip() or not new.strip():
         raise UsageError("say the old and the new one: `/mem:correct ID the new statement`.")
     return old.strip(), new.strip()

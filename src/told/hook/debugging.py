@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 
+from told.hook.trouble import TROUBLE
 from told.settings import home_of
 from told.store.memory_json import encoded
 
@@ -13,8 +14,17 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+_LOG = "hook.log"
 _MOST = 5_000_000  # bytes; then it begins anew, and the old one is kept once
 _LONGEST = 20_000  # characters of what was seen
+
+
+def drop(home: str) -> None:
+    """Remove what hooks logged, because something of it is to be forgotten."""
+    for name in (_LOG, f"{_LOG}.old", TROUBLE):
+        path = os.path.join(home, name)
+        if os.path.exists(path):
+            os.remove(path)
 
 
 def log(
@@ -34,7 +44,7 @@ def log(
         "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "hook": list(words),
         "ms": round(took, 1), "saw": redact(encoded(dict(payload))[:_LONGEST]), "said": redact(said),
     })  # fmt: skip
-    path = os.path.join(home, "hook.log")
+    path = os.path.join(home, _LOG)
     if os.path.exists(path) and os.path.getsize(path) > _MOST:
         os.replace(path, f"{path}.old")
     descriptor = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)

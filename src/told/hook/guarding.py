@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from told.agents.dialects import verdict
 from told.hook.places import here
-from told.journal.apply import open_memories
+from told.hook.shell import simple_commands
 from told.memory.scopes import holding_in
 from told.settings import guard_of
 
@@ -19,23 +19,29 @@ if TYPE_CHECKING:
     from told.store.memory_records import Memory
 
 _ASK = "ask"
-_PARTS = ("&&", "||", ";", "|", "\n", "&", "$(", "`", "(", ")", "{", "}")
-_BEFORE = frozenset(("sudo", "env", "command", "exec", "nohup", "time", "then", "do", "else", "!"))
 _FEWEST = 2  # letters
+# Denied themselves, they turn what follows round: "never skip `pytest`".
+_TURNING = frozenset(("skip", "stop", "forget", "omit", "miss", "disable", "bypass", "ignore"))
 
 
 def at_tool(moment: Moment) -> dict[str, Any]:
     """Return the answer to a tool call; empty if nothing speaks against it."""
     call, home = moment.call, moment.home
     decision = guard_of(home, moment.environ)
-    if not call.command or not decision:
+    if not (call.command or call.file) or not decision:
         return {}
-    memories = open_memories(home, hurry=True)
+    memories = moment.memories()
     place = here(home, call.cwd)
     locked = memories.load(memories.locked(holding_in(memories, place.scope)))
+    if not locked:
+        return {}
+    commands = simple_commands(call.command)
+    file = call.file.removeprefix(f"{place.root}/") if place.root else call.file
     for memory in locked.values():
         for named in _named(memory):
-            if _matches(named, call.command, place.root) and (found := _denied(memory.text, named)):
+            matches = _is_at(named, file) if file else any(_runs(named.split(), one) for one in commands)
+            found = _denied(memory.text, named) if matches else ""
+            if found:
                 reason = f"A rule you locked ({memory.id}): {memory.text}"
                 return verdict(call, _ASK if found == _ASK else decision, reason)
     return {}
@@ -48,32 +54,15 @@ def _named(memory: Memory) -> list[str]:
     return [one for one in dict.fromkeys((*ticked, *triggers)) if len(one) >= _FEWEST]
 
 
-def _matches(named: str, command: str, root: str) -> bool:
-    """Tell whether a tool call runs a command, or touches a path, that a rule names."""
-    if "/" in named and " " not in named:
-        touched = command.removeprefix(f"{root}/") if root else command
-        place = named.removeprefix("./").rstrip("*")
-        return touched.startswith(place) or f"/{place}" in touched
-    wanted = named.split()
-    return any(_runs(wanted, part) for part in _simple(command))
-
-
-def _simple(command: str) -> list[list[str]]:
-    """Return the simple commands of a shell line, as words, without what only stands before them."""
-    for part in _PARTS:
-        command = command.replace(part, "\n")
-    found = []
-    for line in command.splitlines():
-        words = [word.strip("\"'") for word in line.split()]
-        while words and (words[0] in _BEFORE or ("=" in words[0] and not words[0].startswith("-"))):
-            words.pop(0)
-        found += [words] if words else []
-    return found
+def _is_at(named: str, file: str) -> bool:
+    """Tell whether a file is the one, or in the folder, that a rule names."""
+    place = named.removeprefix("./").rstrip("*").rstrip("/")
+    return bool(place) and " " not in place and f"/{place}/" in f"/{file}/"
 
 
 def _runs(wanted: list[str], words: list[str]) -> bool:
     """Tell whether a command is the wanted one: the same program, and all its words in their order."""
-    if words[0].rpartition("/")[2] != wanted[0]:
+    if not wanted or words[0].rpartition("/")[2] != wanted[0]:
         return False
     rest = iter(words[1:])
     return all(word in rest for word in wanted[1:])
@@ -81,11 +70,16 @@ def _runs(wanted: list[str], words: list[str]) -> bool:
 
 def _denied(text: str, named: str) -> str:
     """Return whether a rule denies what it names: "deny", "ask" if only under a condition, or nothing."""
-    from told.memory._graph_polarity import claim
-    from told.search.tokens import key_of
+    from told.memory._graph_polarity import EXCEPTING, claim
+    from told.search.tokens import key_of, tokens_of
 
-    found = claim(text.replace("`", " "))
-    about = {key_of(word) for word in named.replace("/", " ").lower().split()}
-    if not about & found.denied and not found.unless:
+    plain = text.replace("`", " ").lower()
+    tokens = tokens_of(plain)
+    if not _TURNING.isdisjoint(tokens):
         return ""
-    return _ASK if found.unless else "deny"
+    found = claim(plain)
+    about = {key_of(word) for word in (*tokens_of(named.lower()), named.lower().rstrip("/"), named.lower())}
+    if found.unless:  # what stands before the condition is meant
+        place = next((at for at, token in enumerate(tokens) if token in EXCEPTING), len(tokens))
+        return _ASK if about & {key_of(token) for token in tokens[:place]} else ""
+    return "deny" if about & found.denied else ""

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import time
+
 from told.record import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from told.agents.dialects import Call
+    from told.store.memories import Memories
+
+
+@record
+class Serving:
+    """What a service brings along that answers many calls."""
+
+    memories: Callable[..., Memories]  # as `open_memories`, which opens them for one call
+    ends: float  # when the agent no longer listens
 
 
 @record
@@ -20,3 +31,17 @@ class Moment:
     environ: Mapping[str, str]
     now: int  # in ms since 1970
     began: float  # on the clock that only goes forward
+    serving: Serving | None = None
+
+    def memories(self, *, hurry: bool = True) -> Memories:
+        """Return the memories as the journal has them now."""
+        if self.serving is not None:
+            return self.serving.memories(self.home, hurry=hurry)
+        from told.journal.apply import open_memories
+
+        return open_memories(self.home, hurry=hurry)
+
+    @property
+    def is_late(self) -> bool:
+        """Whether nobody waits for the answer any more; a process of the agent's own would have ended."""
+        return self.serving is not None and time.monotonic() > self.serving.ends

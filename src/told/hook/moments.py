@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 
-from told.agents.dialects import context
-from told.agents.wiring import COMPACTED, END, HELPER, PROMPT, START, STOP, TOOL
+from told.agents.dialects import context, listens_after_compaction
+from told.agents.events import COMPACTED, END, HELPER, PROMPT, START, STOP, TOOL
 from told.hook.moment import Moment
+from told.record import replaced
 from told.settings import home_of
 
 TYPE_CHECKING = False
@@ -15,11 +16,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from told.agents.dialects import Call
+    from told.hook.moment import Serving
 
 
-def answer_to(call: Call, environ: Mapping[str, str]) -> dict[str, Any]:
+def answer_to(call: Call, environ: Mapping[str, str], serving: Serving | None = None) -> dict[str, Any]:
     """Do what a moment asks for, and return the answer; empty where nothing is to be said."""
-    moment = Moment(call, home_of(environ), environ, time.time_ns() // 1_000_000, time.monotonic())
+    now = time.time_ns() // 1_000_000
+    moment = Moment(call, home_of(environ), environ, now, time.monotonic(), serving)
     if call.event == PROMPT:
         from told.hook.prompt import at_prompt
 
@@ -28,11 +31,13 @@ def answer_to(call: Call, environ: Mapping[str, str]) -> dict[str, Any]:
         from told.hook.guarding import at_tool
 
         return at_tool(moment)
-    if call.event in (START, HELPER):
+    if call.event == COMPACTED and listens_after_compaction(call):
+        moment = replaced(moment, call=replaced(call, event=START, source="compact"))
+    if moment.call.event in (START, HELPER):
         from told.hook.start import at_start
 
         return context(call, at_start(moment))
     from told.hook.rest import at_rest
 
-    at_rest(moment, compacting=call.event not in (STOP, END, COMPACTED))
+    at_rest(moment, compacting=call.event not in (STOP, END))
     return {}

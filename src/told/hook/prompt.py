@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from told.guard.fence import Fence
-from told.guard.text import tokens
-from told.hook.places import here
-from told.hook.shown import note, shown
-from told.journal.apply import open_memories
+from told.hook import settled
 from told.memory._capture_gate import may_teach
 from told.memory._recall_quiet import quiet
-from told.memory._recall_structure import below
-from told.memory.brief import handed, prompt_brief
-from told.memory.recall import Ask
-from told.memory.scopes import holding_in
 from told.search.topics import spoken
 from told.settings import may_learn
-from told.store.key import own_key
+from told.snapshot import load_apsw
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,27 +19,25 @@ _LONGEST = 4000  # characters of a prompt that are looked at for recall
 
 def at_prompt(moment: Moment) -> str:
     """Return what the agent should know for a prompt; nothing where nothing fits."""
-    call, home, now = moment.call, moment.home, moment.now
-    prompt = call.prompt
+    prompt = moment.call.prompt
     if prompt.startswith(_COMMAND):
         from told.hook.commands import carried_out
 
         return carried_out(moment)
-    teaches = may_teach(prompt) and may_learn(home, moment.environ)
+    teaches = may_teach(prompt) and _says_something(prompt) and may_learn(moment.home, moment.environ)
+    if not teaches:
+        settled()
     asked = prompt[:_LONGEST]
     if not teaches and quiet(asked, spoken(asked)):
         return ""
-    memories = open_memories(home, hurry=True)
-    place = here(home, call.cwd)
-    key = own_key(home)
-    seen = shown(moment)
-    known = seen.memories
-    if teaches:
-        from told.hook.teaching import learn_from
+    load_apsw()
+    from told.hook.briefing import brief_for  # for many prompts their words are enough
 
-        known |= dict.fromkeys(learn_from(moment, place, memories, key), now)
-    ask = Ask(asked, holding_in(memories, place.scope), now, below(place.root, call.cwd))
-    made = prompt_brief(memories, ask, Fence(key), session=call.session, since=seen.since, known=known)
-    if call.session and made.memories:
-        note(moment, made.memories, tokens(made.text))
-    return handed(made)
+    return brief_for(moment, asked, teaches=teaches)
+
+
+def _says_something(prompt: str) -> bool:
+    """Tell whether there is a statement in it; secrets are still there, so nothing of it may be kept."""
+    from told.memory.capture import capture
+
+    return bool(capture(prompt))

@@ -63,13 +63,18 @@ def write_down(pen: Pen, now: int, *, own: str = "") -> None:
     for name in names:
         path = os.path.join(folder, name)
         found = _read(path, "")
-        if found.memories and own in ("", found.session):
+        if own not in ("", found.session):
+            continue
+        if found.memories:
             payload = {"memories": list(found.memories), "session": found.session, "tokens": found.tokens}
             pen.note("show", "", **payload)
+            pen.now = max(found.memories.values())  # when it was shown
             pen.write(sync=False)
-        if found.memories or now - max(found.since, 1) > _KEPT_MS:
+            pen.now = now
+        is_old = now - found.since > _KEPT_MS
+        if found.memories or is_old:
             os.remove(path)
-        if found.since and now - found.since <= _KEPT_MS and found.memories:
+        if found.memories and not is_old:
             _append(path, found.session, f"{found.since} {_SINCE}")
 
 

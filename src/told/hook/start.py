@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 
 from told.agents.dialects import has_lost_briefs
-from told.agents.wiring import HELPER
+from told.agents.events import HELPER
 from told.guard.fence import Fence
 from told.guard.text import tokens
 from told.hook.catching_up import learn_a_little, open_sessions, take_in
 from told.hook.places import found_out
+from told.hook.service import wait, wake
 from told.hook.shown import note, note_compaction, write_down
 from told.journal.apply import open_memories
 from told.memory._brief_start import start_brief
@@ -31,11 +32,13 @@ if TYPE_CHECKING:
     from told.hook.moment import Moment
 
 _COMPACT = "compact"
+_WAKING = 0.18  # seconds after the hook began
 
 
 def at_start(moment: Moment) -> str:
     """Return what a session should know before anything is asked."""
     call, home, now = moment.call, moment.home, moment.now
+    woken = call.event != HELPER and wake(home, call.agent, moment.environ)
     connection = open_sessions(home)
     memories = open_memories(home, hurry=True)
     if call.event != HELPER:
@@ -53,6 +56,8 @@ def at_start(moment: Moment) -> str:
     )  # fmt: skip
     if call.session and made.memories and call.event != HELPER:
         note(moment, made.memories, tokens(made.text))
+    if woken:
+        wait(home, moment.began + _WAKING)
     return handed(made)
 
 

@@ -23,7 +23,7 @@ def learn_from(moment: Moment, place: Here, memories: Memories, key: bytes) -> l
     """Keep what a prompt teaches; return the ids of the memories that it made."""
     call, now = moment.call, moment.now
     message = Redactor(key).redact(call.prompt[:_LONGEST])
-    pen = Pen(moment.home, memories, now, Caller(CAPTURE))
+    pen = Pen(moment.home, memories, now, Caller(CAPTURE), hurry=True)
     made = []
     for number, one in enumerate(capture(message)):
         said = Said(

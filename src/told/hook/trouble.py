@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_FILE = "hook.trouble"
+TROUBLE = "hook.trouble"
 _LONGEST = 300
 
 
@@ -19,7 +19,7 @@ def note(error: BaseException, environ: Mapping[str, str]) -> None:
     """Note the last thing that went wrong; where not even that can be written, nothing."""
     try:
         text = " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST]
-        path = os.path.join(home_of(environ), _FILE)
+        path = os.path.join(home_of(environ), TROUBLE)
         with os.fdopen(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
             file.write(f"{time.time_ns() // 1_000_000} {text}\n")
     except Exception:  # noqa: BLE001, S110 - a hook exits quietly, whatever happens
@@ -29,7 +29,7 @@ def note(error: BaseException, environ: Mapping[str, str]) -> None:
 def last(home: str) -> tuple[int, str]:
     """Return when a hook last failed, and why; (0, "") if none did."""
     try:
-        with open(os.path.join(home, _FILE), encoding="utf-8", errors="replace") as file:
+        with open(os.path.join(home, TROUBLE), encoding="utf-8", errors="replace") as file:
             at, _, text = file.read(1000).strip().partition(" ")
     except OSError:
         return 0, ""

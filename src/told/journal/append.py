@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
+    from told.journal.registry import Place
+
 ROTATE = 1_000_000
 MAKES_MEMORY = frozenset(("remember", "correct"))
 _WINDOW = 8192
@@ -77,8 +79,9 @@ def new_memory_id(taken: Callable[[str], bool] | None = None, seed: str = "") ->
 
 
 def append(
-    home: str, drafts: Sequence[Draft], *, now: int, wait_ms: int = WAIT_MS, sync: bool = True
-) -> list[Written]:
+    home: str, drafts: Sequence[Draft], *, now: int, wait_ms: int = WAIT_MS, sync: bool = True,
+    place: Place | None = None,
+) -> list[Written]:  # fmt: skip
     """Write operations to the journal, all in one go; when this returns they are on disk.
 
     Args:
@@ -87,26 +90,28 @@ def append(
         now: When, in ms since 1970.
         wait_ms: How long to wait for another writer.
         sync: Without it they are only handed to the system, and on disk once a later call returns that syncs.
+        place: The project whose own journal they are written to, instead of the one in told's home.
 
     Raises:
         MissingError: the disk is full or may not be written; the journal is as it was.
         BusyError: another writer took too long.
         UsageError: an operation is too long to be kept.
     """
-    machine = machine_of(home)
-    folder = os.path.join(journal_folder(home), machine)
-    payloads = [_payload(draft, place, len(drafts)) for place, draft in enumerate(drafts, 1)]
+    machine = _series(place) if place else machine_of(home)
+    folder = os.path.join(place.journal if place else journal_folder(home), machine)
+    payloads = [_payload(draft, part, len(drafts)) for part, draft in enumerate(drafts, 1)]
     try:
         make_folder(folder)
         with SeriesLock(folder, wait_ms):
-            return _append(folder, machine, drafts, payloads, now, sync=sync)
+            return _append(folder, machine, drafts, payloads, now, sync=sync, key=_key(place))
     except OSError as error:
         raise cannot_write(folder, error) from None
 
 
 def _append(
-    folder: str, machine: str, drafts: Sequence[Draft], payloads: list[bytes], now: int, *, sync: bool
-) -> list[Written]:
+    folder: str, machine: str, drafts: Sequence[Draft], payloads: list[bytes], now: int, *, sync: bool,
+    key: bytes,
+) -> list[Written]:  # fmt: skip
     names = segments(folder)
     end = _end_of_series(folder, machine, names)
     number, previous = end.number, end.previous
@@ -117,7 +122,7 @@ def _append(
         if not memory and draft.kind in MAKES_MEMORY:
             memory = public_id("m", machine, str(number), str(now))
         head = head_of(number, now, draft.kind, memory, draft.by)
-        line, previous = line_of(head, payload, previous)
+        line, previous = line_of(head, _sealed(payload, head, machine, key) if key else payload, previous)
         lines.append(line)
         written.append(Written(machine, number, memory))
     fresh = not end.segment or end.size >= ROTATE
@@ -130,9 +135,30 @@ def _append(
     return written
 
 
-def _payload(draft: Draft, place: int, count: int) -> bytes:
-    part = {"part": [place, count]} if count > 1 else {}
-    salted = {**(draft.payload or {}), **part, "salt": os.urandom(16).hex()}
+def _series(place: Place) -> str:
+    from told.journal.places import own_series
+
+    return own_series(place)
+
+
+def _sealed(payload: bytes, head: bytes, machine: str, key: bytes) -> bytes:
+    from told.journal.origin import sealed
+
+    return sealed(payload, head, machine, key)
+
+
+def _key(place: Place | None) -> bytes:
+    """Return what operations are sealed with where others can write, too."""
+    if place is None:
+        return b""
+    from told.journal.origin import key_of
+
+    return key_of(place.home)
+
+
+def _payload(draft: Draft, part: int, count: int) -> bytes:
+    parts = {"part": [part, count]} if count > 1 else {}
+    salted = {**(draft.payload or {}), **parts, "salt": os.urandom(16).hex()}
     payload = encoded(salted).encode("utf-8", "replace")
     if len(payload) > LONGEST:
         raise UsageError(f"That is too long to remember: {len(payload) // 1024} KB. Say it shorter.")

@@ -63,16 +63,15 @@ def catch_up(home: str, memories: Memories, most: int = -1) -> int:
         BusyError: another told is writing.
     """
     folder = journal_folder(home)
-    writer = memories.writer
     count = 0
     if memories.connection.readonly("main"):
         return count
-    if not has_grown(folder, writer.positions()) and not writer.stale():
+    if not has_grown(folder, memories.positions()) and not memories.stale():
         return count  # nearly always: what it takes to apply anything is not even loaded
     from told.journal.batches import apply_batch
     from told.journal.feed import is_behind
 
-    behind = is_behind(folder, writer.positions()) or bool(writer.stale())
+    behind = is_behind(folder, memories.positions()) or bool(memories.stale())
     while behind and count != most:
         wanted = _BATCH if most < 0 else min(_BATCH, most - count)
         done = apply_batch(folder, memories, wanted, much=count >= _BATCH)

@@ -6,7 +6,7 @@ from itertools import islice
 
 from told.journal.append import MAKES_MEMORY
 from told.journal.feed import feed
-from told.journal.fold import Folded, advance, families, family_of, fold_family
+from told.journal.fold import FORGET, Folded, advance, families, family_of, fold_family
 from told.journal.model import SET
 from told.journal.read import operations_of
 from told.store.memory_condition import optimize
@@ -34,7 +34,7 @@ def apply_batch(folder: str, memories: Memories, most: int, *, much: bool) -> in
     """
     writer = memories.writer
     with writer.transaction():
-        positions = writer.positions()
+        positions = memories.positions()
         batch = list(islice(feed(folder, positions), most))
         _apply(memories, batch, positions)
         if len(batch) < most:
@@ -49,7 +49,7 @@ def _apply(memories: Memories, batch: list[Entry], positions: dict[tuple[str, st
     """Carry on the memories that a batch of operations touches; note those that this cannot be done for."""
     writer = memories.writer
     new, stale = _sorted_out(batch, positions)
-    stale |= writer.stale()
+    stale |= memories.stale()
     for family, operations in families(new).items():
         if family in stale:
             continue
@@ -64,9 +64,9 @@ def _apply(memories: Memories, batch: list[Entry], positions: dict[tuple[str, st
     writer.set_stale(stale)
     for entry in batch:
         _note(memories, entry.operation)
-    ends = {(entry.machine, entry.segment): entry.position for entry in batch}
-    for (machine, segment), position in ends.items():
-        writer.put_position(machine, segment, position)
+    ends = {(entry.series, entry.segment): entry.position for entry in batch}
+    for (series, segment), position in ends.items():
+        writer.put_position(series, segment, position)
 
 
 def _note(memories: Memories, operation: Operation | None) -> None:
@@ -86,8 +86,8 @@ def _sorted_out(
 ) -> tuple[list[Operation], set[str]]:
     """Return the operations that are new, and the families that have to be folded anew."""
     latest: dict[str, int] = {}
-    for (machine, _), position in positions.items():
-        latest[machine] = max(position.number, latest.get(machine, 0))
+    for (series, _), position in positions.items():
+        latest[series] = max(position.number, latest.get(series, 0))
     new: list[Operation] = []
     stale: set[str] = set()
     for entry in batch:
@@ -95,7 +95,7 @@ def _sorted_out(
         if operation is None or (entry.known and operation.payload is not None):
             continue
         # It was erased since it was applied, or it comes with an earlier segment that arrived late.
-        if entry.known or operation.number <= latest.get(operation.machine, 0):
+        if entry.known or operation.number <= latest.get(entry.series, 0):
             stale.update(map(family_of, operation.touched))
         else:
             new.append(operation)
@@ -110,6 +110,8 @@ def _carry_on(memories: Memories, family: str, operations: list[Operation]) -> b
             if family_of(name) == family:
                 touched.setdefault(name, []).append(operation)
     known = memories.get(touched)
+    if any(operation.kind == FORGET for name in touched.keys() - known.keys() for operation in touched[name]):
+        return False
     carried = [advance(memory, touched[name]) for name, memory in known.items()]
     if None in carried:
         return False
@@ -123,7 +125,7 @@ def _carry_on(memories: Memories, family: str, operations: list[Operation]) -> b
 
 def _fold_anew(folder: str, memories: Memories) -> None:
     """Fold memories from all their operations."""
-    stale = memories.writer.stale()
+    stale = memories.stale()
     if not stale:
         return
     groups = families(operations_of(folder, stale))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from told.journal.apply import catch_up
+from told.journal.files import every_series, journal_folder
 from told.store.memories import UNREADABLE, Memories, memory_path, open_memory_database
 
 TYPE_CHECKING = False
@@ -46,15 +47,22 @@ def _differs(home: str, memories: Memories) -> bool:
     from told.store.memory_condition import empty, facts
 
     catch_up(home, memories)
+    if _knows_what_is_gone(home, memories):
+        return False  # what stood in a folder that is gone is known until the next rebuild
     fresh = Memories(empty())
     try:
         catch_up(home, fresh)
-        same = _positions(fresh) == _positions(memories) and not memories.writer.stale()
+        same = _positions(fresh) == _positions(memories) and not memories.stale()
         one, other = fresh.connection, memories.connection
         return not same or facts(one) != facts(other)
     finally:
         fresh.close()
 
 
+def _knows_what_is_gone(home: str, memories: Memories) -> bool:
+    there = {series.name for series in every_series(journal_folder(home))}
+    return any("@" in series and series not in there for series, _ in _positions(memories))
+
+
 def _positions(memories: Memories) -> dict[tuple[str, str], Position]:
-    return memories.writer.positions()
+    return memories.positions()

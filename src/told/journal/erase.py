@@ -9,9 +9,8 @@ from told.journal.files import (
     UNFINISHED,
     SeriesLock,
     cannot_write,
+    every_series,
     journal_folder,
-    machines,
-    segments,
     write_whole,
 )
 from told.journal.line import head_of, split
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def erase(home: str, memories: Collection[str]) -> int:
-    """Erase what every operation of some memories says, in the journals of all machines.
+    """Erase what every operation of some memories says, in the journals of all machines and projects.
 
     What was cut off, damaged or left behind and may say it, too, is removed. A `forget` keeps its payload: it
     names the places that are not to be read in again, and nothing of what was said. A segment is replaced in
@@ -40,16 +39,15 @@ def erase(home: str, memories: Collection[str]) -> int:
     needles = [encoded(memory).encode() for memory in memories]
     wanted = frozenset(memories)
     count = 0
-    root = journal_folder(home)
-    for machine in machines(root):
-        folder = os.path.join(root, machine)
+    for series in every_series(journal_folder(home)):
+        folder = series.folder
         try:
             with SeriesLock(folder):
                 for name in os.listdir(folder):
                     if name.endswith((TORN, UNFINISHED)):
                         os.remove(os.path.join(folder, name))
-                for name in segments(folder):
-                    count += _erase_in(os.path.join(folder, name), machine, wanted, needles)
+                for name in series.segments():
+                    count += _erase_in(os.path.join(folder, name), series.machine, wanted, needles)
         except OSError as error:
             raise cannot_write(folder, error) from None
     return count

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
-from told.journal.files import machines, segments
+from told.journal.files import every_series
 from told.journal.growth import has_grown
 from told.journal.line import part_of
-from told.journal.read import BadLineError, merged, operation
+from told.journal.read import BadLineError, merged, operation, taken
 from told.record import record
 from told.store.memory_records import Position
 
@@ -15,6 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from told.journal.files import Series
     from told.journal.growth import Positions
     from told.journal.model import Operation
 
@@ -25,16 +26,16 @@ _MARK = 48
 class Entry:
     """One line that was not applied yet."""
 
-    machine: str
+    series: str  # its name
     segment: str
-    operation: Operation | None  # None: the line is damaged
+    operation: Operation | None  # None: the line is damaged, or not to be taken
     position: Position  # behind it
     known: bool  # it was applied before the segment was rewritten
 
 
 def feed(folder: str, positions: Positions) -> Iterator[Entry]:
     """Yield what is new in all journals, in the order of `read`."""
-    streams = [_machine(os.path.join(folder, name), name, positions) for name in machines(folder)]
+    streams = [_new_of(series, positions) for series in every_series(folder)]
     for _, entry in merged(streams):
         yield entry
 
@@ -44,37 +45,41 @@ def is_behind(folder: str, positions: Positions) -> bool:
     return any(True for _ in feed(folder, positions)) if has_grown(folder, positions) else False
 
 
-def _machine(folder: str, machine: str, positions: Positions) -> Iterator[tuple[tuple[int, str, int], Entry]]:
+def _new_of(series: Series, positions: Positions) -> Iterator[tuple[tuple[int, str, int], Entry]]:
     at = number = 0
-    for name in segments(folder):
-        for entry in _segment(os.path.join(folder, name), machine, name, positions.get((machine, name))):
+    for name in series.segments():
+        for entry in _segment(series, name, positions.get((series.name, name))):
             if entry.operation:
                 at, number = max(at, entry.operation.at), entry.operation.number
-            yield (at, machine, number), entry
+            yield (at, series.machine, number), entry
 
 
-def _segment(path: str, machine: str, name: str, position: Position | None) -> Iterator[Entry]:
+def _segment(series: Series, name: str, position: Position | None) -> Iterator[Entry]:
     """Yield the lines behind a position; all of them if what is before it is no longer what it was."""
-    start, data = _new_bytes(path, position)
+    start, data = _new_bytes(os.path.join(series.folder, name), position)
     data = _whole(data)
     rewritten = position is not None and not start
     number = position.number if position else 0
     before = number if rewritten else 0
     at = 0
     while True:
-        line, at = at, data.find(b"\n", at) + 1
+        begin, at = at, data.find(b"\n", at) + 1
         if not at:
             return
+        line = data[begin : at - 1]
+        found: Operation | None
         try:
-            found = operation(data[line : at - 1], machine)
-            number = max(number, found.number)
+            found = operation(line, series.machine)
         except BadLineError:
             found = None
         known = found is not None and found.number <= before
+        if found is not None:
+            number = max(number, found.number)
+            found = taken(found, line, series)
         mark = data[max(0, at - _MARK) : at]
         if len(mark) < _MARK and start and position:  # a short line right behind the position
             mark = (bytes.fromhex(position.mark) + mark)[-_MARK:]
-        yield Entry(machine, name, found, Position(start + at, number, mark.hex()), known)
+        yield Entry(series.name, name, found, Position(start + at, number, mark.hex()), known)
 
 
 def _whole(data: bytes) -> bytes:

@@ -6,10 +6,13 @@ import os
 import time
 
 from told.errors import BusyError, MissingError
+from told.record import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import TracebackType
+
+    from told.journal.registry import Place
 
 try:
     import fcntl
@@ -20,13 +23,63 @@ WAIT_MS = 5000
 SEGMENT = ".jsonl"
 TORN = ".torn"
 UNFINISHED = ".new"
+REGISTRY = "registry"  # in told's home: the projects that keep their own journal
 _CLOSE = getattr(os, "O_CLOEXEC", 0)
 _DIGITS = 6
 
 
+@record
+class Series:
+    """The operations of one machine in one place."""
+
+    folder: str
+    machine: str
+    place: Place | None = None  # None: told's home
+
+    @property
+    def name(self) -> str:
+        """What tells it apart from every other, also from a copy of the same in another folder."""
+        return f"{self.machine}@{self.place.root}" if self.place else self.machine
+
+    def segments(self) -> list[str]:
+        """Return the names of its segments, in order."""
+        if self.place is None:
+            return segments(self.folder)
+        from told.journal.registry import fit_to_read
+
+        return fit_to_read(self.folder, segments(self.folder))
+
+
 def journal_folder(home: str) -> str:
-    """Return where all journals are."""
+    """Return where all journals are, but those that projects keep themselves."""
     return os.path.join(home, "journal")
+
+
+def every_series(folder: str) -> list[Series]:
+    """Return all series, from the folder of journals in told's home: its own, then those of projects."""
+    found = [Series(os.path.join(folder, name), name) for name in machines(folder)]
+    home = os.path.dirname(folder)
+    if has_places(home):
+        from told.journal.registry import series_of_places
+
+        found += series_of_places(home)
+    return found
+
+
+def rename_place(home: str, old: str, new: str) -> None:
+    """Let a project that keeps its own journal go on to do so under another scope."""
+    if has_places(home):
+        from told.journal.places import rename
+
+        rename(home, old, new)
+
+
+def has_places(home: str) -> bool:
+    """Tell whether any project keeps its own journal."""
+    try:
+        return os.stat(os.path.join(home, REGISTRY)).st_size > 0
+    except OSError:
+        return False
 
 
 def machines(folder: str) -> list[str]:

@@ -7,7 +7,7 @@ be folded by itself, and a memory that is up to date can be carried on by the op
 from __future__ import annotations
 
 from told.journal.append import MAKES_MEMORY
-from told.journal.model import FORGOTTEN, USER, Memory, Operation
+from told.journal.model import FORGOTTEN, STRANGER, TEAM, USER, Memory, Operation
 from told.journal.steps import STEPS, UNDO, born, step
 from told.record import record, replaced
 from told.store.ids import public_id
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     Key = tuple[int, str, int]
 
 KNOWN = MAKES_MEMORY | STEPS.keys()
+FORGET = "forget"
 _FAMILY = 8
 
 
@@ -56,11 +57,13 @@ def fold(operations: Iterable[Operation]) -> dict[str, Memory]:
 def fold_family(family: str, operations: Iterable[Operation]) -> dict[str, Folded]:
     """Return the memories of a family, from all operations that touch it.
 
-    Two machines may by chance have made the same id: the later memory gets some more letters.
+    Two machines may by chance have made the same id: the later memory gets some more letters. So does one
+    that others wrote into a project's folder, whenever that was: it cannot take the place of another.
     """
     every = list(operations)
     makers: dict[str, Operation] = {}
-    for _, operation in in_order(one for one in every if one.kind in MAKES_MEMORY):
+    making = in_order(one for one in every if one.kind in MAKES_MEMORY)
+    for _, operation in sorted(making, key=lambda pair: pair[1].by.startswith(TEAM)):
         if family_of(operation.memory) == family:
             taken = operation.memory in makers
             makers[_other_id(operation) if taken else operation.memory] = operation
@@ -77,7 +80,19 @@ def fold_family(family: str, operations: Iterable[Operation]) -> dict[str, Folde
         if folded.memory.last != ordered[-1][0]:  # the last one was undone
             folded = Folded(replaced(folded.memory, last=ordered[-1][0]), folded.shown)
         made[name] = folded
+    for name in sorted(_forgotten(family, changes) - makers.keys()):
+        ordered = in_order(one for one in changes if name in one.touched)
+        made[name] = _carried(Folded(Memory(name)), ordered)
     return made
+
+
+def _forgotten(family: str, operations: Iterable[Operation]) -> set[str]:
+    """Return the memories that were forgotten here: of those that are gone with their folder this is all."""
+    return {
+        one.memory
+        for one in operations
+        if one.kind == FORGET and family_of(one.memory) == family and not one.by.startswith(TEAM)
+    }
 
 
 def advance(memory: Memory, operations: Iterable[Operation]) -> Folded | None:
@@ -130,11 +145,12 @@ def _undone(ordered: list[tuple[Key, Operation]]) -> set[tuple[str, int]]:
     cancelled: set[tuple[str, int]] = set()
     if all(operation.kind != UNDO for _, operation in ordered):
         return cancelled
-    final = {_name(operation) for _, operation in ordered if operation.kind == "forget"}
+    final = {_name(operation) for _, operation in ordered if operation.kind == FORGET}
     if final:
         final |= {_name(operation) for _, operation in ordered if operation.kind in MAKES_MEMORY}
     for _, operation in reversed(ordered):
-        if operation.kind == UNDO and operation.by == USER and _name(operation) not in cancelled:
+        mine = operation.by == USER or operation.machine.startswith(STRANGER)  # which names its own alone
+        if operation.kind == UNDO and mine and _name(operation) not in cancelled:
             payload = operation.payload or {}
             target = (payload.get("machine"), payload.get("number"))
             if isinstance(target[0], str) and isinstance(target[1], int):

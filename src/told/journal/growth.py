@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from told.journal.files import machines, segments
+from told.journal.files import every_series
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,12 +15,11 @@ if TYPE_CHECKING:
 
 def has_grown(folder: str, positions: Positions) -> bool:
     """Tell whether a segment is new, or not as long as it was when it was applied."""
-    for machine in machines(folder):
-        place = os.path.join(folder, machine)
-        for name in segments(place):
-            position = positions.get((machine, name))
+    for series in every_series(folder):
+        for name in series.segments():
+            position = positions.get((series.name, name))
             try:
-                if position is None or os.stat(os.path.join(place, name)).st_size != position.size:
+                if position is None or os.stat(os.path.join(series.folder, name)).st_size != position.size:
                     return True
             except OSError:
                 continue  # it was removed just now

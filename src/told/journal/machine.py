@@ -27,7 +27,12 @@ def _read(path: str) -> str:
             name = file.read(64).strip()
     except OSError:
         return ""
-    return name if len(name) == _LENGTH and _LETTERS.issuperset(name) else ""
+    return name if is_machine(name) else ""
+
+
+def is_machine(name: str) -> bool:
+    """Tell whether a name can be that of a machine."""
+    return len(name) == _LENGTH and _LETTERS.issuperset(name)
 
 
 def _made(path: str) -> str:

@@ -33,12 +33,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+STRANGER = "~"  # before the machine of an operation in a project's folder that this machine did not write
 SET = "set"  # the operation that notes something about no memory: {"set": {topic: {name: value}}}
 
 __all__ = [
     "ACTIVE", "AGENT", "CORRECTION", "DECISION", "FACT", "FORGOTTEN", "GLOBAL", "KINDS", "OBSERVATION",
-    "PREFERENCE", "PROJECT", "QUARANTINED", "RULE", "SET", "SHARED", "SUPERSEDED", "TEAM", "TOOL", "USER",
-    "WARNING", "Damage", "Edge", "Evidence", "Memory", "Operation", "Trigger",
+    "PREFERENCE", "PROJECT", "QUARANTINED", "RULE", "SET", "SHARED", "STRANGER", "SUPERSEDED", "TEAM", "TOOL",
+    "USER", "WARNING", "Damage", "Edge", "Evidence", "Memory", "Operation", "Trigger",
 ]  # fmt: skip
 
 

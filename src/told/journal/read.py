@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from told.errors import BusyError
-from told.journal.files import SEGMENT, TORN, SeriesLock, machines, segments
+from told.journal.files import SEGMENT, TORN, SeriesLock, every_series, segments
 from told.journal.line import digest, first_previous, hash_of, head_of, split, without_part
 from told.journal.model import Damage, Operation
 from told.store.memory_json import decoded, encoded
@@ -14,6 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
     from typing import TypeVar
+
+    from told.journal.files import Series
 
     T = TypeVar("T")
 
@@ -28,10 +30,11 @@ class BadLineError(Exception):
 def read(folder: str) -> Iterator[Operation | Damage]:
     """Yield every operation of every machine, and every damage, in an order that is always the same.
 
+    Also of the projects that keep their own journal and are named in the registry beside the folder.
     Operations come by (when, machine, number), where a clock that was set back does not bring a machine's
     operations out of their own order.
     """
-    streams = [_keyed(_machine(os.path.join(folder, name), name), name) for name in machines(folder)]
+    streams = [_keyed(_all_of(series), series.machine) for series in every_series(folder)]
     for _, found in merged(streams):
         yield found
 
@@ -87,6 +90,15 @@ def operation(line: bytes, machine: str) -> Operation:
     return Operation(machine, number, at, kind, memory, by, payload, own, previous)  # type: ignore[arg-type]
 
 
+def taken(found: Operation, line: bytes, series: Series) -> Operation | None:
+    """Return an operation as it may be taken from where it stands; None if it may not be taken at all."""
+    if series.place is None:
+        return found
+    from told.journal.origin import as_known
+
+    return as_known(found, line, series.place)
+
+
 def merged(
     streams: list[Iterator[tuple[tuple[int, str, int], T]]],
 ) -> Iterator[tuple[tuple[int, str, int], T]]:
@@ -112,9 +124,10 @@ def _keyed(
         yield (at, machine, number), one
 
 
-def _machine(folder: str, machine: str) -> Iterator[Operation | Damage]:
-    """Yield one machine's operations in their own order, and where its chain is broken."""
-    names = segments(folder)
+def _all_of(series: Series) -> Iterator[Operation | Damage]:
+    """Yield one series' operations in their own order, and where its chain is broken."""
+    folder, machine = series.folder, series.machine
+    names = series.segments()
     expected, previous = 1, first_previous(machine)
     sure = True  # whether the line before was read, so that this one must continue it
     for name in names:
@@ -135,8 +148,10 @@ def _machine(folder: str, machine: str) -> Iterator[Operation | Damage]:
                 yield Damage(path, place, f"operations {expected} to {found.number - 1} are missing")
             elif sure and found.previous != previous:
                 yield Damage(path, place, "does not continue the line before")
-            yield found
             expected, previous, sure = found.number + 1, found.hash, True
+            accepted = taken(found, line, series)
+            if accepted:
+                yield accepted
         if rest:
             yield Damage(path, len(lines) + 1, "cut off")
     for name in segments(folder, TORN):
@@ -167,18 +182,24 @@ def _content(path: str) -> bytes:
 
 
 def _picked(folder: str, needles: list[bytes], wanted: Callable[[Operation], bool]) -> Iterator[Operation]:
-    for machine in machines(folder):
-        place = os.path.join(folder, machine)
-        for name in segments(place):
-            data = _content(os.path.join(place, name))
-            if needles and not any(needle in data for needle in needles):
+    for series in every_series(folder):
+        yield from picked_in(series, needles, wanted)
+
+
+def picked_in(
+    series: Series, needles: list[bytes], wanted: Callable[[Operation], bool]
+) -> Iterator[Operation]:
+    """Yield the operations of a series that are wanted; lines without any of the needles are not read."""
+    for name in series.segments():
+        data = _content(os.path.join(series.folder, name))
+        if needles and not any(needle in data for needle in needles):
+            continue
+        for line in without_part(data.split(b"\n")[:-1]):
+            if needles and not any(needle in line for needle in needles):
                 continue
-            for line in without_part(data.split(b"\n")[:-1]):
-                if needles and not any(needle in line for needle in needles):
-                    continue
-                try:
-                    found = operation(line, machine)
-                except BadLineError:
-                    continue
-                if wanted(found):
-                    yield found
+            try:
+                found = taken(operation(line, series.machine), line, series)
+            except BadLineError:
+                continue
+            if found and wanted(found):
+                yield found

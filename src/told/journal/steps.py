@@ -12,7 +12,9 @@ from told.journal.model import (
     PROJECT,
     QUARANTINED,
     SHARED,
+    STRANGER,
     SUPERSEDED,
+    TEAM,
     TOOL,
     USER,
     Edge,
@@ -60,13 +62,17 @@ def born(memory: str, operation: Operation, key: tuple[int, str, int]) -> Memory
 def step(memory: Memory, operation: Operation, key: tuple[int, str, int]) -> Memory:
     """Return a memory after an operation. A locked one is changed by nobody but the user."""
     frozen = memory.status == FORGOTTEN and operation.kind != "forget"
+    if operation.by.startswith(TEAM) and not memory.trust.startswith(TEAM):
+        frozen = True  # what others wrote into a project's folder changes nothing that was said here
     if frozen or (memory.locked and operation.by != USER and operation.kind not in _HARMLESS):
         return replaced(memory, last=key)
     return replaced(STEPS[operation.kind](memory, operation), last=key)
 
 
 def _lock(memory: Memory, operation: Operation) -> Memory:
-    return replaced(memory, locked=True, updated=operation.at) if operation.by == USER else memory
+    if operation.by != USER or memory.machine.startswith(STRANGER):  # whose words can change in their folder
+        return memory
+    return replaced(memory, locked=True, updated=operation.at)
 
 
 def _unlock(memory: Memory, operation: Operation) -> Memory:

@@ -5,17 +5,27 @@ from __future__ import annotations
 from told.memory import _capture_unspaced as unspaced
 from told.memory import _capture_words as words
 from told.memory._capture_plain import is_unspaced, plain, spellings
+from told.snapshot import kept
 
 __all__ = ("cues", "is_unspaced", "plain")
 
-_PHRASES = {name: frozenset(spellings(text)) for name, text in words.CUES.items()}
-_STEMS = [
-    (f" {phrase[:-1]}", name)
-    for name, text in words.CUES.items()
-    if "*" in text
-    for phrase in spellings(text)
-    if phrase[-1] == "*"
-]
+
+def _phrases() -> dict[str, frozenset[str]]:
+    return {name: frozenset(spellings(text)) for name, text in words.CUES.items()}
+
+
+def _stems() -> list[tuple[str, str]]:
+    return [
+        (f" {phrase[:-1]}", name)
+        for name, text in words.CUES.items()
+        if "*" in text
+        for phrase in spellings(text)
+        if phrase[-1] == "*"
+    ]
+
+
+_PHRASES = kept("told.memory._capture_cues:phrases", _phrases)
+_STEMS = kept("told.memory._capture_cues:stems", _stems)
 _LONGEST = 5  # words of a phrase
 _UNSPACED = {name: tuple(text.split("|")) for name, text in unspaced.CUES.items()}
 

@@ -3,7 +3,6 @@
 # ruff: noqa: RUF001 - words and signs of many languages are the subject
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 
 from told.memory._capture_cues import cues
@@ -15,6 +14,7 @@ from told.memory._capture_sentences import count_words
 from told.memory._capture_unspaced import FILLERS as UNSPACED_FILLERS
 from told.memory._capture_unspaced import TASKS
 from told.memory._capture_wording import shapes, without_code, without_quotes
+from told.snapshot import pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
     from told.memory._capture_sentences import Sentence
 
-_NAME = re.compile(
+_NAME = pattern(
     r"`[^`\n]+`|\b[a-z]+[A-Z]\w*|\w_\w|\w/\w|\w/(?=\s|$)|/\w+/|\w\.(?:[a-z]{2,4}|go|rs|c|h)\b(?!\.)|(?<!\S)--?[a-z]"
 )
-_POINTER = re.compile(r"\b(?:lines?|issues?|PR|pr|ligne|línea|zeile)\s+#?\d|#\d|[Ii]mage\s*#?\d|screenshot")
+_POINTER = pattern(r"\b(?:lines?|issues?|PR|pr|ligne|línea|zeile)\s+#?\d|#\d|[Ii]mage\s*#?\d|screenshot")
 _EMPHASIS_WORDS = """
 NOT ONLY ALWAYS NEVER MUST ALL ANY ANYTHING EVERY DON'T DO SHOULD NO ENTIRE ONCE ONE BOTH IS ARE VERY
 JUST WILL FIRST EXACTLY EVERYTHING IMPORTANT STOP

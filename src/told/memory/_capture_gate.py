@@ -6,6 +6,7 @@ from __future__ import annotations
 from told.memory._capture_gate_weights import BEGINNINGS, PASS, PHRASES, WEIGHTS
 from told.memory._capture_habits import may_state_habit
 from told.memory._capture_plain import is_unspaced, plain
+from told.snapshot import kept
 
 _LONG = 1500  # characters; something may hide in a message of this length whatever its words are
 _SHORTEST = 6  # characters
@@ -36,7 +37,7 @@ def table(phrases: dict[str, str]) -> dict[str, str]:
     return cues
 
 
-_CUES = table(PHRASES)
+_CUES = kept("told.memory._capture_gate:cues", lambda: table(PHRASES))
 
 
 def may_teach(message: str) -> bool:

@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
-import re
-
 from told.memory._capture_weights import KIND_WEIGHTS, KINDS
+from told.snapshot import IGNORECASE, pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_MEANT = re.compile(
+_MEANT = pattern(
     r"\b(?:i meant|i (?:said|suggested|told you)|we (?:decided|agreed) on|you(?:'re| are) wrong"
     r"|wrong (?:file|folder|place|branch|one)|ich meinte|ich sagte|je voulais dire|j'ai dit|quise decir"
     r"|te dije|me refería|eu quis dizer|eu disse)\b"
     r"|^\W*(?:no|nope|nein|non|não)?\W*(?:actually|eigentlich|en fait|en realidad|na verdade)\b"
     r"|我的意思|我是说|不对|错了|違います|違う|間違|のことです",
-    re.IGNORECASE,
+    IGNORECASE,
 )
-_PREFER = re.compile(
+_PREFER = pattern(
     r"\b(?:prefer|i(?:'d| would)? (?:rather|lean)|myself|i (?:hate|like|love|don't like)|lieber|bevorzuge"
     r"|je préfère|prefiero|prefiro)\b"
     r"|更喜欢|偏好|のほうが好き|の方が好き",
-    re.IGNORECASE,
+    IGNORECASE,
 )
-_WARN = re.compile(
+_WARN = pattern(
     r"^\W*(?:careful|beware|warning|watch out|caution|achtung|vorsicht|attention|ojo|cuidado|atenção"
     r"|小心|当心|注意)",
-    re.IGNORECASE,
+    IGNORECASE,
 )
-_PERSON = re.compile(
+_PERSON = pattern(
     r"\b(?:i am|i'm) (?:a|an|new|not a|used|certified)\b|\b(?:soy|yo estoy|je suis|ich bin|eu sou)\b",
-    re.IGNORECASE,
+    IGNORECASE,
 )
 _NOT_A_FACT = frozenset(
     (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import exp
 
 from told.memory._capture_weights import BIAS, WEIGHTS, WORDINGS
+from told.snapshot import kept
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ def table(cues: Mapping[str, float], wordings: Mapping[int, str]) -> dict[str, f
     return weights
 
 
-_WEIGHTS = table(WEIGHTS, WORDINGS)
+_WEIGHTS = kept("told.memory._capture_model:weights", lambda: table(WEIGHTS, WORDINGS))
 
 
 def odds(features: Mapping[str, float]) -> float:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import re
-
 from told.memory._capture_cues import is_unspaced, plain
 from told.memory.capture import Trigger
+from told.snapshot import pattern
 
-_TICKED = re.compile(r"`([^`\n]{1,120})`")
-_PATH = re.compile(
+_TICKED = pattern(r"`([^`\n]{1,120})`")
+_PATH = pattern(
     r"(?<![\w/.:@-])(?:@?(?:~|\.{1,2})?/?(?:[\w.*@+-]+/)+[\w.*+-]*"
     r"|\.?[\w*][\w.*-]*\.(?:py|pyi|js|jsx|ts|tsx|mjs|go|rs|rb|php|java|kt"
     r"|swift|c|cc|cpp|h|hpp|cs|sql|md|mdx|txt|json|jsonl|ya?ml|toml|ini|cfg|env|lock|sh|css|scss|html|vue|svelte|xml|db"
     r"|ipynb|gradle|tf|proto|csv)\b|\.env\b|\.gitignore\b|Makefile\b|Dockerfile\b)"
 )
-_SYMBOL = re.compile(
+_SYMBOL = pattern(
     r"(?<![\w`/.-])(?:[A-Za-z]\w*_\w+|[a-z]+[A-Z]\w*|(?:[A-Z][a-z0-9]+){2,}|[A-Za-z]\w*\(\))"
     r"(?![\w/])"
 )
-_FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]+")
+_NAME = pattern(r"[\w.+]+")
+_FLAG = pattern(r"(?<![\w-])--[a-z][\w-]+")
 _PROGRAMS_WORDS = """
 apt bash black brew bun cargo clang cmake composer conda curl deno docker dotnet eslint fly flyctl
 flutter gh git go gradle helm java jest just kubectl make mvn mypy node npm npx nx phpunit pip pipenv
@@ -72,12 +72,12 @@ _MOST = 12
 def entities(text: str) -> tuple[str, ...]:
     """Return the files, commands, tools, packages and identifiers that a statement names, in its order."""
     found: list[tuple[int, str]] = []
-    for pattern in (_PATH, _SYMBOL, _FLAG):
-        found += [(match.start(), match.group().lstrip("@").rstrip(".,")) for match in pattern.finditer(text)]
+    for kind in (_PATH, _SYMBOL, _FLAG):
+        found += [(match.start(), match.group().lstrip("@").rstrip(".,")) for match in kind.finditer(text)]
     found += [(match.start(1), match.group(1).strip()) for match in _TICKED.finditer(text)]
     found += [
         (match.start(), match.group().rstrip("."))
-        for match in re.finditer(r"[\w.+]+", text)
+        for match in _NAME.finditer(text)
         if match.group().lower().rstrip(".")
         in _TOOLS - {"go", "make", "just", "task", "next", "cursor", "express"}
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from told.memory._capture_plain import spellings
+from told.snapshot import kept
 
 # A sentence that begins with one of these asks for work that is done once.
 _TASK_VERBS_WORDS = """
@@ -26,7 +27,10 @@ muestra pon prueba quita refactoriza revisa sube termina verifica adicione anali
 busque corrija crie delete encontre escreva explique execute faça gere instale mostre mova mude procure
 remova renomeie rode teste verifique veja dodaj usuń sprawdź napraw zrób stwórz zmień uruchom
 """
-TASK_VERBS = frozenset(spellings(" ".join(_TASK_VERBS_WORDS.split()), " "))
+TASK_VERBS = kept(
+    "told.memory._capture_openings:task_verbs",
+    lambda: frozenset(spellings(" ".join(_TASK_VERBS_WORDS.split()), " ")),
+)
 
 # A sentence that begins with one of these more often says how work is done here.
 _POLICY_VERBS_WORDS = """
@@ -36,7 +40,10 @@ vermeide nenne behalte utilise utilisez garde gardez évite évitez respecte pr�
 usad usar utiliza mantén mantener evita prefiere respeta use utilize mantenha evite prefira siga używaj
 unikaj trzymaj
 """
-POLICY_VERBS = frozenset(spellings(" ".join(_POLICY_VERBS_WORDS.split()), " "))
+POLICY_VERBS = kept(
+    "told.memory._capture_openings:policy_verbs",
+    lambda: frozenset(spellings(" ".join(_POLICY_VERBS_WORDS.split()), " ")),
+)
 
 # Openings that carry no meaning of their own.
 FILLERS = (

@@ -3,10 +3,11 @@
 # ruff: noqa: RUF001 - words and signs of many languages are the subject
 from __future__ import annotations
 
-import re
+from told.snapshot import MULTILINE, VERBOSE, pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator
 
 Span = tuple[int, int]
@@ -14,10 +15,10 @@ Span = tuple[int, int]
 _HEAD = 12_000  # characters
 _TAIL = 4_000
 _PARAGRAPH = 2_000
-_FENCE = re.compile(r"^[ \t]*(```+|~~~+)", re.MULTILINE)
-_OPENING = re.compile(r"<([A-Za-z][\w:.-]*)((?: [^<>\n]{0,200})?)>")
-_LINE = re.compile(r"[^\n]+")
-_NOT_PROSE = re.compile(
+_FENCE = pattern(r"^[ \t]*(```+|~~~+)", MULTILINE)
+_OPENING = pattern(r"<([A-Za-z][\w:.-]*)((?: [^<>\n]{0,200})?)>")
+_LINE = pattern(r"[^\n]+")
+_NOT_PROSE = pattern(
     r"""\s*(?:
       >                                                    # quoted
     | [/!]\w[\w:-]*(?:\s|$)                                # a slash or shell command
@@ -39,7 +40,7 @@ _NOT_PROSE = re.compile(
     | (?:git|fatal|hint|bash|zsh|sh|make(?:\[\d+\])?):\s  # a program speaks
     | On\ branch\ | Your\ branch\ | \(use\ "git
     )""",
-    re.VERBOSE,
+    VERBOSE,
 )
 _KINDS = frozenset(("rule", "correction", "preference", "decision", "fact", "warning", "observation"))
 _NOT_TYPED = (  # what programs put in front of an agent in the user's name
@@ -49,8 +50,8 @@ _NOT_TYPED = (  # what programs put in front of an agent in the user's name
     "Stop hook feedback",
     "[Request interrupted",
 )
-_SYMBOLS = re.compile(r"[{}()\[\];=<>|\\/_:@#$%^&*+~]")
-_CODE_END = re.compile(r"(?:[;{]|=>|\);?|\},?)\s*$")
+_SYMBOLS = pattern(r"[{}()\[\];=<>|\\/_:@#$%^&*+~]")
+_CODE_END = pattern(r"(?:[;{]|=>|\);?|\},?)\s*$")
 
 
 def prose(message: str) -> list[Span]:

@@ -3,27 +3,26 @@
 # ruff: noqa: RUF001 - words and signs of many languages are the subject
 from __future__ import annotations
 
-import re
-
 from told.memory._capture_plain import is_unspaced
 from told.memory._capture_prose import prose
 from told.record import record
+from told.snapshot import pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_BULLET = re.compile(r"\s*(?:[-*•+–]|\(?\d{1,3}[.)]|[a-zA-Z][.)]|#{1,6})[ \t]+")
-_END = re.compile(r"""[.!?…]+["')\]”’*]*(?=\s|$)|[。！？；]+["」』）”]*|[.]{3,}""")
+_BULLET = pattern(r"\s*(?:[-*•+–]|\(?\d{1,3}[.)]|[a-zA-Z][.)]|#{1,6})[ \t]+")
+_END = pattern(r"""[.!?…]+["')\]”’*]*(?=\s|$)|[。！？；]+["」』）”]*|[.]{3,}""")
 _ABBREVIATIONS_WORDS = "e.g i.e eg ie etc vs cf approx resp incl z.b d.h bzw usw p.ex ex no nr fig mr dr st"
 _ABBREVIATIONS = frozenset(_ABBREVIATIONS_WORDS.split())
-_CLAUSE = re.compile(
+_CLAUSE = pattern(
     r";\s+|\s[-–—]{1,2}\s|:\s+|,\s+(?:but|so|and|then|which|because|aber|sondern|mais|donc|et|pero|y|mas|e)\s"
     r"|\s(?:but|because)\s|[，；：]"
 )
 _LONG = 30  # words; a longer sentence is looked at clause by clause
 _SHORT = 5  # words that a clause needs to stand for itself
-_WORD = re.compile(r"[^\W_]+")
+_WORD = pattern(r"[^\W_]+")
 
 
 @record

@@ -3,36 +3,35 @@
 # ruff: noqa: RUF001 - words and signs of many languages are the subject
 from __future__ import annotations
 
-import re
-
 from told.memory._capture_features import without_filler
 from told.memory._capture_names import entities
+from told.snapshot import IGNORECASE, pattern
 
-_TAIL = re.compile(
+_TAIL = pattern(
     r"[\s,;.…]*(?:,|\.\.\.|\s-)\s*(?:no|yeah|right|ok|okay|please|thanks|wth|man|te parece|verdad|vale|non"
     r"|d'accord|ja|oder|né"
     r"|tá|好吗|ね)\s*[?？!.]*\s*$",
-    re.IGNORECASE,
+    IGNORECASE,
 )
-_HEDGE = re.compile(
+_HEDGE = pattern(
     r"(?:i think(?: that)?|i guess|i believe|in my thinking,?|to me,?|my (?:idea|view) is that|je pense que?"
     r"|creo que|acho que"
     r"|ich denke,?(?: dass)?)\s+(?=\S+\s+\S+\s+\S+)",
-    re.IGNORECASE,
+    IGNORECASE,
 )
-_PRONOUN = re.compile(
+_PRONOUN = pattern(
     r"(it|this|that|es|das|dies|ça|cela|eso|esto|isso|isto)(?=\s+(?:is|are|lives|should|must|needs|has|uses|runs|belongs|goes"
     r"|can|cannot|shouldn't|isn't|doesn't|was|will|liegt|ist|muss|soll|läuft|est|doit|va|está|debe|va|deve|fica)\b)"
     r"|(it's|that's)(?=\s)|(它|这个|那个|それ|これ)(?=在|是|应|必|は|が)",
-    re.IGNORECASE,
+    IGNORECASE,
 )
-_THAT_FILE = re.compile(
+_THAT_FILE = pattern(
     r"\b(?:that|this|the same) (?:file|folder|directory|module|function|class|script)\b"
     r"|\b(?:diese|die) Datei\b|\bce fichier\b"
     r"|\best[ea] archivo\b|\beste arquivo\b|这个文件|このファイル",
-    re.IGNORECASE,
+    IGNORECASE,
 )
-_LAST_SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?][\w/][^.!?。！？\n]*)*[.!?。！？]*\s*$")
+_LAST_SENTENCE = pattern(r"[^.!?。！？\n]+(?:[.!?][\w/][^.!?。！？\n]*)*[.!?。！？]*\s*$")
 
 
 def standing(sentence: str, earlier: str, before: str) -> str:

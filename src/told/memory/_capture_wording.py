@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 
 from told.memory._capture_openings import TASK_VERBS
+from told.snapshot import pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_QUOTED = re.compile(
+_QUOTED = pattern(
     r"“[^”\n]{1,120}”|«[^»\n]{1,120}»|„[^“”\n]{1,120}[“”]|(?<!\w)\"[^\"\n]{1,120}\"|「[^」\n]{1,120}」"
 )
-_CODE = re.compile(
+_CODE = pattern(
     r"`[^`\n]{1,200}`|https?://\S{1,400}|(?<!\S)@[\w./-]{1,200}|(?<!\S)--?[a-zA-Z][\w-]{0,60}"
     r"|(?<![\w./~-])@?[\w.~-]{0,80}[/\\][\w./\\~-]{1,300}"
 )
@@ -27,11 +27,11 @@ _BEFORE_ORDERS = frozenset(
         "will", "shall", "can", "vous", "tu", "du", "bitte",
     )
 )  # fmt: skip
-_MYSELF = re.compile(
+_MYSELF = pattern(
     r" (?:i|i'll|i'm|i'd|je|yo|ich|eu)\b.{0,80}"
     r" (?:myself|manually|on my own|moi même|mismo|misma|selbst|selber|mesmo)\b"
 )
-_WHAT_IT_IS = re.compile(
+_WHAT_IT_IS = pattern(
     r" (?:this|it|it's|that|that's|project|repo|app|we're|we|c'|das|esto|este|isso)"
     r"(?: (?:is|are|will be|was|est|ist|es|é|have|work|working|in|on|just|only|still|basically|not|really))"
     r"{0,4}"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _MOST_TEXT = 2000
 # After a "never" these turn what follows round again: "never push without a review".
-_EXCEPTING = cues.words("without unless before ohne bevor sans sin sem antes avant except außer sauf salvo")
+EXCEPTING = cues.words("without unless before ohne bevor sans sin sem antes avant except außer sauf salvo")
 _PREFERS = cues.words("prefer prefers preferred chose choose chosen picked favour favor took take")
 _MOST_OF_BAN = 0.66  # of the words that a ban is about: these the other one must have
 _PART = 0.4  # of the words of the other one
@@ -43,7 +43,7 @@ def claim(text: str) -> Claim:
         if token in BREAKS:
             under = turned = prefers = beaten = False
             continue
-        turned = turned or (under and token in _EXCEPTING)
+        turned = turned or (under and token in EXCEPTING)
         unless = unless or turned
         under = under or flag or token in cues.DENY
         prefers = prefers or token in _PREFERS

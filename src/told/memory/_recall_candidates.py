@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _SAMPLE = 600  # how many of the newest memories say how rare a word is
 _LISTED = 120  # rows of one word or topic
-_MOST_TERMS, _MOST_TOPICS = 16, 10
+_MOST_TERMS, _MOST_TOPICS = 9, 6
 _LOOKED_AT = 24
 _LOCKED, _PLACED = 40, 40
 
@@ -51,7 +51,8 @@ def candidates(memories: Memories, prompt: Structure, ask: Ask) -> Near:
         told = rarity[name] * prompt.topics[name] * layers.TOPIC_SHARE
         for row in found:
             worth[row] = worth.get(row, 0.0) + told
-    rows = dict.fromkeys(sorted(worth, key=lambda row: (-worth[row], -row))[:_LOOKED_AT])
+    best = sorted([(-told, -row) for row, told in worth.items()])[:_LOOKED_AT]
+    rows = dict.fromkeys([-row for _, row in best])
     rows.update(dict.fromkeys(memories.locked(ask.scopes, _LOCKED)))
     if prompt.folder or prompt.paths:
         places = list(dict.fromkeys(_prefixes(prompt)))

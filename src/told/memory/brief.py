@@ -82,7 +82,7 @@ def prompt_brief(
     if known:
         seen |= {name: max(at, seen.get(name, 0)) for name, at in known.items()}
     if session:
-        seen |= {one.id: at for one in chosen if (at := _said_in(one, session)) > seen.get(one.id, 0)}
+        seen |= {one.id: at for one in chosen if one.id not in seen and (at := _said_in(one, session))}
     fresh = [one for one in chosen if not _known(one, seen.get(one.id, 0), since, ask.now)]
     return fitted([line_of(one, fence, ask.now) for one in fresh], budget)
 
@@ -127,7 +127,7 @@ def shown_payload(brief: Brief, session: str) -> dict[str, object]:
 
 def _known(memory: Memory, at: int, since: int, now: int) -> bool:
     """Tell whether a line was said in this session, lately, and nothing happened to it since."""
-    return at > since and now - at < _AGAIN and not _changed_since(memory, at)
+    return 0 < at >= since and now - at < _AGAIN and not _changed_since(memory, at)
 
 
 def _said_in(memory: Memory, session: str) -> int:

@@ -22,12 +22,18 @@ ACT = "act"  # what the operations of one command have in common, so that they a
 class Pen:
     """Collects the operations of one command until they are written."""
 
-    def __init__(self, home: str, memories: Memories, now: int, caller: Caller | None = None) -> None:
-        """Take the open memories, the time, and who gives the command."""
+    def __init__(
+        self, home: str, memories: Memories, now: int, caller: Caller | None = None, *, hurry: bool = False
+    ) -> None:
+        """Take the open memories, the time, who gives the command, and whether somebody waits for it.
+
+        In a hurry, what is written is on disk, and the memories show it when they are opened next.
+        """
         self.home = home
         self.memories = memories
         self.now = now
         self.caller = caller or Caller()
+        self._hurry = hurry
         self._act = os.urandom(6).hex()
         self._drafts: list[Draft] = []
 
@@ -50,14 +56,15 @@ class Pen:
             sync: Without it, it is on disk only after a later call that syncs.
         """
         if self._drafts:
-            if has_places(self.home):
+            if has_places(self.home) and any(draft.memory for draft in self._drafts):
                 from told.memory._pen_places import to_places
 
                 self._drafts = to_places(self.home, self.memories, self._drafts, self.now)
             if self._drafts:
                 append(self.home, self._drafts, now=self.now, sync=sync)
             self._drafts = []
-            catch_up(self.home, self.memories)
+            if not self._hurry:
+                catch_up(self.home, self.memories)
 
     def read(self, memory: str) -> Memory:
         """Return a memory as it is now."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import time
 
 from told.search.date_words import MONTHS, WEEKDAYS, day_word
 from told.search.unspaced import RANGES, is_unspaced
+from told.snapshot import pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,14 +17,14 @@ _MOST_PARTS = 120
 _NEAR = 200
 
 # Begins with the rare upper-case letter, so that the scan leaps over plain prose.
-_HUMP = re.compile(r"[A-Z](?:(?<=[a-z0-9].)|(?<=[A-Z].)(?=[a-z]))")
-_PART = re.compile(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*|[0-9]+")
-_WORD = re.compile(r"[a-z0-9]+")
+_HUMP = pattern(r"[A-Z](?:(?<=[a-z0-9].)|(?<=[A-Z].)(?=[a-z]))")
+_PART = pattern(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*|[0-9]+")
+_WORD = pattern(r"[a-z0-9]+")
 _RANGES = "".join(f"{chr(first)}-{chr(last)}" for first, last in RANGES)
-_UNSPACED = re.compile(f"[{_RANGES}]")
-_SEGMENT = re.compile(rf"[{_RANGES}]+|[^{_RANGES}]+")
-_MARKED = re.compile("[\u0e00-\u109f\u1780-\u17ff]")
-_LETTERS = re.compile(r"[^\W_]+")
+_UNSPACED = pattern(f"[{_RANGES}]")
+_SEGMENT = pattern(rf"[{_RANGES}]+|[^{_RANGES}]+")
+_MARKED = pattern("[\u0e00-\u109f\u1780-\u17ff]")
+_LETTERS = pattern(r"[^\W_]+")
 
 
 def extra_words(text: str, at: int) -> str:

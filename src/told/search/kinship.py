@@ -6,6 +6,8 @@ other, and tasks whose words call for each other. One line is one group.
 
 from __future__ import annotations
 
+from told.snapshot import kept
+
 # The first word stands for the others.
 _SAME = """
 database db dbs databases datenbank datenbanken base bdd banco datos dados 数据库 データベース
@@ -354,9 +356,9 @@ def _tasks() -> dict[str, frozenset[str]]:
     return {word: frozenset(names) for word, names in found.items()}
 
 
-SAME = _same()
-SLOTS, VALUES = _slots()
-TASKS = _tasks()
+SAME = kept("told.search.kinship:same", _same)
+SLOTS, VALUES = kept("told.search.kinship:slots", _slots)
+TASKS = kept("told.search.kinship:tasks", _tasks)
 _NO_TASK: frozenset[str] = frozenset()
 
 

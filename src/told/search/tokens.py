@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from told.search.kinship import SAME, VALUES, canonical
 from told.search.unspaced import is_unspaced, pairs, segments
+from told.snapshot import kept
 
 _MOST_TOKENS = 160
 _DROP = {ord(char): None for char in "'`\"“”„«»*"}
@@ -18,8 +19,11 @@ _SUFFIXES = (
     "ations", "ation", "ments", "ment", "ingen", "ungen", "ung", "ings", "ing", "ies", "ied", "ed", "es",
     "en", "er", "e", "s", "n",
 )  # fmt: skip
-_UNSPACED_WORDS = sorted(
-    (word for word in (*SAME, *VALUES) if is_unspaced(word[0])), key=lambda word: (-len(word), word)
+_UNSPACED_WORDS = kept(
+    "told.search.tokens:unspaced",
+    lambda: sorted(
+        (word for word in (*SAME, *VALUES) if is_unspaced(word[0])), key=lambda word: (-len(word), word)
+    ),
 )
 
 

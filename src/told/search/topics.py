@@ -9,7 +9,7 @@ from told.search.word_forms import FILLERS, LONGEST_PHRASE, base_of, phrase_of
 _TO_SPACE = {ord(char): " " for char in ',;:!?"()[]{}<>|*`~=@&^$“”„«»¿¡…\n\r\t\u3000。，、；：！？「」（）'}
 _TO_SPACE |= {0x2019: "'", 0x2018: "'"}
 _EDGES = "./'\\-_#%+"
-ALIKE = 2  # letters; the table has words together that begin with the same ones
+ALIKE = 1  # letters; the table has words together that begin with the same ones
 SHORTEST_BEGINNING, _LONGEST_BEGINNING = 3, 16
 _MOST_WORDS = 400
 _COMPOUND = 8  # letters of a word that may be a compound
@@ -40,7 +40,7 @@ def hints(text: str) -> list[tuple[float, tuple[str, ...]]]:
     inside = 0  # up to which word a phrase reaches
     for at, word in enumerate(words):
         base = bases[at]
-        if f" {base}_" in topic_words.EXACT.get(f"{base}_"[:ALIKE], ""):
+        if f" {base}_" in topic_words.EXACT.get(base[:ALIKE], ""):
             for size in range(min(LONGEST_PHRASE, len(words) - at), 1, -1):
                 joined = _exact("_".join(bases[at : at + size]))
                 if joined:
@@ -122,8 +122,8 @@ def _listed(
 ) -> tuple[str, ...]:
     """Return the topics that list a word, or the beginning of it."""
     found = _exact(word)
-    listed = topic_words.BEGINNINGS.get(word[:SHORTEST_BEGINNING], "")
-    if listed:
+    listed = topic_words.BEGINNINGS.get(word[:ALIKE], "")
+    if f" {word[:SHORTEST_BEGINNING]}" in listed:
         for end in range(shortest, min(len(word), longest) + 1):
             more = _entry(listed, word[:end])
             if more:

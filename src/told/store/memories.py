@@ -11,12 +11,13 @@ from told.store.memory_matching import MemoryMatching
 from told.store.memory_records import ACTIVE, CORRECTION, Edge, Evidence, Memory, Position, Trigger
 from told.store.memory_rows import COLUMNS, WRITTEN, hash_of_row, memory_of
 from told.store.memory_schema import migrate
-from told.store.memory_writing import MemoryWriter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
+
+    from told.store.memory_writing import MemoryWriter
 
 __all__ = [
     "UNREADABLE",
@@ -69,8 +70,17 @@ class Memories(MemoryMatching):
     def __init__(self, connection: apsw.Connection) -> None:
         super().__init__(connection)
         self.connection = connection
-        self.writer = MemoryWriter(connection)
+        self._writer: MemoryWriter | None = None
         self._about: dict[str, str] = {}
+
+    @property
+    def writer(self) -> MemoryWriter:
+        """What writes into it; a prompt hardly ever does."""
+        if self._writer is None:
+            from told.store.memory_writing import MemoryWriter as Writer
+
+            self._writer = Writer(self.connection)
+        return self._writer
 
     def close(self) -> None:
         """Let the file go."""
@@ -199,6 +209,17 @@ class Memories(MemoryMatching):
     def of_session(self, session: str) -> list[int]:
         """Return the rows of memories that come from a session, the forgotten ones included."""
         return self._rows("evidence_of", "session = ?", (session,), -1)
+
+    # -- how far the journal has been applied -------------------------------------------------------
+
+    def positions(self) -> dict[tuple[str, str], Position]:
+        """Return how far each (machine, segment) has been applied."""
+        found = rows(self._db, "SELECT machine, segment, size, number, mark FROM position")
+        return {(machine, segment): Position(*rest) for machine, segment, *rest in found}
+
+    def stale(self) -> set[str]:
+        """Return the memories that have to be folded anew."""
+        return {row[0] for row in rows(self._db, "SELECT memory_id FROM stale")}
 
     # -- what the journal notes beside memories --------------------------------------------------------
 

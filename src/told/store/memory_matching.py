@@ -50,7 +50,7 @@ class MemoryMatching:
             self._db,
             "SELECT count(*), min(rowid) FROM (SELECT rowid FROM memory_words WHERE memory_words MATCH ?"
             " ORDER BY rowid DESC LIMIT ?)",
-            (f"{{scope_word}}:({words})", newest),
+            (words, newest),
         )
         return int(found[0][0]), int(found[0][1] or 0)
 
@@ -93,4 +93,4 @@ def within(expression: str, scopes: Sequence[str], *, ended: bool = False) -> st
     words = [scope_word(scope) for scope in scopes]
     if ended:
         words += [scope_word(scope, active=False) for scope in scopes]
-    return f"{{scope_word}}:({' OR '.join(words)}) AND ({expression})"
+    return f"({' OR '.join(words)}) AND ({expression})"

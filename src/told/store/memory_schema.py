@@ -7,7 +7,6 @@ version as well when operations come to mean something else. A migration is neve
 from __future__ import annotations
 
 from told.store.database import Transaction, rows
-from told.store.schema import version
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,10 +76,10 @@ def migrate(connection: apsw.Connection) -> bool:
     Returns:
         False when no way leads from its version to this one: it has to be rebuilt.
     """
-    if version(connection) == VERSION:
+    if _version(connection) == VERSION:
         return True
     with Transaction(connection):
-        found = version(connection)
+        found = _version(connection)
         if found == 0 and not rows(connection, "SELECT 1 FROM sqlite_schema LIMIT 1"):
             connection.execute(_SCHEMA)
             found = VERSION
@@ -91,3 +90,7 @@ def migrate(connection: apsw.Connection) -> bool:
             return False
         connection.execute(f"PRAGMA user_version={VERSION}")
     return True
+
+
+def _version(connection: apsw.Connection) -> int:
+    return int(rows(connection, "PRAGMA user_version")[0][0])

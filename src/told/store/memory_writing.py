@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from told.record import record
 from told.store.database import rows
-from told.store.memory_records import Memory, Position
 from told.store.memory_rows import (
     COLUMNS,
     INDEXED,
@@ -24,6 +23,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     import apsw
+
+    from told.store.memory_records import Memory, Position
 
 _INDEXED = ", ".join(INDEXED)
 _INSERT = f"INSERT INTO memory({', '.join(WRITTEN)}) VALUES({', '.join('?' * len(WRITTEN))})"
@@ -119,21 +120,12 @@ class MemoryWriter:
 
     # -- how far the journal has been applied -------------------------------------------------------
 
-    def positions(self) -> dict[tuple[str, str], Position]:
-        """Return how far each (machine, segment) has been applied."""
-        found = rows(self._db, "SELECT machine, segment, size, number, mark FROM position")
-        return {(machine, segment): Position(*rest) for machine, segment, *rest in found}
-
     def put_position(self, machine: str, segment: str, position: Position) -> None:
         """Store how far a segment has been applied."""
         self._db.execute(
             "INSERT OR REPLACE INTO position VALUES(?, ?, ?, ?, ?)",
             (machine, segment, *position),  # type: ignore[misc]
         )
-
-    def stale(self) -> set[str]:
-        """Return the memories that have to be folded anew."""
-        return {row[0] for row in rows(self._db, "SELECT memory_id FROM stale")}
 
     def set_stale(self, memory_ids: Iterable[str]) -> None:
         """Say which memories have to be folded anew, beside those that already have to."""

@@ -1,0 +1,192 @@
+"""What an agent waits for: every hook as installed, beside a bare Python and the hooks of other tools."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+
+from benchmarks import CannotMeasureError, brief, hook_banks, hook_peers, hook_service, measure
+from benchmarks.wired import MOMENTS, PROMPT, Machine
+from told.hook import SECONDS
+from told.memory.capture import capture
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from benchmarks.measure import Command, Ran
+    from benchmarks.wired import Bank
+
+_SIZES = (1_000, 10_000, 100_000)
+TRUE, BARE, ISOLATED = "/bin/true", measure.BARE, measure.BARE_ISOLATED
+TEACHES = "prompt that teaches"
+NOTHING = "prompt, teaches nothing"
+_TOOLS = ("PreToolUse", "PostToolUse")
+# As multiples of the CPU of a bare isolated Python.
+_GOALS = ((10_000, NOTHING, 2.5), (100_000, NOTHING, 3.3), (10_000, TEACHES, 4.5))
+_NOT_GIVEN = "not given; --agents-json takes what `python -m lab --json` printed"
+
+HOW = (
+    "Stores are generated as for the benchmark brief. For each, `told install --agent claude-code` is run in "
+    "a scratch home, and what it wrote into settings.json is run: the same program, the same arguments, the "
+    "agent's JSON on standard input. Each call is a fresh process, for a session of its own; CPU is its user "
+    "and system time from wait4. All hooks at all sizes, the bare Pythons (the installed interpreter) and "
+    "the hooks of other tools come in the same shuffled rounds, after one that is not counted. ms are "
+    "medians, x multiples of python -I -S -c pass. The prompts that teach nothing are those of the benchmark "
+    "brief, or of the project in --data; their mean is given first, and includes those that told mistakes "
+    "for a statement, which are named. A prompt that teaches says something new each time, on a copy of the "
+    "store, which grows by it; kept is the share of the statements that are in the journal afterwards. Stop "
+    "and end are those of a session with 200 turns; at a stop with a new turn, and at a compaction, one was "
+    "added just before. answered is the share of the calls that were answered with a text; late of those "
+    "that took longer than 250 ms: then told's hooks give up, so those calls are left out of their costs. "
+    "Where many are late, the machine was too busy to measure. With the service, ms are those of a whole "
+    "request over a new connection, from here; its CPU is not counted. Other tools were installed by their "
+    "own command into the same agent, in a home and a project of their own, with an empty store."
+)
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Add what only this benchmark takes."""
+    parser.add_argument("--rounds", type=int, default=0, help="how often each hook is called")
+    parser.add_argument("--sizes", default="", help="numbers of memories, with commas between them")
+    parser.add_argument("--peers", default="", help="the folder that other tools are installed into")
+    parser.add_argument("--alone", action="store_true", help="leave the other tools out")
+    parser.add_argument("--agents-json", default="", help="what `python -m lab --json` printed")
+
+
+def run(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Measure all hooks at each size."""
+    recorded = _recorded(arguments.agents_json)
+    count = arguments.rounds or (5 if arguments.quick else 15)
+    given = [int(size) for size in arguments.sizes.split(",") if size]
+    sizes = given or list(_SIZES[:2] if arguments.quick else _SIZES)
+    with tempfile.TemporaryDirectory(prefix="told-bench-") as folder:
+        banks = [hook_banks.generated(size, brief.PROMPTS) for size in sizes]
+        banks += hook_banks.from_data(arguments.data, brief.PROMPTS) if arguments.data else []
+        machines = [_machine(os.path.join(folder, str(at)), bank) for at, bank in enumerate(banks)]
+        peers = hook_peers.none() if arguments.alone else hook_peers.installed(arguments.peers, folder)
+        commands = _bare(machines[0]) | peers.commands
+        owner: dict[str, tuple[Machine, str]] = {}
+        for machine in machines:
+            for name, command in _hooks(machine).items():
+                commands[f"{machine.bank.label} {name}"] = command
+                owner[f"{machine.bank.label} {name}"] = machine, name
+        _say(f"measuring {len(commands)} commands in {count} rounds")
+        ran = measure.shuffled(commands, count, before=lambda name: _prepare(owner.get(name)))
+        bare = measure.timing(ran[ISOLATED], 1.0, 1.0)
+        rows = {name: _row(found, bare, gives_up=name in owner) for name, found in ran.items()}
+        by_size = {machine.bank.label: _of_size(machine, rows) for machine in machines}
+        served = {machine.bank.label: hook_service.measured(machine, count, TEACHES) for machine in machines}
+        wired = machines[0].hooks
+    return {
+        "benchmark": "hook",
+        "machine": measure.machine(),
+        "rounds": count,
+        "installed": " ".join(_shortened(wired[PROMPT][0])),
+        "interpreter_is_a_binary": _is_binary(wired[PROMPT][0][0]),
+        "goals": _goals(by_size),
+        "bare": {name: rows[name] for name in (TRUE, ISOLATED, BARE)},
+        "sizes": by_size,
+        "tool_calls": _tool_calls(wired),
+        "with_the_service": served,
+        "recorded_by_claude_code": recorded,
+        "other_tools": peers.figures(rows),
+        "how": HOW,
+    }
+
+
+def _machine(folder: str, bank: Bank) -> Machine:
+    _say(f"making {bank.label}")
+    return Machine(folder, bank)
+
+
+def _hooks(machine: Machine) -> dict[str, Command]:
+    names = (*machine.bank.prompts, TEACHES, *MOMENTS)
+    return {name: machine.command(name, teaching=name == TEACHES) for name in names}
+
+
+def _prepare(found: tuple[Machine, str] | None) -> None:
+    if found:
+        found[0].prepare(found[1])
+
+
+def _bare(machine: Machine) -> dict[str, Command]:
+    like = machine.command(TEACHES)._replace(stdin=os.devnull)
+    python = like.words[0]
+    return {
+        TRUE: like._replace(words=["/bin/true"]),
+        ISOLATED: like._replace(words=[python, "-I", "-S", "-c", "pass"]),
+        BARE: like._replace(words=[python, "-c", "pass"]),
+    }
+
+
+def _row(ran: Sequence[Ran], bare: measure.Timing, *, gives_up: bool) -> dict[str, Any]:
+    in_time = [one for one in ran if one.wall <= SECONDS]
+    counted = in_time if gives_up and in_time else ran
+    found = measure.timing(counted, bare.cpu_ms / 1000, bare.wall_ms / 1000).figures()
+    return found | {
+        "answered": round(sum(bool(one.out.strip()) for one in ran) / len(ran), 2),
+        "late": round(1 - len(in_time) / len(ran), 2),
+        "failed": sum(bool(one.code) for one in ran),
+    }
+
+
+def _of_size(machine: Machine, rows: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    own = {
+        name: dict(rows[f"{machine.bank.label} {name}"])
+        for name in (*machine.bank.prompts, TEACHES, *MOMENTS)
+    }
+    of_prompts = [own[name] for name in machine.bank.prompts]
+    mean = {key: round(sum(row[key] for row in of_prompts) / len(of_prompts), 2) for key in of_prompts[0]}
+    prompts = {f"· {name}": own[name] for name in machine.bank.prompts}
+    hooks = {NOTHING: mean, **prompts, **{name: own[name] for name in (TEACHES, *MOMENTS)}}
+    learned = [name for name, said in machine.bank.prompts.items() if capture(said)]
+    return {
+        "hooks": hooks,
+        "kept": round(machine.kept(), 2),
+        "learned_from_after_all": ", ".join(learned) or "none",
+        "trouble": machine.trouble(),
+    }
+
+
+def _goals(by_size: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    found = {}
+    for size, name, most in _GOALS:
+        label = hook_banks.label_of(size)
+        if label in by_size:
+            reached = by_size[label]["hooks"][name]["cpu_x"]
+            found[f"{size:,}: {name}"] = {"cpu_x": reached, "goal_x": most, "reached": reached <= most}
+    return found
+
+
+def _tool_calls(wired: Mapping[str, object]) -> dict[str, Any]:
+    own = [event for event in _TOOLS if event in wired]
+    return {"hooks_installed": len(own), **({} if own else {"cpu_ms": 0, "wall_ms": 0})}
+
+
+def _recorded(path: str) -> Any:
+    if not path:
+        return _NOT_GIVEN
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)["hooks as Claude Code recorded them"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise CannotMeasureError(f"{path} is not what `python -m lab --json` printed: {error}") from error
+
+
+def _is_binary(path: str) -> bool:
+    """Tell whether a program is one, and no script that looks for one, as version managers have them."""
+    with open(path, "rb") as file:
+        return file.read(2) != b"#!"
+
+
+def _shortened(words: Sequence[str]) -> list[str]:
+    return [word if len(word) < 80 else f"{word[:40]}…{word[-30:]}" for word in words]
+
+
+def _say(what: str) -> None:
+    print(f"{what} …", file=sys.stderr, flush=True)

@@ -1,0 +1,39 @@
+"""Finds what told handed an agent in the requests that reached the model."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from lab.model import Request
+
+BUDGET = 450
+_BRIEF = re.compile(r"<told>.*?</told>", re.DOTALL)
+
+
+def briefs(request: Request) -> tuple[str, ...]:
+    """Return what told handed over, in order, each once."""
+    found = [brief for text in request.texts for brief in _BRIEF.findall(_plain(text))]
+    return tuple(dict.fromkeys(found))
+
+
+def _plain(text: str) -> str:
+    return html.unescape(text) if "&lt;told&gt;" in text else text  # Gemini CLI escapes what hooks say
+
+
+def holding(requests: Iterable[Request], words: str) -> tuple[str, ...]:
+    """Return the briefs with these words in the first of the requests that has any; case does not matter."""
+    for request in requests:
+        found = tuple(brief for brief in briefs(request) if words.casefold() in brief.casefold())
+        if found:
+            return found
+    return ()
+
+
+def tokens(text: str) -> int:
+    """Return about how many tokens a text costs."""
+    return -(-len(text.encode()) // 4)

@@ -1,0 +1,32 @@
+"""Programs that are still running on a machine when a session is over, and their end."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+
+
+def running(home: str) -> dict[int, str]:
+    """Return the processes that have a home folder, by id, with their command lines; only Linux can say."""
+    wanted = f"HOME={home}".encode()
+    found: dict[int, str] = {}
+    for name in os.listdir("/proc") if os.path.isdir("/proc/self") else ():
+        if name.isdigit() and wanted in _read(f"/proc/{name}/environ").split(b"\0"):
+            found[int(name)] = _read(f"/proc/{name}/cmdline").replace(b"\0", b" ").decode(errors="replace")
+    return found
+
+
+def end(home: str) -> None:
+    """End what is still running there: some agents leave a service of their own behind."""
+    for number in running(home):
+        with contextlib.suppress(OSError):
+            os.kill(number, signal.SIGTERM)
+
+
+def _read(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:  # it has ended, or is somebody else's
+        return b""

@@ -1,0 +1,161 @@
+"""The scripted model: a server on loopback that answers every agent and keeps what reached it."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any, Self
+
+from lab import script
+from lab.wires import anthropic, chat, gemini, responses
+from lab.wires.base import Body, Event, compact
+
+if TYPE_CHECKING:
+    from types import ModuleType, TracebackType
+
+_WIRES: dict[str, ModuleType] = {wire.SUFFIX: wire for wire in (anthropic, chat, responses, gemini)} | {
+    gemini.STREAM_SUFFIX: gemini
+}
+_MODELS = ("scripted", "claude-sonnet-4-5", "gpt-5.5", "gpt-4.1", "gemini-2.5-pro", "qwen3-coder-plus")
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request that reached the model."""
+
+    kind: str  # turn, summary, title, json
+    body: Body
+    prompt: str  # what the user said last in it
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Every text in it."""
+        return tuple(_texts(self.body))
+
+    def has(self, words: str) -> bool:
+        """Whether any text in it contains these words."""
+        return any(words in text for text in self.texts)
+
+
+class Model:
+    """The server; a context manager. `requests[label]` are the requests below `/label/`."""
+
+    def __init__(self, folder: str) -> None:
+        """Keep the requests in `folder`, one file each."""
+        self.requests: dict[str, list[Request]] = {}
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._server = _Server(("127.0.0.1", 0), _Handler)
+        self._server.model = self
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def url(self, label: str) -> str:
+        """Return the address for an agent of that name."""
+        return f"http://127.0.0.1:{self._server.server_address[1]}/{label}"
+
+    def count(self, label: str) -> int:
+        """Return how many requests of a label there have been."""
+        return len(self.requests.get(label, ()))
+
+    def since(self, label: str, count: int) -> list[Request]:
+        """Return the requests of a label after the first `count`."""
+        return self.requests.get(label, [])[count:]
+
+    def keep(self, label: str, request: Request) -> None:
+        """Keep a request, in memory and on disk."""
+        with self._lock:
+            known = self.requests.setdefault(label, [])
+            known.append(request)
+            folder = os.path.join(self._folder, label)
+            os.makedirs(folder, exist_ok=True)
+            path = os.path.join(folder, f"{len(known):04d}-{request.kind}.json")
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump(request.body, file, ensure_ascii=False, indent=1)
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    model: Model
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: _Server
+
+    def do_GET(self) -> None:
+        """Answer with the list of models, whatever is asked."""
+        models = [{"id": name, "object": "model", "type": "model", "display_name": name} for name in _MODELS]
+        self._document({"object": "list", "data": models, "models": [], "has_more": False})
+
+    def do_HEAD(self) -> None:
+        """Answer a look whether anybody is there."""
+        self._document({})
+
+    def do_POST(self) -> None:
+        """Answer a request of an agent."""
+        raw = self.rfile.read(int(self.headers.get("content-length") or 0))
+        path = self.path.split("?")[0]
+        label, _, rest = path.strip("/").partition("/")
+        wire = next((one for suffix, one in _WIRES.items() if rest.endswith(suffix)), None)
+        if wire is None:
+            size = max(10, len(raw) // 4)  # what only wants tokens counted
+            self._document({"input_tokens": size, "totalTokens": size})
+            return
+        body = json.loads(raw)
+        asked = wire.read(body, rest)
+        answer = script.answer_to(asked)
+        self.server.model.keep(label, Request(answer.kind, body, asked.prompt))
+        if body.get("stream") or rest.endswith(gemini.STREAM_SUFFIX):
+            self._stream(wire.stream(answer, body))
+        else:
+            self._document(wire.whole(answer, body))
+
+    def _document(self, document: Body) -> None:
+        data = compact(document).encode()
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(data)
+
+    def _stream(self, events: Any) -> None:
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("connection", "close")
+        self.end_headers()
+        self.close_connection = True
+        try:
+            for event in events:
+                self.wfile.write(_line(event))
+        except (BrokenPipeError, ConnectionResetError):
+            return  # the agent has heard enough
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name of the base class
+        """Say nothing."""
+
+
+def _line(event: Event) -> bytes:
+    name, data = event
+    text = data if isinstance(data, str) else compact(data)
+    return (f"event: {name}\n" if name else "").encode() + f"data: {text}\n\n".encode()
+
+
+def _texts(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [text for one in inner for text in _texts(one)]

@@ -1,0 +1,71 @@
+"""The table of a run, for the terminal and for docs/agents.md."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from lab.result import COLUMNS, Finding, Row
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+PAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs", "agents.md")
+BEGIN = "<!-- The table of the real agents: written by `make agents`. -->"
+END = "<!-- End of that table. -->"
+
+
+def markdown(rows: Sequence[Row], across: Mapping[str, Finding]) -> str:
+    """Return the table as it stands in the docs."""
+    heads = ["agent", "version", *COLUMNS.values()]
+    lines = [_line(heads), _line(["---"] * len(heads))]
+    lines += [_line([row.title, row.version, *(row.findings[name].text for name in COLUMNS)]) for row in rows]
+    titles = {row.agent: row.title for row in rows}
+    briefed = [titles.get(name, name) for name, finding in across.items() if finding.works]
+    remarks = [row.remark for row in rows if row.remark]
+    if briefed:
+        remarks.insert(0, f"Told in {rows[0].title}, briefed in: {', '.join(briefed)}.")
+    lines += ["", *remarks] if remarks else []
+    return "\n".join(lines)
+
+
+def plain(rows: Sequence[Row], across: Mapping[str, Finding]) -> str:
+    """Return the same for a terminal, with all that is not as it should be."""
+    cells = [["agent", "version", *COLUMNS.values()]]
+    cells += [[row.title, row.version, *(_short(row.findings[name]) for name in COLUMNS)] for row in rows]
+    widths = [max(len(line[at]) for line in cells) for at in range(len(cells[0]))]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in cells
+    ]
+    for row in rows:
+        for name, finding in (*row.findings.items(), *row.also.items()):
+            if finding.note:
+                lines.append(f"{row.title}, {COLUMNS.get(name, name)}: {finding.text}")
+    for name, finding in across.items():
+        lines.append(f"told in {rows[0].title}, briefed in {name}: {finding.text}")
+    return "\n".join(lines)
+
+
+def kept(page: str) -> str:
+    """Return the part of docs/agents.md that a run wrote, with its marks; the marks alone if none did."""
+    start, end = page.find(BEGIN), page.find(END)
+    return page[start : end + len(END)] if 0 <= start < end else f"{BEGIN}\n{END}"
+
+
+def write(table: str, path: str = PAGE) -> None:
+    """Put a table into the page, between its marks."""
+    with open(path, encoding="utf-8") as file:
+        page = file.read()
+    old, new = kept(page), f"{BEGIN}\n\n{table}\n\n{END}"
+    page = page.replace(old, new) if old in page else f"{page.rstrip()}\n\n{new}\n"
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(page)
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _short(finding: Finding) -> str:
+    return {True: "yes", False: "NO", None: "-"}[finding.works]

@@ -1,0 +1,1 @@
+"""The four languages that agents speak with a model; each file reads a request and writes the answer."""

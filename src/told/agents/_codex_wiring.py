@@ -1,0 +1,78 @@
+"""Wires Codex: hooks.json, the MCP server in config.toml, and AGENTS.md."""
+
+from __future__ import annotations
+
+from told.agents._wiring_forms import (
+    MARK,
+    hook_entries,
+    mcp,
+    note,
+    seconds,
+    shared_agents_file,
+    shell_line,
+    wanted,
+)
+from told.agents._wiring_places import below, named
+from told.agents.wiring import COMPACT, END, HELPER, PROJECT_SCOPE, PROMPT, START, STOP, TOOL, Block
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from told.agents.wiring import Change, Place
+
+NAME = "codex"
+EVENTS = (
+    ("SessionStart", START), ("UserPromptSubmit", PROMPT), ("PreCompact", COMPACT), ("Stop", STOP),
+    ("SessionEnd", END), ("SubagentStart", HELPER),
+)  # fmt: skip
+
+
+def _hooks_file(place: Place) -> str:
+    if place.scope == PROJECT_SCOPE:
+        return below(place, place.project, ".codex", "hooks.json")
+    return below(place, named(place, "CODEX_HOME", ".codex"), "hooks.json")
+
+
+def changes(place: Place) -> tuple[Change, ...]:
+    """Return what told writes into Codex's files. Only commands: one hook of another type spoils the file."""
+
+    def group(event: str) -> dict[str, Any]:
+        hook = {"type": "command", "command": shell_line(place, NAME, event), "timeout": seconds(event)}
+        return ({"matcher": "Bash|Edit|Write"} if event == TOOL else {}) | {"hooks": [hook]}
+
+    events = wanted(place, EVENTS, ("PreToolUse", TOOL))
+    if place.scope == PROJECT_SCOPE:
+        return (*hook_entries(_hooks_file(place), events, group), *shared_agents_file(place))
+    folder = named(place, "CODEX_HOME", ".codex")
+    return (
+        *hook_entries(_hooks_file(place), events, group),
+        *mcp(place, below(place, folder, "config.toml"), ("mcp_servers",)),
+        Block(below(place, folder, "AGENTS.md"), note(place)),
+    )
+
+
+def is_approved(place: Place) -> bool:
+    """Tell whether Codex has a trusted hash for each of told's hooks; told itself never writes one."""
+    import json
+    import tomllib
+
+    path = _hooks_file(place)
+    try:
+        with open(path, encoding="utf-8-sig") as file:
+            groups = json.load(file)["hooks"]
+        with open(below(place, named(place, "CODEX_HOME", ".codex"), "config.toml"), "rb") as file:
+            trusted = tomllib.load(file)["hooks"]["state"]
+        keys = [
+            f"{path}:{_snake(name)}:{at}:0"
+            for name, items in groups.items()
+            for at, item in enumerate(items)
+            if MARK in json.dumps(item)
+        ]
+        return bool(keys) and all(trusted.get(key, {}).get("trusted_hash") for key in keys)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return False
+
+
+def _snake(name: str) -> str:
+    return "".join(f"_{char.lower()}" if char.isupper() else char for char in name).lstrip("_")

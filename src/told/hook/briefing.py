@@ -1,0 +1,44 @@
+"""Finds what a prompt needs, after keeping what it teaches, and notes what was shown."""
+
+from __future__ import annotations
+
+from told.guard.fence import Fence
+from told.guard.text import tokens
+from told.hook import settled
+from told.hook.places import here
+from told.hook.shown import note, shown
+from told.memory._recall_structure import below
+from told.memory.brief import handed, prompt_brief
+from told.memory.recall import Ask
+from told.memory.scopes import holding_in
+from told.store.key import own_key
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from told.hook.moment import Moment
+
+
+def brief_for(moment: Moment, asked: str, *, teaches: bool) -> str:
+    """Return the brief for a prompt.
+
+    Args:
+        moment: The call.
+        asked: What is looked at of the prompt.
+        teaches: Whether there is something in it to keep.
+    """
+    call, home, now = moment.call, moment.home, moment.now
+    memories = moment.memories()
+    place = here(home, call.cwd)
+    key = own_key(home)
+    seen = shown(moment)
+    known = seen.memories
+    if teaches:
+        from told.hook.teaching import learn_from
+
+        known |= dict.fromkeys(learn_from(moment, place, memories, key), now)
+        settled()
+    ask = Ask(asked, holding_in(memories, place.scope), now, below(place.root, call.cwd))
+    made = prompt_brief(memories, ask, Fence(key), session=call.session, since=seen.since, known=known)
+    if call.session and made.memories and not moment.is_late:
+        note(moment, made.memories, tokens(made.text))
+    return handed(made)

@@ -1,0 +1,1 @@
+"""The long-running faces of told, with one guard in front of all of them."""

@@ -1,0 +1,1 @@
+"""Writes into other programs' files, and takes back what it wrote."""

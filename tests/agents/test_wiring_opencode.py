@@ -1,0 +1,190 @@
+"""The plugin for opencode, run by Node with calls such as opencode's."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.agents.wiring_places import LINUX, own_file
+from told.agents.wiring import FULL, MINIMAL, Launch
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NODE = shutil.which("node") or ""
+pytestmark = pytest.mark.skipif(not NODE, reason="there is no Node on this machine")
+
+# Stands in for told's hook: says what it was asked, and writes it down.
+ECHO = (
+    "import json,sys;said=json.load(sys.stdin);log=open({log!r},'a');"
+    "log.write(json.dumps([*sys.argv[1:],said.get('prompt','')])+chr(10));"
+    "print(json.dumps(dict(additionalContext=' '.join([*sys.argv[1:],said.get('prompt','')]).strip())))"
+)
+DENY = 'print(\'{"permissionDecision": "deny", "permissionDecisionReason": "Never push."}\')'
+MESSAGE = {"message": {"id": "msg_1", "sessionID": "ses_1"}}
+TYPED = {"id": "prt_1", "type": "text", "text": "fix the login"}
+
+
+class Opencode:
+    """Node with the plugin loaded."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.log = folder / "log"
+
+    def install(self, code: str, profile: str = MINIMAL, patience: str = "30_000") -> None:
+        """Write the plugin, with another program in the place of the hook; a loaded machine may be slow."""
+        text = own_file("opencode", "told.js", LINUX, profile=profile, launch=Launch(sys.executable, code))
+        assert "PATIENCE = 1000;" in text
+        (self._folder / "told.mjs").write_text(text.replace("PATIENCE = 1000;", f"PATIENCE = {patience};"))
+
+    def run(self, *steps: tuple[str, Any, Any], sessions: dict[str, Any] | None = None) -> list[Any]:
+        """Call hooks of the plugin one after the other; return what each made of its output."""
+        script = f"""
+            import {{ Told }} from "./told.mjs";
+            const sessions = {json.dumps(sessions or {})};
+            const get = async ({{ path }}) => ({{ data: sessions[path.id] ?? {{}} }});
+            const client = {{ session: {{ get }} }};
+            const hooks = await Told({{ client, directory: "/home/ada/shop" }});
+            const outputs = [];
+            for (const [name, input, output] of {json.dumps(steps)}) {{
+              try {{ await hooks[name](input, output); outputs.push(output); }}
+              catch (error) {{ outputs.push({{ thrown: error.message }}); }}
+            }}
+            console.log(JSON.stringify(outputs));
+        """
+        (self._folder / "run.mjs").write_text(script)
+        done = subprocess.run(
+            [NODE, "run.mjs"], cwd=self._folder, capture_output=True, text=True, timeout=60, check=True
+        )
+        outputs: list[Any] = json.loads(done.stdout)
+        return outputs
+
+    def asked(self) -> list[list[str]]:
+        """Return what the hook was asked: agent, event, prompt."""
+        return [json.loads(line) for line in self.log.read_text().splitlines()]
+
+
+@pytest.fixture
+def opencode(tmp_path: Path) -> Opencode:
+    made = Opencode(tmp_path)
+    made.install(ECHO.format(log=str(made.log)))
+    return made
+
+
+def chat(session: str = "ses_1") -> tuple[str, Any, Any]:
+    return "chat.message", {"sessionID": session}, {**MESSAGE, "parts": [dict(TYPED)]}
+
+
+def system(*lines: str, session: str = "ses_1") -> tuple[str, Any, Any]:
+    return "experimental.chat.system.transform", {"sessionID": session}, {"system": list(lines)}
+
+
+def test_a_prompts_brief_comes_behind_it_as_a_part_that_nobody_typed(opencode: Opencode) -> None:
+    (output,) = opencode.run(chat())
+    typed, added = output["parts"]
+    assert typed == TYPED
+    assert added["text"] == "opencode prompt fix the login"
+    assert added["synthetic"] is True
+    assert (added["messageID"], added["sessionID"]) == ("msg_1", "ses_1")
+    assert added["id"] > typed["id"], "opencode sorts by id"
+
+
+def test_a_sessions_brief_is_in_every_request_but_the_one_for_a_title(opencode: Opencode) -> None:
+    _, first, title, second = opencode.run(
+        chat(), system("You are opencode."), system("You are a title generator."), system("You are opencode.")
+    )
+    assert first["system"] == second["system"] == ["You are opencode.", "opencode start"]
+    assert title["system"] == ["You are a title generator."]
+    assert [event for _, event, _ in opencode.asked()].count("start") == 1
+
+
+def test_what_an_agent_says_to_its_helper_is_not_taken_for_the_users_word(opencode: Opencode) -> None:
+    talk, request = opencode.run(
+        chat(), system("You are a helper."), sessions={"ses_1": {"parentID": "ses_0"}}
+    )
+    assert talk["parts"] == [TYPED]
+    assert request["system"] == ["You are a helper.", "opencode helper"]
+    assert opencode.asked() == [["opencode", "helper", ""]]
+
+
+def test_what_a_part_says_that_nobody_typed_is_not_the_prompt(opencode: Opencode) -> None:
+    parts = [TYPED, {"id": "prt_2", "type": "text", "text": "file contents", "synthetic": True}]
+    opencode.run(("chat.message", {"sessionID": "ses_1"}, {**MESSAGE, "parts": parts}))
+    assert ["opencode", "prompt", "fix the login"] in opencode.asked()
+
+
+def test_the_quotes_that_opencode_run_puts_around_a_prompt_are_not_the_users(opencode: Opencode) -> None:
+    parts = [{"id": "prt_1", "type": "text", "text": '"fix the login"\n'}]
+    (output,) = opencode.run(("chat.message", {"sessionID": "ses_1"}, {**MESSAGE, "parts": parts}))
+    assert ["opencode", "prompt", "fix the login"] in opencode.asked()
+    assert output["parts"][0] == parts[0], "what is there stays as it is"
+
+
+def test_a_command_of_the_user_reaches_told_as_it_was_typed_and_only_once(opencode: Opencode) -> None:
+    command = {"command": "mem/lock", "sessionID": "ses_1", "arguments": "never push to main"}
+    before, _ = opencode.run(("command.execute.before", command, {"parts": []}), chat())
+    assert before["parts"][0]["text"] == "opencode prompt /mem:lock never push to main"
+    prompts = [prompt for _, event, prompt in opencode.asked() if event == "prompt"]
+    assert prompts == ["/mem:lock never push to main"]
+
+
+def test_commands_of_others_are_left_alone(opencode: Opencode) -> None:
+    command = {"command": "review", "sessionID": "ses_1", "arguments": ""}
+    (before,) = opencode.run(("command.execute.before", command, {"parts": []}))
+    assert before["parts"] == []
+    assert not opencode.log.exists()
+
+
+def test_a_compaction_is_told_and_the_brief_is_handed_again(opencode: Opencode) -> None:
+    compacted = {"event": {"type": "session.compacted", "properties": {"sessionID": "ses_1"}}}
+    _, compacting, _, request = opencode.run(
+        chat(), ("experimental.session.compacting", {"sessionID": "ses_1"}, {"context": []}),
+        ("event", compacted, None), system("You are opencode."),
+    )  # fmt: skip
+    assert compacting["context"] == ["opencode compact"]
+    assert request["system"] == ["You are opencode.", "opencode compacted"]
+
+
+def test_the_end_of_a_turn_and_of_the_program_are_told(opencode: Opencode) -> None:
+    idle = {"event": {"type": "session.idle", "properties": {"sessionID": "ses_1"}}}
+    opencode.run(chat(), ("event", idle, None), ("dispose", None, None))
+    assert [event for _, event, _ in opencode.asked()] == ["start", "prompt", "stop", "end"]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import time;time.sleep(30)",
+        "import sys;sys.exit(2)",
+        "print('no JSON')",
+        "import os;os.kill(os.getpid(), 9)",
+    ],
+)
+def test_a_hook_that_hangs_fails_or_talks_nonsense_changes_nothing(opencode: Opencode, code: str) -> None:
+    opencode.install(code, patience="500")
+    talk, request = opencode.run(chat(), system("You are opencode."))
+    assert talk["parts"] == [TYPED]
+    assert request["system"] == ["You are opencode."]
+
+
+def test_a_program_that_is_gone_changes_nothing(opencode: Opencode, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    opencode.install("pass")
+    (talk,) = opencode.run(chat())
+    assert talk["parts"] == [TYPED]
+
+
+def test_only_with_the_full_profile_a_tool_call_can_be_stopped(opencode: Opencode) -> None:
+    call = ("tool.execute.before", {"tool": "bash", "sessionID": "ses_1"}, {"args": {"command": "git push"}})
+    opencode.install(DENY, FULL)
+    assert opencode.run(call) == [{"thrown": "Never push."}]
+    opencode.install("pass", FULL)
+    assert opencode.run(call) == [{"args": {"command": "git push"}}]
+    opencode.install(DENY, MINIMAL)
+    assert "not a function" in opencode.run(call)[0]["thrown"]

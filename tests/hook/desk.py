@@ -1,0 +1,167 @@
+"""A machine whose agents call told's hook, as it is installed there: a process for each call, or quicker."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tests.cli.machine import Machine
+from told.hook import answer
+from told.setup.launch import launch
+
+PAYLOADS = Path(__file__).parent.parent / "data" / "hooks"
+PROJECT = "/home/dev/code/acme-api"  # where the recorded payloads come from
+TAUGHT = "No, we use pnpm here, never npm."
+ASKED = "Install the missing dependencies with npm and run the build"
+PATIENCE = 5  # seconds; a hook ends by itself far earlier, and a test fails if it does not
+_RUN = "from told.hook import run;run()"
+
+
+class Said(NamedTuple):
+    """What a hook gave back."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """The answer, read as JSON."""
+        return json.loads(self.out)
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether the agent notices nothing at all."""
+        return self == (0, "", "")
+
+
+@functools.cache
+def installed(agent: str, event: str) -> tuple[str, ...]:
+    """Return the program and arguments that `told install` writes into an agent's files."""
+    return _launch().words(agent, event)
+
+
+@functools.cache
+def _launch() -> Any:
+    return launch()
+
+
+def patient(agent: str, event: str) -> tuple[str, ...]:
+    """Return the same, but with a deadline that a machine under load never meets: for what an answer says."""
+    *words, code, agent, event = installed(agent, event)
+    return (*words, code.replace(_RUN, "import told.hook as it;it.SECONDS=30;it.run()"), agent, event)
+
+
+def recorded(agent: str, name: str) -> str:
+    """Return a payload that a real agent sent."""
+    return (PAYLOADS / agent / f"{name}.json").read_text()
+
+
+class Desk(Machine):
+    """A machine with one project, and agents that call hooks in it."""
+
+    @property
+    def project(self) -> str:
+        """The folder that agents work in."""
+        return self.folder("code/acme-api")
+
+    def payload(self, agent: str, name: str, **more: Any) -> dict[str, Any]:
+        """Return what a real agent sent, as if it ran on this machine; `more` replaces parts of it."""
+        text = recorded(agent, name).replace(PROJECT, self.project).replace("/home/dev", str(self.home))
+        given: dict[str, Any] = json.loads(text)
+        return given | more
+
+    def call(self, agent: str, event: str, payload: Any, **environ: str) -> Said:
+        """Call the hook as the agent does, in a process of its own, and wait for what it says."""
+        return self.start(patient(agent, event), payload, **environ)
+
+    def hurried(self, agent: str, event: str, payload: Any, **environ: str) -> Said:
+        """Call the hook exactly as the agent does: when its time is up, it says nothing."""
+        return self.start(installed(agent, event), payload, **environ)
+
+    def start(self, words: tuple[str, ...], payload: Any, **environ: str) -> Said:
+        """Run a hook with a payload, or plain bytes, on its standard input."""
+        raw = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+        done = subprocess.run(
+            words, input=raw, env=self.environ | environ, cwd=self.home, capture_output=True,
+            timeout=PATIENCE if words[-3:] == installed(*words[-2:])[-3:] else 12 * PATIENCE, check=False,
+        )  # fmt: skip
+        return Said(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    def ask(self, agent: str, event: str, payload: dict[str, Any], **environ: str) -> Any:
+        """Call the hook in this process; return its answer, {} if there is none."""
+        text = answer(agent, event, payload, self.environ | environ)
+        return json.loads(text) if text else {}
+
+    def prompt(self, text: str, agent: str = "claude-code", session: str = "s-1", **environ: str) -> str:
+        """Type a prompt, in this process; return what the model is given with it."""
+        return said_to_model(self.ask(agent, "prompt", typed(self, text, agent, session), **environ))
+
+    def memories(self, *words: str) -> list[dict[str, Any]]:
+        """Return what told remembers."""
+        found = self.told("memories", "--json", "--all-projects", "-n", "500", *words)
+        assert found.code in (0, 1), found  # 1: there is nothing
+        assert found.err == ""
+        return list(found.json["memories"])
+
+    def texts(self) -> list[str]:
+        """Return the statements that told remembers."""
+        return [one["text"] for one in self.memories()]
+
+    def every_byte(self) -> bytes:
+        """Return all that told has written, with the names of the files."""
+        parts = []
+        for folder, _, names in os.walk(self.told_home):
+            for name in names:
+                path = Path(folder) / name
+                parts += [str(path).encode(), path.read_bytes()]
+        return b"\n".join(parts)
+
+
+_PROMPTS = {
+    "claude-code": "UserPromptSubmit", "codex": "UserPromptSubmit", "qwen-code": "UserPromptSubmit",
+    "gemini-cli": "BeforeAgent", "copilot-cli": "userPromptSubmitted",
+}  # fmt: skip
+_STARTS = {
+    "claude-code": "SessionStart-startup", "codex": "SessionStart-startup", "qwen-code": "SessionStart-startup",
+    "gemini-cli": "SessionStart-startup", "copilot-cli": "sessionStart-new",
+}  # fmt: skip
+AGENTS = (*_PROMPTS, "cursor", "opencode")
+
+
+def typed(desk: Desk, text: str, agent: str = "claude-code", session: str = "s-1") -> dict[str, Any]:
+    """Return the payload of a prompt."""
+    return _of(desk, agent, session, _PROMPTS, "beforeSubmitPrompt", "chat.message") | {"prompt": text}
+
+
+def begun(desk: Desk, agent: str = "claude-code", session: str = "s-1", source: str = "") -> dict[str, Any]:
+    """Return the payload of a session's start."""
+    given = _of(desk, agent, session, _STARTS, "sessionStart", "session.created")
+    return given | ({"source": source} if source else {})
+
+
+def _of(
+    desk: Desk, agent: str, session: str, names: dict[str, str], cursor: str, opencode: str
+) -> dict[str, Any]:
+    if agent in names:
+        given = desk.payload(agent, names[agent])
+        return given | {"sessionId" if agent == "copilot-cli" else "session_id": session}
+    if agent == "cursor":
+        return {
+            "conversation_id": session, "generation_id": "g-1", "model": "m", "hook_event_name": cursor,
+            "cursor_version": "3.1.0", "workspace_roots": [desk.project], "user_email": None,
+            "transcript_path": None,
+        }  # fmt: skip
+    return {"hook_event_name": opencode, "session_id": session, "cwd": desk.project}
+
+
+def said_to_model(given: Any) -> str:
+    """Return the text in an answer of any form that reaches the model."""
+    assert isinstance(given, dict)
+    inner = given.get("hookSpecificOutput", given)
+    names = ("additionalContext", "additional_context", "contextModification")
+    return next((str(inner[name]) for name in names if name in inner), "")

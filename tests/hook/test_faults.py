@@ -1,0 +1,225 @@
+"""told's folder is missing, full, read-only, locked or broken: no agent ever notices more than silence."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.hook import faults
+from tests.hook.desk import (
+    ASKED,
+    PATIENCE,
+    TAUGHT,
+    Desk,
+    Said,
+    begun,
+    installed,
+    patient,
+    said_to_model,
+    typed,
+)
+from tests.hook.forms import context_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+_EVENTS = ("start", "prompt", "teach", "lock", "compact", "stop", "helper", "tool")
+
+
+@pytest.fixture
+def used(desk: Desk) -> Desk:
+    """A machine on which told has been used for a while."""
+    desk.prompt(TAUGHT, session="elsewhere")
+    assert desk.told("remember", "--lock", "--scope", "global", "Never run `git push --force`.").code == 0
+    desk.claude(("Move the cache to Redis", "Moved."), cwd=desk.project, session="0b5f2c1e-9d4a-4c57-8a30-1a2b3c4d5e6f")
+    assert desk.told("index").code == 0
+    desk.prompt(ASKED, session="shown")
+    return desk
+
+
+def _payload(desk: Desk, event: str) -> dict[str, Any]:
+    path = next(desk.home.glob(".claude/projects/*/*.jsonl"), desk.home)
+    common = {"tool_input": {"command": "git push --force"}, "transcript_path": str(path)}
+    prompts = {"teach": "Always run the tests with make check.", "lock": "/mem:lock Always use tabs here."}
+    return begun(desk, session="new") | typed(desk, prompts.get(event, ASKED), session="new") | common
+
+
+def _told_word(event: str) -> str:
+    return "prompt" if event in ("teach", "lock") else event
+
+
+def _quiet(said: Said, event: str) -> None:
+    """The agent goes on: exit code 0, nothing on standard error, and an answer that it can read or none."""
+    if event == "tool":
+        assert (said.code, said.err) == (0, "")
+        assert not said.out or said.json["hookSpecificOutput"]["permissionDecision"] == "ask"
+    else:
+        context_of(said, "claude-code", "UserPromptSubmit", prompt=True)
+
+
+def _survives(desk: Desk, **environ: str) -> None:
+    for event in _EVENTS:
+        _quiet(desk.hurried("claude-code", _told_word(event), _payload(desk, event), **environ), event)
+
+
+@pytest.mark.parametrize("broken", faults.BROKEN, ids=lambda one: one.__name__)
+def test_a_broken_folder_is_silence(used: Desk, broken: Callable[[Path], None]) -> None:
+    broken(used.told_home)
+    _survives(used, TOLD_DEBUG="1")
+
+
+def test_a_database_of_another_version_is_silence(used: Desk) -> None:
+    for name in ("memory.db", "sessions.db"):
+        connection = faults.apsw.Connection(str(used.told_home / name))
+        connection.execute("PRAGMA user_version=999")
+        connection.close()
+    _survives(used)
+
+
+def test_a_folder_that_others_write_to_is_not_waited_for(used: Desk) -> None:
+    with faults.held(used.told_home):
+        _survives(used)
+
+
+def test_a_folder_that_nobody_else_may_read_is_not_waited_for(used: Desk) -> None:
+    with faults.held_alone(used.told_home):
+        _survives(used)
+
+
+def test_what_was_said_while_others_wrote_is_not_lost_when_the_journal_was_free(used: Desk) -> None:
+    """The databases can be made again: only the journal counts."""
+    with faults.held(used.told_home):
+        pass
+    connection = faults.apsw.Connection(str(used.told_home / "memory.db"))
+    connection.execute("BEGIN IMMEDIATE")
+    used.call("claude-code", "prompt", _payload(used, "teach"))
+    connection.execute("ROLLBACK")
+    connection.close()
+    assert any("make check" in text for text in used.texts())
+
+
+def _full() -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+
+def _in_child(desk: Desk, event: str, before: Callable[[], None], **environ: str) -> Said:
+    done = subprocess.run(
+        installed("claude-code", _told_word(event)), input=json.dumps(_payload(desk, event)).encode(),
+        env=desk.environ | environ, cwd=desk.home, capture_output=True, timeout=PATIENCE, check=False,
+        preexec_fn=before,
+    )  # fmt: skip
+    return Said(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_a_full_disk_is_silence(used: Desk, fresh: bool) -> None:
+    """Not one byte more can be written to any file; Python ignores the signal for it, and so gets an error."""
+    if fresh:
+        shutil.rmtree(used.told_home)
+    for event in _EVENTS:
+        _quiet(_in_child(used, event, _full, TOLD_DEBUG="1"), event)
+
+
+def _read_only(folder: Path) -> tuple[str, ...]:
+    """Make a folder one that can only be read; return what to start a program with so that it holds."""
+    if os.geteuid():
+        for path in (folder, *folder.rglob("*")):
+            path.chmod(0o500 if path.is_dir() else 0o400)
+        return ()
+    script = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"'  # root may write anything else
+    return ("unshare", "-m", "sh", "-c", script, str(folder))
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_a_folder_that_may_only_be_read_is_no_trouble(used: Desk, fresh: bool) -> None:
+    if fresh:
+        shutil.rmtree(used.told_home)
+        used.told_home.mkdir()
+    before = _read_only(used.told_home)
+    if before and subprocess.run([*before, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("nothing can be mounted here")
+    answered = []
+    for event in _EVENTS:
+        said = used.start((*before, *patient("claude-code", _told_word(event))), _payload(used, event))
+        _quiet(said, event)
+        answered += [event] if said.out else []
+    for path in (used.told_home, *used.told_home.rglob("*")):
+        path.chmod(0o700)
+    assert fresh or "pnpm" in said_to_model(used.ask("codex", "start", begun(used, "codex", "later")))
+    assert fresh or {"start", "prompt", "tool"} <= set(answered)  # what is there can still be read
+
+
+def test_no_home_at_all_is_silence(used: Desk) -> None:
+    for name in ("HOME", "TOLD_HOME"):
+        used.environ.pop(name)
+    _survives(used)
+
+
+def test_a_home_that_is_nonsense_is_silence(used: Desk) -> None:
+    for home in ("relative/path", "~nobody-of-that-name", "/dev/null", "/proc", "x" * 5000):
+        for event in ("start", "teach", "stop"):
+            _quiet(used.hurried("claude-code", _told_word(event), _payload(used, event), TOLD_HOME=home), event)
+
+
+def test_a_folder_that_is_gone_is_silence(used: Desk) -> None:
+    """The agent's session goes on in a folder that was removed: its payload names it, and the hook starts there."""
+    gone = used.folder("code/gone")
+    words = installed("claude-code", "prompt")
+    for event in _EVENTS:
+        payload = json.dumps(_payload(used, event) | {"cwd": gone}).encode()
+        os.makedirs(gone, exist_ok=True)
+        script = 'cd "$0" && rmdir "$0" && exec "$@"'
+        done = subprocess.run(
+            ["sh", "-c", script, gone, *words[:-1], _told_word(event)], input=payload, env=used.environ,
+            capture_output=True, timeout=PATIENCE, check=False,
+        )  # fmt: skip
+        _quiet(Said(done.returncode, done.stdout.decode(), done.stderr.decode()), event)
+
+
+def test_nobody_reads_the_answer(used: Desk) -> None:
+    """The agent gave up: told's end of the pipe is closed, or there is none."""
+    for event in ("start", "prompt"):
+        raw = json.dumps(_payload(used, event)).encode()
+        words = installed("claude-code", event)
+        done = subprocess.run(
+            ["sh", "-c", 'exec "$@" >&-', "sh", *words], input=raw, env=used.environ, capture_output=True,
+            timeout=PATIENCE, check=False,
+        )  # fmt: skip
+        assert (done.returncode, done.stderr) == (0, b"")
+        process = subprocess.Popen(
+            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=used.environ
+        )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        process.stdin.write(raw)
+        process.stdin.close()
+        assert process.wait(PATIENCE) == 0
+        assert process.stderr.read() == b""
+        process.stderr.close()
+
+
+def test_a_hook_starts_no_other_program(used: Desk) -> None:
+    """Whatever it does: the audit of the interpreter sees every way to start one."""
+    watch = (
+        "import sys;sys.addaudithook(lambda name, _: name.startswith(('subprocess', 'os.fork', 'os.exec',"
+        " 'os.posix_spawn', 'os.spawn', 'os.system', 'os.startfile', 'socket.connect')) and sys.stderr.write(name));"
+    )
+    for event in _EVENTS:
+        *words, code, agent, _ = installed("claude-code", event)
+        said = used.start((*words, watch + code, agent, _told_word(event)), _payload(used, event))
+        _quiet(said, event)
+
+
+def test_a_trouble_is_noted_for_the_user_and_not_for_the_agent(used: Desk) -> None:
+    (used.told_home / "config.toml").write_text("learn = false\nnonsense = 1\n")
+    assert used.call("claude-code", "prompt", _payload(used, "teach")).is_silent
+    assert "nonsense" in (used.told_home / "hook.trouble").read_text()

@@ -1,0 +1,125 @@
+"""Many agents' hooks in the same moment, and one folder of told's: nothing that was said is lost."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+from uuid import NAMESPACE_URL, uuid5
+
+import apsw
+import pytest
+
+from tests.hook.desk import Desk, Said, begun, installed, patient, typed
+from tests.hook.forms import context_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_MANY = 32
+_AGENTS = ("claude-code", "codex", "gemini-cli", "copilot-cli")
+_NAMES = (
+    "amber birch cedar dahlia ebony fjord garnet hazel indigo jasper koala laurel maple nutmeg opal poplar quartz"
+    " raven saffron topaz umber violet walnut xenon yarrow zinnia alpaca badger condor dolphin ermine falcon"
+).split()
+
+
+def _rule(number: int) -> str:
+    return f"Always run the {_NAMES[number]} checker before a release."
+
+
+def _session(number: int) -> str:
+    return str(uuid5(NAMESPACE_URL, f"many {number}"))
+
+
+def _at_once(desk: Desk, words: Callable[[str, str], tuple[str, ...]], calls: list[tuple[str, str, Any]]) -> None:
+    """Start all, then give each its payload, so that they really run together; each must answer well."""
+    running = [
+        subprocess.Popen(
+            words(agent, event), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env=desk.environ, cwd=desk.home,
+        )
+        for agent, event, _ in calls
+    ]  # fmt: skip
+    for process, (_, _, payload) in zip(running, calls, strict=True):
+        assert process.stdin is not None
+        try:
+            process.stdin.write(json.dumps(payload).encode())
+            process.stdin.close()
+        except BrokenPipeError:
+            pass  # its time was up before it was given anything
+        process.stdin = None
+    for process, (agent, _, payload) in zip(running, calls, strict=True):
+        out, err = process.communicate(timeout=60)
+        name = payload.get("hook_event_name", "")
+        context_of(Said(process.returncode, out.decode(), err.decode()), agent, name, prompt=True)
+
+
+def _teaching(desk: Desk) -> list[tuple[str, str, Any]]:
+    agents = [_AGENTS[number % len(_AGENTS)] for number in range(_MANY)]
+    return [(one, "prompt", typed(desk, _rule(n), one, _session(n))) for n, one in enumerate(agents)]
+
+
+@pytest.mark.parametrize("fresh", [True, False])
+def test_thirty_two_prompts_at_once_are_all_kept(desk: Desk, fresh: bool) -> None:
+    """Where a machine is fast enough, and where nothing else ever held what was said."""
+    if not fresh:
+        desk.prompt("We use pnpm here, never npm.")
+    _at_once(desk, patient, _teaching(desk))
+    texts = desk.texts()
+    assert sorted(text for text in texts if "checker" in text) == sorted(map(_rule, range(_MANY)))
+    assert desk.told("health").code == 0
+
+
+def test_what_a_slow_machine_had_no_time_for_comes_from_the_transcripts(desk: Desk) -> None:
+    """As installed: some or all of them may run out of time. Each rule is there once in the end."""
+    calls = [("claude-code", "prompt", typed(desk, _rule(n), session=_session(n))) for n in range(_MANY)]
+    _at_once(desk, installed, calls)
+    now = datetime.now(UTC)
+    for number in range(_MANY):
+        desk.claude((_rule(number), "Understood."), at=now, cwd=desk.project, session=_session(number))
+    assert desk.told("index").code == 0
+    assert sorted(desk.texts()) == sorted(map(_rule, range(_MANY)))
+    assert {one["repeated"] for one in desk.memories()} == {0}
+
+
+def test_every_kind_of_hook_at_once_is_answered_well(desk: Desk) -> None:
+    desk.prompt("We use pnpm here, never npm.", session="elsewhere")
+    desk.claude(("Move the cache to Redis", "Moved."), cwd=desk.project, session=_session(0))
+    path = next(desk.home.glob(".claude/projects/*/*.jsonl"))
+    calls = []
+    for number, event in enumerate(("start", "prompt", "compact", "stop", "end", "helper") * 3):
+        payload = begun(desk, session=_session(number)) | {"prompt": f"Use npm. {_rule(number)}"}
+        calls.append(("claude-code", event, payload | {"transcript_path": str(path)}))
+    _at_once(desk, patient, calls)
+    asked = sorted(_NAMES[n] for n, (_, event, _) in enumerate(calls) if event == "prompt")
+    assert sorted(text.split()[3] for text in desk.texts() if "checker" in text) == asked
+    assert desk.told("health").code == 0
+
+
+def test_all_statements_of_a_prompt_are_kept_while_another_program_writes(desk: Desk) -> None:
+    """The journal is free, the database is not: it is brought up to date later."""
+    desk.prompt("We use pnpm here, never npm.", session="elsewhere")
+    connection = apsw.Connection(str(desk.told_home / "memory.db"))
+    connection.execute("BEGIN IMMEDIATE")
+    said = desk.call(
+        "claude-code", "prompt",
+        typed(desk, "Always use tabs for indentation.\nI prefer short answers.\nThe API lives in services/api."),
+    )  # fmt: skip
+    connection.execute("ROLLBACK")
+    connection.close()
+    context_of(said, "claude-code", "UserPromptSubmit", prompt=True)
+    assert len(desk.texts()) == 4
+
+
+def test_a_prompt_is_answered_while_another_program_writes(desk: Desk) -> None:
+    desk.prompt("We use pnpm here, never npm.", session="elsewhere")
+    connection = apsw.Connection(str(desk.told_home / "memory.db"))
+    connection.execute("BEGIN IMMEDIATE")
+    quiet = desk.call("claude-code", "prompt", typed(desk, "Install it with npm and run the build"))
+    teaching = desk.call("codex", "prompt", typed(desk, "Always use tabs. Install it with npm.", "codex"))
+    connection.execute("ROLLBACK")
+    connection.close()
+    assert "pnpm" in context_of(quiet, "claude-code", "UserPromptSubmit", prompt=True)
+    assert "pnpm" in context_of(teaching, "codex", "UserPromptSubmit", prompt=True)

@@ -1,0 +1,137 @@
+"""Whatever an agent sends: the hook understands it or says nothing, and never says more than it was given."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.hook.desk import AGENTS, PAYLOADS, Desk, installed
+from told.agents.dialects import EVENTS, context, typed, understood
+from told.guard.fence import CLOSING, OPENING, without
+from told.hook import answer
+from told.store.memory_json import decoded, encoded
+
+_FIELDS = sorted({name for path in PAYLOADS.glob("*/*.json") for name in json.loads(path.read_text())}) + [
+    "conversation_id", "workspace_roots", "cursor_version", "toolArgs", "tool_args", "directory", "command",
+]  # fmt: skip
+_TEXT = st.one_of(
+    st.text(),
+    st.sampled_from([
+        "No, we use pnpm here, never npm.", "/mem:lock Use tabs.", "/mem:correct a -> b", "/mem:", "/mem:lock",
+        "<told>", "</told>", "<hook_context>x</hook_context>", "<private>", "../../etc/passwd", "\x00", "\ud800",
+        "compact", "resume", "~", "/", "", "a\tb", "a\nb", "{", '{"command": "rm"}', "git push --force",
+    ]),
+)  # fmt: skip
+_JSON = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), _TEXT),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(_TEXT, inner, max_size=3)),
+    max_leaves=8,
+)
+_PAYLOAD = st.dictionaries(st.one_of(st.sampled_from(_FIELDS), st.text(max_size=5)), _JSON, max_size=8)
+_EVENT = st.one_of(st.sampled_from([*EVENTS, "SessionStart", "beforeSubmitPrompt", "Stop"]), st.text(max_size=12))
+_AGENT = st.one_of(st.sampled_from([*AGENTS, "cline", "windsurf"]), st.text(max_size=8))
+_QUICK = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+_PIECES = st.lists(
+    st.one_of(
+        st.sampled_from([OPENING, CLOSING, "<hook_context>", "</hook_context>", "<told", ">", "told>", "\n"]),
+        st.text(max_size=6),
+    ),
+    max_size=14,
+).map("".join)
+
+
+@_QUICK
+@given(agent=_AGENT, event=_EVENT, payload=_PAYLOAD)
+def test_no_payload_makes_the_hook_fail(desk: Desk, agent: str, event: str, payload: dict[str, Any]) -> None:
+    said = answer(agent, event, payload, desk.environ)
+    assert said == "" or isinstance(json.loads(said), dict)
+
+
+@_QUICK
+@given(agent=_AGENT, event=st.sampled_from(EVENTS), payload=_PAYLOAD, prompt=_TEXT)
+def test_no_prompt_makes_the_hook_fail(
+    desk: Desk, agent: str, event: str, payload: dict[str, Any], prompt: str
+) -> None:
+    given_ = payload | {"prompt": prompt, "session_id": "s", "cwd": desk.project}
+    said = answer(agent, event, given_, desk.environ)
+    assert said == "" or isinstance(json.loads(said), dict)
+
+
+@settings(max_examples=300, deadline=None)
+@given(text=_PIECES)
+def test_taking_out_what_told_said_never_adds_anything(text: str) -> None:
+    for found in (typed(text), without(text)):
+        assert len(found) <= len(text)
+        rest = iter(text)
+        assert all(letter in rest for letter in found)  # in the same order
+    assert OPENING in text or without(text) == text
+    assert OPENING in text or CLOSING in text or without(f"a{OPENING}{text}{CLOSING}b") == "ab"
+
+
+@settings(max_examples=200, deadline=None)
+@given(agent=_AGENT, event=_EVENT, payload=_PAYLOAD, text=st.text())
+def test_an_answer_is_always_json_that_holds_the_text(
+    agent: str, event: str, payload: dict[str, Any], text: str
+) -> None:
+    call = understood(agent, event, payload)
+    if call is None:
+        return
+    for name in ("agent", "event", "name", "session", "cwd", "prompt", "transcript", "source", "tool", "command"):
+        assert isinstance(getattr(call, name), str)
+    made = context(call, text)
+    assert json.loads(encoded(made)) == made
+    assert not made or text in json.dumps(made, ensure_ascii=False) or text in _strings(made)
+
+
+def _strings(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        return [text for one in value.values() for text in _strings(one)]
+    return [value] if isinstance(value, str) else []
+
+
+@settings(max_examples=200, deadline=None)
+@given(value=_JSON)
+def test_json_is_read_and_written_as_the_standard_library_does(value: Any) -> None:
+    text = json.dumps(value)
+    assert decoded(text) == json.loads(text)
+    assert json.loads(encoded(value)) == json.loads(text)
+
+
+@settings(max_examples=200, deadline=None)
+@given(text=st.text(max_size=40))
+def test_what_is_no_json_is_refused_like_there(text: str) -> None:
+    text = text.strip()
+    try:
+        expected = json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        with pytest.raises(ValueError):
+            decoded(text)
+        return
+    assert decoded(text) == expected
+
+
+def test_what_is_no_json_is_refused_in_an_interpreter_that_has_loaded_next_to_nothing() -> None:
+    texts = ("", "{", '{"a', '{"a": ', "[", "[1,", '"', "{0", "nul", "-", "[" * 5000)
+    program, *flags, code, _, _ = installed("", "")
+    paths = code.partition("sys.path")[2].partition(";")[0]
+    attempt = (
+        f"import sys;sys.path{paths};from told.store.memory_json import decoded\n"
+        "for text in sys.argv[1:]:\n    try: decoded(text)\n    except ValueError: print('refused')"
+    )
+    done = subprocess.run([program, *flags, attempt, *texts], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("refused\n" * len(texts), "")
+
+
+def _refuse(name: str) -> None:
+    raise ValueError(name)
+
+
+@pytest.fixture(autouse=True)
+def _anew(desk: Desk) -> None:
+    shutil.rmtree(desk.told_home, ignore_errors=True)

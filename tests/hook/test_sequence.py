@@ -1,0 +1,158 @@
+"""What a session is handed over its life: each thing once, again when it was lost, and never its own words."""
+
+from __future__ import annotations
+
+import json
+import time
+from datetime import UTC, datetime
+
+import pytest
+
+from tests.hook.desk import AGENTS, ASKED, TAUGHT, Desk, begun, said_to_model, typed
+
+_RULE = "We use pnpm here, never npm."
+
+
+def test_what_was_shown_is_not_shown_again_in_the_same_session(desk: Desk) -> None:
+    desk.prompt(TAUGHT, session="elsewhere")
+    assert "pnpm" in desk.prompt(ASKED)
+    assert desk.prompt(ASKED) == ""
+    assert "pnpm" in desk.prompt(ASKED, session="s-2")
+
+
+def test_what_the_start_showed_is_not_shown_again_at_a_prompt(desk: Desk) -> None:
+    desk.prompt(TAUGHT, session="elsewhere")
+    assert "pnpm" in said_to_model(desk.ask("claude-code", "start", begun(desk)))
+    assert desk.prompt(ASKED) == ""
+
+
+def test_what_was_shown_stays_known_when_the_journal_takes_it_over(desk: Desk) -> None:
+    """A stop moves the note of a session into the journal; another session's start moves all of them."""
+    desk.prompt(TAUGHT, session="elsewhere")
+    assert "pnpm" in desk.prompt(ASKED)
+    desk.ask("claude-code", "stop", begun(desk))
+    assert desk.prompt(ASKED) == ""
+    assert "pnpm" in desk.prompt(ASKED, session="s-2")
+    desk.ask("claude-code", "start", begun(desk, session="s-3"))
+    assert desk.prompt(ASKED, session="s-2") == ""
+    assert [one["times_shown"] for one in desk.memories()] == [2]  # to s-1 and s-2; s-3 goes on
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "codex", "qwen-code"])
+def test_after_a_compaction_it_is_shown_again(desk: Desk, agent: str) -> None:
+    desk.prompt(TAUGHT, session="elsewhere")
+    assert "pnpm" in desk.prompt(ASKED, agent)
+    assert desk.prompt(ASKED, agent) == ""
+    assert desk.ask(agent, "compact", begun(desk, agent)) == {}
+    again = said_to_model(desk.ask(agent, "start", begun(desk, agent, source="compact")))
+    assert "pnpm" in again
+    assert desk.prompt(ASKED, agent) == ""  # the start after the compaction has just said it
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_compaction_alone_is_enough(desk: Desk, agent: str) -> None:
+    """Some agents do not begin a session anew after one; the next prompt gets what was lost."""
+    desk.prompt(TAUGHT, session="elsewhere")
+    assert "pnpm" in desk.prompt(ASKED, agent)
+    desk.ask(agent, "stop", begun(desk, agent))
+    assert desk.ask(agent, "compact", begun(desk, agent)) == {}
+    assert "pnpm" in desk.prompt(ASKED, agent)
+    assert desk.prompt(ASKED, agent) == ""
+
+
+def test_a_compaction_of_one_session_is_none_of_another(desk: Desk) -> None:
+    desk.prompt(TAUGHT, session="elsewhere")
+    for session in ("s-1", "s-2"):
+        assert "pnpm" in desk.prompt(ASKED, session=session)
+    desk.ask("claude-code", "compact", begun(desk))
+    assert desk.prompt(ASKED, session="s-2") == ""
+    assert "pnpm" in desk.prompt(ASKED)
+
+
+def test_a_session_is_not_handed_back_what_it_said_itself(desk: Desk) -> None:
+    assert desk.prompt(TAUGHT) == ""
+    assert desk.prompt(ASKED) == ""
+    desk.ask("claude-code", "stop", begun(desk))
+    assert desk.prompt(ASKED) == ""
+
+
+def test_a_helper_is_told_what_holds_and_does_not_use_up_what_its_session_is_told(desk: Desk) -> None:
+    desk.prompt(TAUGHT, session="elsewhere")
+    helper = desk.payload("claude-code", "SubagentStart", session_id="s-1")
+    assert "pnpm" in said_to_model(desk.ask("claude-code", "helper", helper))
+    assert "pnpm" in desk.prompt(ASKED)
+
+
+def test_a_correction_takes_the_place_of_the_old_rule(desk: Desk) -> None:
+    desk.prompt("We deploy the API to staging with make ship.", session="one")
+    desk.prompt("Always use tabs for indentation.", session="one")
+    desk.prompt("Actually, always use spaces for indentation, not tabs.", session="two")
+    handed = said_to_model(desk.ask("codex", "start", begun(desk, "codex", "three")))
+    assert "spaces" in handed
+    assert "use tabs" not in handed.lower()
+    assert any("tabs" in one["text"] for one in desk.memories("--status", "superseded"))
+
+
+def test_a_locked_rule_stays_whatever_a_later_prompt_says(desk: Desk) -> None:
+    desk.prompt("/mem:lock Always use tabs for indentation.", session="one")
+    desk.prompt("Actually, always use spaces for indentation, not tabs.", session="two")
+    assert [one["text"] for one in desk.memories() if one["locked"]] == ["Always use tabs for indentation."]
+    handed = said_to_model(desk.ask("codex", "start", begun(desk, "codex", "three")))
+    assert "tabs" in handed
+    assert "spaces" not in handed
+
+
+def test_a_rule_of_one_project_is_not_handed_out_in_another(desk: Desk) -> None:
+    desk.prompt(TAUGHT, session="elsewhere")
+    other = typed(desk, ASKED) | {"cwd": desk.folder("code/other")}
+    assert desk.ask("claude-code", "prompt", other) == {}
+
+
+def test_a_folder_below_the_root_is_the_same_project(desk: Desk) -> None:
+    root = desk.repo("code/acme-api")
+    assert root == desk.project
+    desk.prompt(TAUGHT, session="elsewhere")
+    below = typed(desk, ASKED) | {"cwd": desk.folder("code/acme-api/web/src")}
+    assert "pnpm" in said_to_model(desk.ask("claude-code", "prompt", below))
+
+
+def test_a_prompt_is_learned_from_once_though_the_transcript_has_it_too(desk: Desk) -> None:
+    session = "0b5f2c1e-9d4a-4c57-8a30-1a2b3c4d5e6f"
+    desk.prompt(TAUGHT, session=session)
+    before = desk.memories()
+    assert [one["text"] for one in before] == [_RULE]
+    now = datetime.now(UTC)
+    desk.claude((TAUGHT, "Understood: pnpm it is."), at=now, cwd=desk.project, session=session)
+    path = next(desk.home.glob(f".claude/projects/*/{session}.jsonl"))
+    stop = desk.payload("claude-code", "Stop", session_id=session, transcript_path=str(path))
+    assert desk.call("claude-code", "stop", stop).is_silent
+    assert desk.told("index").code == 0
+    after = desk.memories()
+    assert [one["text"] for one in after] == [_RULE]
+    assert after[0]["repeated"] == 0
+    assert after[0]["confidence"] == before[0]["confidence"]
+    listed = desk.told("list", "--json", "--all-projects")
+    assert len(listed.json["sessions"]) == 1
+
+
+def test_a_prompt_that_the_hook_missed_is_learned_from_at_the_stop(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(time, "monotonic", lambda: 0.0)  # a machine that is quick enough
+    session = "0b5f2c1e-9d4a-4c57-8a30-1a2b3c4d5e6f"
+    desk.claude((TAUGHT, "Understood."), at=datetime.now(UTC), cwd=desk.project, session=session)
+    path = next(desk.home.glob(f".claude/projects/*/{session}.jsonl"))
+    stop = desk.payload("claude-code", "Stop", session_id=session, transcript_path=str(path))
+    assert desk.ask("claude-code", "stop", stop) == {}
+    assert "pnpm" in desk.prompt(ASKED, "codex", "other")
+
+
+def test_the_next_start_says_where_the_last_session_stopped(desk: Desk) -> None:
+    desk.claude(
+        ("Move the cache to Redis", "Moved the cache to Redis; the eviction policy is still open."),
+        at=datetime.now(UTC), cwd=desk.project, session="0b5f2c1e-9d4a-4c57-8a30-1a2b3c4d5e6f",
+    )  # fmt: skip
+    assert desk.told("index").code == 0
+    handed = said_to_model(desk.ask("codex", "start", begun(desk, "codex", "other")))
+    assert "Move the cache to Redis" in handed
+    assert json.dumps(handed).count("eviction policy") == 1

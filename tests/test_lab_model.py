@@ -1,0 +1,115 @@
+"""The scripted model speaks with every agent in its own language and keeps what reached it."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from lab import script
+from lab.briefs import briefs, holding
+from lab.model import Model, Request
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_SHELL = {"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]}
+_PATHS = {
+    "anthropic": "v1/messages",
+    "chat": "v1/chat/completions",
+    "responses": "v1/responses",
+    "gemini": "v1beta/models/gemini-2.5-pro:streamGenerateContent",
+}
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Iterator[Model]:
+    with Model(str(tmp_path)) as running:
+        yield running
+
+
+def _body(wire: str, text: str, *, tools: bool = True) -> dict[str, Any]:
+    if wire == "gemini":
+        declared = [{"functionDeclarations": [{"name": "run_shell_command", "parameters": _SHELL}]}]
+        return {"contents": [{"role": "user", "parts": [{"text": text}]}], "tools": declared if tools else []}
+    if wire == "responses":
+        named = {"type": "function", "name": "exec_command", "parameters": _SHELL}
+        message = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}
+        return {"stream": True, "input": [message], "tools": [named] if tools else []}
+    if wire == "anthropic":
+        offered = [{"name": "Bash", "input_schema": _SHELL}] if tools else []
+        content = [{"type": "text", "text": text}]
+        return {"stream": True, "messages": [{"role": "user", "content": content}], "tools": offered}
+    function = {"type": "function", "function": {"name": "bash", "parameters": _SHELL}}
+    said = {"role": "user", "content": text}
+    return {"stream": True, "messages": [said], "tools": [function] if tools else []}
+
+
+def _ask(model: Model, wire: str, body: dict[str, Any]) -> str:
+    request = urllib.request.Request(
+        f"{model.url('agent')}/{_PATHS[wire]}",
+        json.dumps(body).encode(),
+        {"content-type": "application/json"},
+    )
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        assert answer.headers["content-type"] == "text/event-stream"
+        text: str = answer.read().decode()
+    return text
+
+
+@pytest.mark.parametrize("wire", _PATHS)
+def test_every_language_gets_an_answer(model: Model, wire: str) -> None:
+    assert "All right, that is done." in _ask(model, wire, _body(wire, "Say hello."))
+
+
+@pytest.mark.parametrize("wire", _PATHS)
+def test_a_prompt_about_files_makes_it_call_the_shell_once(model: Model, wire: str) -> None:
+    said = _ask(model, wire, _body(wire, f"<reminder>x</reminder>{script.LIST_FILES} here."))
+    assert "ls" in said
+    assert any(name in said for name in ("tool_use", "tool_calls", "function_call", "functionCall"))
+
+
+@pytest.mark.parametrize("wire", _PATHS)
+def test_a_compaction_gets_a_summary(model: Model, wire: str) -> None:
+    said = _ask(model, wire, _body(wire, "Your task is to create a detailed summary of the conversation."))
+    assert "<summary>" in said
+    assert model.requests["agent"][0].kind == "summary"
+
+
+@pytest.mark.parametrize("wire", _PATHS)
+def test_a_full_context_is_reported_as_full(model: Model, wire: str) -> None:
+    assert str(script.FULL_TOKENS) in _ask(model, wire, _body(wire, f"{script.FULL_CONTEXT}."))
+
+
+@pytest.mark.parametrize("wire", _PATHS)
+def test_what_reached_it_is_kept_in_a_file(model: Model, wire: str, tmp_path: Path) -> None:
+    body = _body(wire, "<hook_context>added</hook_context>\n\nWhat is this?")
+    _ask(model, wire, body)
+    request = model.requests["agent"][0]
+    assert request.prompt == "What is this?"
+    assert request.has("added")
+    assert json.loads((tmp_path / "agent" / "0001-turn.json").read_text()) == body
+
+
+def test_requests_since_a_count_are_those_of_the_last_prompt(model: Model) -> None:
+    _ask(model, "chat", _body("chat", "One."))
+    before = model.count("agent")
+    _ask(model, "chat", _body("chat", "Two."))
+    assert [request.prompt for request in model.since("agent", before)] == ["Two."]
+
+
+def test_a_request_for_a_title_is_no_turn(model: Model) -> None:
+    _ask(model, "chat", _body("chat", "Say hello.", tools=False))
+    assert model.requests["agent"][0].kind == "title"
+
+
+def test_briefs_are_found_wherever_they_stand_and_however_they_are_escaped() -> None:
+    plain = Request("turn", {"system": ["a <told>\nuse pnpm\n</told> b"]}, "")
+    escaped = Request("turn", {"text": "<hook_context>&lt;told&gt;use pnpm&lt;/told&gt;</hook_context>"}, "")
+    assert briefs(plain) == ("<told>\nuse pnpm\n</told>",)
+    assert briefs(escaped) == ("<told>use pnpm</told>",)
+    assert holding([plain], "PNPM")
+    assert not holding([Request("turn", {"text": "use pnpm"}, "")], "pnpm")
