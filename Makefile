@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: install demo test check bench docs clean
+.PHONY: install demo test check bench agents docs clean
 
 # Compiled once here: an environment that forbids Python to write bytecode would make every call compile.
 install: $(VENV)/.installed
@@ -30,6 +30,11 @@ demo: install
 bench: install
 	@$(BIN)/python -m benchmarks ingest $(BENCH)
 	@$(BIN)/python -m benchmarks recall $(BENCH)
+	@$(BIN)/python -m benchmarks hook $(BENCH)
+
+# Runs the real agents, from npm, against a scripted model; writes what it saw into docs/agents.md. Needs Node.
+agents: install
+	@$(BIN)/python -m lab $(AGENTS)
 
 # The generated parts of docs/ and the examples in the README.
 docs: install

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from lab.quiet import wait_for_quiet
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -60,6 +62,7 @@ class Bench:
 
     def run(self, arguments: Sequence[str], more: Mapping[str, str] | None = None) -> Exchange:
         """Run the agent."""
+        wait_for_quiet()
         before = self.model.count(self.label)
         said = self.machine.run((self.program, *arguments), {**self.environ(), **(more or {})})
         return Exchange(said, tuple(self.model.since(self.label, before)))

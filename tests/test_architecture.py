@@ -18,11 +18,12 @@ SOURCE = Path(told.__file__).parent
 ROOMS = (
     ("__main__",), ("cli",), ("serve",), ("setup",), ("hook",), ("memory",), ("ingest",), ("agents",),
     ("sync",), ("journal",), ("search",), ("store",), ("guard",), ("settings",), ("model", "errors"),
-    ("record",), ("__init__",),
+    ("record", "snapshot"), ("__init__",),
 )  # fmt: skip
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
 
-MAY_CATCH_ALL = {"ingest/sweep.py"}  # one ingested item: a bad file never stops the others
+# One ingested item (a bad file never stops the others), the entry of a hook, and the handler of a request.
+MAY_CATCH_ALL = {"ingest/sweep.py", "hook/__init__.py", "serve/worker.py"}
 READS_ENVIRONMENT = ("cli/", "serve/", "hook/")
 # Where else the surroundings are read, and why. A line that goes away has to go away here, too.
 ENVIRONMENT_EXCEPTIONS = {
@@ -81,7 +82,8 @@ def imported_rooms(tree: ast.AST) -> list[tuple[int, str]]:
             room = rest.partition(".")[0]
             if top == "told":
                 # `from told import __version__` takes a name from the package itself, which is no room.
-                found.append((node.lineno, room if room in LEVEL or is_module(room) else "__init__"))
+                known = bool(room) and (room in LEVEL or is_module(room))
+                found.append((node.lineno, room if known else "__init__"))
     return found
 
 

@@ -5,8 +5,7 @@ made as always. It is read only if nobody but the user could have written it. Wh
 together in a pack.
 """
 
-from __future__ import annotations
-
+# Without the usual import from __future__: it has a file of its own, which every prompt would wait for.
 import sys
 
 TYPE_CHECKING = False
@@ -23,28 +22,27 @@ _DIGEST = _COUNT = 8  # bytes
 _OTHERS_MAY_WRITE = 0o022
 
 # What was made because no snapshot had it; the next snapshot is made of these.
-made_patterns: dict[tuple[Any, int], None] = {}
-made_tables: dict[str, Any] = {}
+made_patterns: "dict[tuple[Any, int], None]" = {}
+made_tables: "dict[str, Any]" = {}
 # What the packs have that were read so far.
-_patterns: dict[tuple[Any, int], tuple[Any, ...]] = {}
-_tables: dict[str, Any] = {}
+_patterns: "dict[tuple[Any, int], tuple[Any, ...]]" = {}
+_tables: "dict[str, Any]" = {}
 
 
-def pattern(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
+def pattern(text: "AnyStr", flags: int = 0) -> "re.Pattern[AnyStr]":
     """Return a compiled regular expression, without compiling it where a snapshot has it."""
     ready = _patterns.get((text, flags))
     if ready is not None:
         from _sre import compile as compiled  # type: ignore[import-not-found]
 
-        found: re.Pattern[AnyStr] = compiled(text, *ready)
-        return found
+        return compiled(text, *ready)  # type: ignore[no-any-return]
     import re
 
     made_patterns[text, flags] = None
     return re.compile(text, flags)
 
 
-def kept(name: str, make: Callable[[], T]) -> T:
+def kept(name: str, make: "Callable[[], T]") -> "T":
     """Return a table of strings and numbers that takes long to make, from the snapshot if that has it.
 
     Its module must be named first, so that a table is not taken from an older one: "told.guard.text:shown".
@@ -94,7 +92,7 @@ def use(path: str) -> bool:
     return True
 
 
-def opened(path: str) -> Snapshot | None:
+def opened(path: str) -> "Snapshot | None":
     """Open a snapshot; None if there is none of use. It stays open until the process ends."""
     import os
 
@@ -117,7 +115,7 @@ def opened(path: str) -> Snapshot | None:
     return None
 
 
-def packed(packs: list[dict[str, Any]], modules: dict[str, tuple[Any, ...]]) -> bytes:
+def packed(packs: "list[dict[str, Any]]", modules: "dict[str, tuple[Any, ...]]") -> bytes:
     """Return a snapshot as it is written.
 
     Args:
@@ -139,7 +137,7 @@ def packed(packs: list[dict[str, Any]], modules: dict[str, tuple[Any, ...]]) -> 
 class Snapshot:
     """An open snapshot, as Python imports modules from it."""
 
-    def __init__(self, packs: list[Any], modules: dict[str, Any], descriptor: int, start: int) -> None:
+    def __init__(self, packs: "list[Any]", modules: "dict[str, Any]", descriptor: int, start: int) -> None:
         self.modules = modules
         self._packs = packs
         self._codes: dict[str, Any] = {}
@@ -147,7 +145,7 @@ class Snapshot:
         self._descriptor = descriptor
         self._start = start
 
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:  # noqa: ARG002 - the protocol
+    def find_spec(self, name: str, path: "Any" = None, target: "Any" = None) -> "Any":  # noqa: ARG002 - the protocol
         """Say where a module is, for Python's own import."""
         entry = self.modules.get(name)
         if entry is None or not is_same(entry) or not self._has(name, entry[0]):
@@ -160,10 +158,10 @@ class Snapshot:
             spec.submodule_search_locations = [entry[1].rpartition("/")[0]]
         return spec
 
-    def create_module(self, spec: Any) -> None:
+    def create_module(self, spec: "Any") -> None:
         """Leave making the module to Python."""
 
-    def exec_module(self, module: Any) -> None:
+    def exec_module(self, module: "Any") -> None:
         """Run a module."""
         exec(self._codes.pop(module.__name__), module.__dict__)  # noqa: S102 - it is the module's own code
 
@@ -187,7 +185,7 @@ class Snapshot:
             _tables.update({name: tables[name] for name in same})
 
 
-def is_same(entry: tuple[Any, ...]) -> bool:
+def is_same(entry: "tuple[Any, ...]") -> bool:
     """Tell whether the source of a module is as it was when the snapshot was made."""
     import os
 

@@ -299,6 +299,6 @@ def test_an_agent_has_a_plain_name_and_a_short_label(agent: Agent) -> None:
 
 def test_no_two_agents_share_a_name() -> None:
     folder = Path(foreign.__file__).parent.parent / "agents"
-    shared = ("base", "dialects", "labels", "text", "wiring")
+    shared = ("base", "dialects", "events", "labels", "text", "wiring")
     modules = [path for path in folder.glob("[a-z]*.py") if path.stem not in shared]
     assert len(AGENTS | wired_agents()) == len(modules)

@@ -14,7 +14,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-_OF_AGENTS = ("CLAUDE", "CODEX", "COPILOT", "CURSOR", "GEMINI", "QWEN", "OPENCODE", "XDG_", "AI_AGENT", "TOLD_")
+_OF_AGENTS = (
+    "CLAUDE",
+    "CODEX",
+    "COPILOT",
+    "CURSOR",
+    "GEMINI",
+    "QWEN",
+    "OPENCODE",
+    "XDG_",
+    "AI_AGENT",
+    "TOLD_",
+)
 
 
 @pytest.fixture

@@ -7,17 +7,20 @@ import json
 import os
 import subprocess
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tests.cli.machine import Machine
 from told.hook import answer
 from told.setup.launch import launch
 
+if TYPE_CHECKING:
+    from told.agents.wiring import Launch
+
 PAYLOADS = Path(__file__).parent.parent / "data" / "hooks"
 PROJECT = "/home/dev/code/acme-api"  # where the recorded payloads come from
 TAUGHT = "No, we use pnpm here, never npm."
 ASKED = "Install the missing dependencies with npm and run the build"
-PATIENCE = 5  # seconds; a hook ends by itself far earlier, and a test fails if it does not
+PATIENCE = 10  # seconds; a hook ends by itself far earlier, and a test fails if it does not
 _RUN = "from told.hook import run;run()"
 
 
@@ -46,7 +49,7 @@ def installed(agent: str, event: str) -> tuple[str, ...]:
 
 
 @functools.cache
-def _launch() -> Any:
+def _launch() -> Launch:
     return launch()
 
 
@@ -124,39 +127,39 @@ class Desk(Machine):
 
 _PROMPTS = {
     "claude-code": "UserPromptSubmit", "codex": "UserPromptSubmit", "qwen-code": "UserPromptSubmit",
-    "gemini-cli": "BeforeAgent", "copilot-cli": "userPromptSubmitted",
+    "gemini-cli": "BeforeAgent", "copilot-cli": "userPromptSubmitted", "cursor": "beforeSubmitPrompt",
+    "opencode": "chat.message",
 }  # fmt: skip
 _STARTS = {
-    "claude-code": "SessionStart-startup", "codex": "SessionStart-startup", "qwen-code": "SessionStart-startup",
-    "gemini-cli": "SessionStart-startup", "copilot-cli": "sessionStart-new",
+    "claude-code": "SessionStart-startup", "codex": "SessionStart-startup",
+    "qwen-code": "SessionStart-startup", "gemini-cli": "SessionStart-startup",
+    "copilot-cli": "sessionStart-new", "cursor": "sessionStart", "opencode": "session.created",
 }  # fmt: skip
-AGENTS = (*_PROMPTS, "cursor", "opencode")
+AGENTS = tuple(_PROMPTS)
 
 
 def typed(desk: Desk, text: str, agent: str = "claude-code", session: str = "s-1") -> dict[str, Any]:
     """Return the payload of a prompt."""
-    return _of(desk, agent, session, _PROMPTS, "beforeSubmitPrompt", "chat.message") | {"prompt": text}
+    return _of(desk, agent, session, _PROMPTS[agent]) | {"prompt": text}
 
 
 def begun(desk: Desk, agent: str = "claude-code", session: str = "s-1", source: str = "") -> dict[str, Any]:
     """Return the payload of a session's start."""
-    given = _of(desk, agent, session, _STARTS, "sessionStart", "session.created")
+    given = _of(desk, agent, session, _STARTS[agent])
     return given | ({"source": source} if source else {})
 
 
-def _of(
-    desk: Desk, agent: str, session: str, names: dict[str, str], cursor: str, opencode: str
-) -> dict[str, Any]:
-    if agent in names:
-        given = desk.payload(agent, names[agent])
-        return given | {"sessionId" if agent == "copilot-cli" else "session_id": session}
+def _of(desk: Desk, agent: str, session: str, name: str) -> dict[str, Any]:
+    if agent == "opencode":  # what told's plugin makes of what opencode says
+        return {"hook_event_name": name, "session_id": session, "cwd": desk.project}
     if agent == "cursor":
         return {
-            "conversation_id": session, "generation_id": "g-1", "model": "m", "hook_event_name": cursor,
+            "conversation_id": session, "generation_id": "g-1", "model": "m", "hook_event_name": name,
             "cursor_version": "3.1.0", "workspace_roots": [desk.project], "user_email": None,
             "transcript_path": None,
         }  # fmt: skip
-    return {"hook_event_name": opencode, "session_id": session, "cwd": desk.project}
+    own = "sessionId" if agent == "copilot-cli" else "session_id"
+    return desk.payload(agent, name) | {own: session}
 
 
 def said_to_model(given: Any) -> str:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FILES = (
-    "memory.db", "sessions.db", "key", "places", "machine", "config.toml", "registry", "hook.log", "hook.trouble",
-    f"snapshot.{sys.implementation.cache_tag}",
+    "memory.db", "sessions.db", "key", "places", "machine", "config.toml", "registry", "hook.log",
+    "hook.trouble",    f"snapshot.{sys.implementation.cache_tag}",
 )  # fmt: skip
 
 

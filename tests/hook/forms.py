@@ -14,7 +14,15 @@ _MOST_CHARACTERS = 10_000  # Claude Code
 _MOST_BYTES = 10_000  # Codex
 _BUDGET = 450  # tokens of a brief
 _AROUND = 30  # tokens of the tags and the one line that says what it is
-_DECIDING = ("decision", "permission", "permissionDecision", "continue", "cancel", "stopReason", "modifiedPrompt")
+_DECIDING = (
+    "decision",
+    "permission",
+    "permissionDecision",
+    "continue",
+    "cancel",
+    "stopReason",
+    "modifiedPrompt",
+)
 
 
 def context_of(said: Said, agent: str, name: str, *, prompt: bool = False) -> str:
@@ -67,7 +75,8 @@ def denies(given: dict[str, Any]) -> bool:
     """Tell whether an answer could keep an agent from anything."""
     inner = given.get("hookSpecificOutput", {})
     return any(
-        place.get(name) not in (None, True if name == "continue" else None, False if name == "cancel" else None)
+        place.get(name)
+        not in (None, True if name == "continue" else None, False if name == "cancel" else None)
         for place in (given, inner)
         for name in _DECIDING
     )

@@ -1,8 +1,9 @@
-"""Every agent, at every moment, gets an answer in its own form, and is told in one what was said in another."""
+"""Every agent gets answers in its own form, and knows what was said in another."""
 
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 
@@ -60,9 +61,7 @@ def test_an_agent_may_call_a_moment_by_its_own_name(desk: Desk, agent: str) -> N
 
 @pytest.mark.parametrize("teacher", AGENTS)
 def test_what_is_said_in_one_agent_is_known_in_all_others(desk: Desk, teacher: str) -> None:
-    first = desk.call(teacher, "prompt", typed(desk, TAUGHT, teacher, "teaching"))
-    context_of(first, teacher, "", prompt=True) if not first.out else None
-    assert (first.code, first.err) == (0, "")
+    assert desk.call(teacher, "prompt", typed(desk, TAUGHT, teacher, "teaching")).is_silent
     assert desk.texts() == ["We use pnpm here, never npm."]
     for agent in AGENTS:
         if agent == teacher:
@@ -110,3 +109,12 @@ def test_an_agent_that_takes_no_context_is_only_listened_to(desk: Desk, agent: s
 def test_every_moment_without_anything_known_is_silence(desk: Desk) -> None:
     for event in EVENTS:
         assert desk.call("claude-code", event, begun(desk)).is_silent
+
+
+def test_the_command_at_the_terminal_does_the_same(desk: Desk) -> None:
+    desk.prompt(TAUGHT, session="elsewhere")
+    program = (sys.executable, "-m", "told", "hook")
+    said = desk.start((*program, "claude-code", "prompt"), typed(desk, ASKED))
+    assert not said.out or "pnpm" in context_of(said, "claude-code", "UserPromptSubmit", prompt=True)
+    for words in ((), ("claude-code",), ("claude-code", "nothing"), ("x", "prompt", "more")):
+        assert desk.start((*program, *words), b"{").is_silent

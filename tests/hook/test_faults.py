@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING, Any
 
+import apsw
 import pytest
 
 from tests.hook import faults
@@ -38,7 +39,11 @@ def used(desk: Desk) -> Desk:
     """A machine on which told has been used for a while."""
     desk.prompt(TAUGHT, session="elsewhere")
     assert desk.told("remember", "--lock", "--scope", "global", "Never run `git push --force`.").code == 0
-    desk.claude(("Move the cache to Redis", "Moved."), cwd=desk.project, session="0b5f2c1e-9d4a-4c57-8a30-1a2b3c4d5e6f")
+    desk.claude(
+        ("Move the cache to Redis", "Moved."),
+        cwd=desk.project,
+        session="0b5f2c1e-9d4a-4c57-8a30-1a2b3c4d5e6f",
+    )
     assert desk.told("index").code == 0
     desk.prompt(ASKED, session="shown")
     return desk
@@ -77,7 +82,7 @@ def test_a_broken_folder_is_silence(used: Desk, broken: Callable[[Path], None]) 
 
 def test_a_database_of_another_version_is_silence(used: Desk) -> None:
     for name in ("memory.db", "sessions.db"):
-        connection = faults.apsw.Connection(str(used.told_home / name))
+        connection = apsw.Connection(str(used.told_home / name))
         connection.execute("PRAGMA user_version=999")
         connection.close()
     _survives(used)
@@ -95,9 +100,7 @@ def test_a_folder_that_nobody_else_may_read_is_not_waited_for(used: Desk) -> Non
 
 def test_what_was_said_while_others_wrote_is_not_lost_when_the_journal_was_free(used: Desk) -> None:
     """The databases can be made again: only the journal counts."""
-    with faults.held(used.told_home):
-        pass
-    connection = faults.apsw.Connection(str(used.told_home / "memory.db"))
+    connection = apsw.Connection(str(used.told_home / "memory.db"))
     connection.execute("BEGIN IMMEDIATE")
     used.call("claude-code", "prompt", _payload(used, "teach"))
     connection.execute("ROLLBACK")
@@ -120,7 +123,7 @@ def _in_child(desk: Desk, event: str, before: Callable[[], None], **environ: str
 
 @pytest.mark.parametrize("fresh", [False, True])
 def test_a_full_disk_is_silence(used: Desk, fresh: bool) -> None:
-    """Not one byte more can be written to any file; Python ignores the signal for it, and so gets an error."""
+    """Not one byte more can be written to any file; Python ignores the signal for it, and gets an error."""
     if fresh:
         shutil.rmtree(used.told_home)
     for event in _EVENTS:
@@ -133,7 +136,9 @@ def _read_only(folder: Path) -> tuple[str, ...]:
         for path in (folder, *folder.rglob("*")):
             path.chmod(0o500 if path.is_dir() else 0o400)
         return ()
-    script = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"'  # root may write anything else
+    script = (
+        'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"'  # root may write anything else
+    )
     return ("unshare", "-m", "sh", "-c", script, str(folder))
 
 
@@ -165,11 +170,13 @@ def test_no_home_at_all_is_silence(used: Desk) -> None:
 def test_a_home_that_is_nonsense_is_silence(used: Desk) -> None:
     for home in ("relative/path", "~nobody-of-that-name", "/dev/null", "/proc", "x" * 5000):
         for event in ("start", "teach", "stop"):
-            _quiet(used.hurried("claude-code", _told_word(event), _payload(used, event), TOLD_HOME=home), event)
+            _quiet(
+                used.hurried("claude-code", _told_word(event), _payload(used, event), TOLD_HOME=home), event
+            )
 
 
 def test_a_folder_that_is_gone_is_silence(used: Desk) -> None:
-    """The agent's session goes on in a folder that was removed: its payload names it, and the hook starts there."""
+    """A session goes on in a folder that was removed: its payload names it, and the hook starts there."""
     gone = used.folder("code/gone")
     words = installed("claude-code", "prompt")
     for event in _EVENTS:
@@ -211,7 +218,8 @@ def test_a_hook_starts_no_other_program(used: Desk) -> None:
     """Whatever it does: the audit of the interpreter sees every way to start one."""
     watch = (
         "import sys;sys.addaudithook(lambda name, _: name.startswith(('subprocess', 'os.fork', 'os.exec',"
-        " 'os.posix_spawn', 'os.spawn', 'os.system', 'os.startfile', 'socket.connect')) and sys.stderr.write(name));"
+        " 'os.posix_spawn', 'os.spawn', 'os.system', 'os.startfile', 'socket.connect'))"
+        " and sys.stderr.write(name));"
     )
     for event in _EVENTS:
         *words, code, agent, _ = installed("claude-code", event)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.hook.desk import Desk, typed
+
+if TYPE_CHECKING:
+    from typing import Any
 
 _FORCE = "Never run `git push --force`."
 
@@ -62,38 +65,38 @@ def test_the_user_decides_what_it_does(desk: Desk, setting: str, decision: str) 
     assert _decided(desk, "git push --force origin main") == decision
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "git push --force", "git push origin main --force", "git -C /srv/app push --force", "sudo git push --force",
-        "cd app && git push --force", "make test; git push --force", "make test || git push --force",
-        "GIT_SSH_COMMAND='ssh -i k' git push --force", "FOO=1 BAR=2 git push --force", "env FOO=1 git push --force",
-        "/usr/bin/git push --force", 'git push "--force"', "git 'push' --force", "(git push --force)",
-        "if true; then git push --force; fi", "echo $(git push --force)", "git  push\t--force", "git push --force &",
-        "sudo -u deploy git push --force", "sudo -E git push --force", "nohup git push --force",
-        "timeout 60 git push --force", 'bash -c "git push --force"', "sh -lc 'cd x && git push --force'",
-        "xargs git push --force", "git push \\\n  --force", "git push --force | tee log", "eval git push --force",
-    ],
+_FORBIDDEN = (
+    "git push --force", "git push origin main --force", "git -C /srv/app push --force",
+    "sudo git push --force",     "cd app && git push --force", "make test; git push --force",
+    "make test || git push --force",
+    "GIT_SSH_COMMAND='ssh -i k' git push --force", "FOO=1 BAR=2 git push --force",
+    "env FOO=1 git push --force",     "/usr/bin/git push --force",
+    'git push "--force"', "git 'push' --force", "(git push --force)",
+    "if true; then git push --force; fi", "echo $(git push --force)", "git  push\t--force",
+    "git push --force &",     "sudo -u deploy git push --force", "sudo -E git push --force",
+    "nohup git push --force",
+    "timeout 60 git push --force", 'bash -c "git push --force"', "sh -lc 'cd x && git push --force'",
+    "xargs git push --force", "git push \\\n  --force", "git push --force | tee log", "eval git push --force",
 )  # fmt: skip
-def test_a_forbidden_command_is_found_however_it_is_run(desk: Desk, command: str) -> None:
-    _lock(desk, _FORCE)
-    desk.config('guard = "deny"\n')
-    assert _decided(desk, command) == "deny"
+_OTHERS = (
+    "git push", "git push origin main", "git status", "git push --force-with-lease", "git pull --force",
+    "echo 'never git push --force'", 'git commit -m "never git push --force"',
+    "grep -r 'git push --force' docs",
+    "gitk push --force", "legit push --force", "cat notes/git-push-force.md", "git fetch && git push",
+    "npm install --force", "git stash push && rm --force x",
+)  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "git push", "git push origin main", "git status", "git push --force-with-lease", "git pull --force",
-        "echo 'never git push --force'", 'git commit -m "never git push --force"', "grep -r 'git push --force' docs",
-        "gitk push --force", "legit push --force", "cat notes/git-push-force.md", "git fetch && git push",
-        "npm install --force", "git stash push && rm --force x",
-    ],
-)  # fmt: skip
-def test_another_command_is_left_alone(desk: Desk, command: str) -> None:
+def test_a_forbidden_command_is_found_however_it_is_run(desk: Desk) -> None:
     _lock(desk, _FORCE)
     desk.config('guard = "deny"\n')
-    assert _decided(desk, command) == ""
+    assert [command for command in _FORBIDDEN if _decided(desk, command) != "deny"] == []
+
+
+def test_another_command_is_left_alone(desk: Desk) -> None:
+    _lock(desk, _FORCE)
+    desk.config('guard = "deny"\n')
+    assert [command for command in _OTHERS if _decided(desk, command)] == []
 
 
 @pytest.mark.parametrize(
@@ -147,7 +150,9 @@ def test_what_a_rule_forbids_is_denied(desk: Desk, rule: str, command: str) -> N
         ("`git push` nie ohne Review.", "git push"),
     ],
 )
-def test_what_a_rule_allows_under_a_condition_is_only_asked_about(desk: Desk, rule: str, command: str) -> None:
+def test_what_a_rule_allows_under_a_condition_is_only_asked_about(
+    desk: Desk, rule: str, command: str
+) -> None:
     _lock(desk, rule)
     desk.config('guard = "deny"\n')
     assert _decided(desk, command) == "ask"
@@ -205,12 +210,15 @@ def test_each_agent_is_answered_in_its_own_form(desk: Desk) -> None:
         assert _FORCE in given["user_message"]
         given = _run(desk, "git push --force", "gemini-cli")
         assert given.get("decision", "ask") == decision
-        assert _FORCE in given.get("reason", given.get("systemMessage"))
+        assert _FORCE in given.get("reason", given.get("systemMessage", ""))
 
 
 def test_arguments_that_are_a_text_of_json_are_read(desk: Desk) -> None:
     _lock(desk, _FORCE)
-    given = typed(desk, "", "copilot-cli") | {"toolName": "bash", "toolArgs": '{"command": "git push --force"}'}
+    given = typed(desk, "", "copilot-cli") | {
+        "toolName": "bash",
+        "toolArgs": '{"command": "git push --force"}',
+    }
     assert desk.ask("copilot-cli", "tool", given)["permissionDecision"] == "ask"
 
 

@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 _MANY = 32
 _AGENTS = ("claude-code", "codex", "gemini-cli", "copilot-cli")
 _NAMES = (
-    "amber birch cedar dahlia ebony fjord garnet hazel indigo jasper koala laurel maple nutmeg opal poplar quartz"
-    " raven saffron topaz umber violet walnut xenon yarrow zinnia alpaca badger condor dolphin ermine falcon"
-).split()
+    "amber", "birch", "cedar", "dahlia", "ebony", "fjord", "garnet", "hazel",
+    "indigo", "jasper", "koala", "laurel", "maple", "nutmeg", "opal", "poplar",
+    "quartz", "raven", "saffron", "topaz", "umber", "violet", "walnut", "xenon",
+    "yarrow", "zinnia", "alpaca", "badger", "condor", "dolphin", "ermine", "falcon",
+)  # fmt: skip
 
 
 def _rule(number: int) -> str:
@@ -33,7 +35,9 @@ def _session(number: int) -> str:
     return str(uuid5(NAMESPACE_URL, f"many {number}"))
 
 
-def _at_once(desk: Desk, words: Callable[[str, str], tuple[str, ...]], calls: list[tuple[str, str, Any]]) -> None:
+def _at_once(
+    desk: Desk, words: Callable[[str, str], tuple[str, ...]], calls: list[tuple[str, str, Any]]
+) -> None:
     """Start all, then give each its payload, so that they really run together; each must answer well."""
     running = [
         subprocess.Popen(
@@ -105,7 +109,7 @@ def test_all_statements_of_a_prompt_are_kept_while_another_program_writes(desk: 
     connection.execute("BEGIN IMMEDIATE")
     said = desk.call(
         "claude-code", "prompt",
-        typed(desk, "Always use tabs for indentation.\nI prefer short answers.\nThe API lives in services/api."),
+        typed(desk, "Always use tabs here.\nI prefer short answers.\nThe API lives in services/api."),
     )  # fmt: skip
     connection.execute("ROLLBACK")
     connection.close()
@@ -115,6 +119,7 @@ def test_all_statements_of_a_prompt_are_kept_while_another_program_writes(desk: 
 
 def test_a_prompt_is_answered_while_another_program_writes(desk: Desk) -> None:
     desk.prompt("We use pnpm here, never npm.", session="elsewhere")
+    assert len(desk.texts()) == 1  # and the database has it
     connection = apsw.Connection(str(desk.told_home / "memory.db"))
     connection.execute("BEGIN IMMEDIATE")
     quiet = desk.call("claude-code", "prompt", typed(desk, "Install it with npm and run the build"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 
@@ -17,8 +18,8 @@ _SECRETS = (
     "hunter2-Tr0ub4dor&3",
 )
 _PROMPT = (
-    f"No, never commit the token {_SECRETS[0]} again, always use the vault. The API key is {_SECRETS[1]}, AWS is"
-    f" {_SECRETS[2]}, and the password={_SECRETS[3]}."
+    f"No, never commit the token {_SECRETS[0]} again, always use the vault. The API key is"
+    f" {_SECRETS[1]}, AWS is {_SECRETS[2]}, and the password={_SECRETS[3]}."
 )
 _EVENTS = ("start", "prompt", "compact", "compacted", "stop", "end", "helper", "tool")
 
@@ -59,7 +60,9 @@ def test_what_is_private_is_not_kept(desk: Desk) -> None:
 
 
 def test_a_private_part_that_is_never_closed_is_private_to_its_end(desk: Desk) -> None:
-    desk.prompt("Always use tabs here. <private> We always use the client name Zephyrine Corp.", TOLD_DEBUG="1")
+    desk.prompt(
+        "Always use tabs here. <private> We always use the client name Zephyrine Corp.", TOLD_DEBUG="1"
+    )
     assert b"Zephyrine" not in desk.every_byte()
 
 
@@ -86,11 +89,13 @@ def test_with_learning_off_the_users_own_command_still_counts(desk: Desk) -> Non
     assert desk.texts() == ["Always use tabs for indentation."]
 
 
-@pytest.mark.parametrize("config", ["learn = \n", "= false [[[", "learn = 'false'\n", "unknown = false\n", "\x00\xff"])
+@pytest.mark.parametrize(
+    "config", ["learn = \n", "= false [[[", "learn = 'false'\n", "unknown = false\n", "\x00\xff"]
+)
 def test_a_broken_config_is_silence(desk: Desk, config: str) -> None:
     desk.prompt(TAUGHT, session="elsewhere")
     desk.config(config)
-    for event in _EVENTS:
+    for event in ("start", "prompt", "stop", "tool"):
         payload = typed(desk, TAUGHT, session=event) | {"tool_input": {"command": "npm i"}}
         said = desk.hurried("claude-code", event, payload)
         assert (said.code, said.err) == (0, "")
@@ -107,3 +112,18 @@ def test_only_the_user_may_read_what_hooks_write(desk: Desk) -> None:
         for name in (*folders, *names):
             mode = stat.S_IMODE(os.lstat(os.path.join(folder, name)).st_mode)
             assert mode & 0o077 == 0, (name, oct(mode))
+
+
+@pytest.mark.parametrize("longest", [20_000, 32_000])
+def test_a_secret_is_not_cut_in_two_and_one_half_kept(desk: Desk, longest: int) -> None:
+    """A long text is cut somewhere; what is left of a secret there must not be taken for harmless."""
+    filler = "Always ask the vault first, never the wiki. " + "It is slow but sound. " * 2000
+    around = len(json.dumps(typed(desk, "")))
+    for number in range(14):
+        cut = longest - around - 20 + 30 * number if longest == 20_000 else longest - 20 - 2 * number
+        text = f"{filler[:cut]} {_SECRETS[0]} and {_SECRETS[0]} and {_SECRETS[0]} is it."
+        payload = typed(desk, text, session=f"s{number}")
+        assert desk.call("claude-code", "prompt", payload, TOLD_DEBUG="1").code == 0
+    found = desk.every_byte()
+    assert b"hook.log" in found
+    assert _SECRETS[0][:20].encode() not in found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -17,24 +17,34 @@ from told.guard.fence import CLOSING, OPENING, without
 from told.hook import answer
 from told.store.memory_json import decoded, encoded
 
-_FIELDS = sorted({name for path in PAYLOADS.glob("*/*.json") for name in json.loads(path.read_text())}) + [
+if TYPE_CHECKING:
+    from typing import Any
+
+_FIELDS = [
+    *sorted({name for path in PAYLOADS.glob("*/*.json") for name in json.loads(path.read_text())}),
     "conversation_id", "workspace_roots", "cursor_version", "toolArgs", "tool_args", "directory", "command",
 ]  # fmt: skip
 _TEXT = st.one_of(
     st.text(),
     st.sampled_from([
-        "No, we use pnpm here, never npm.", "/mem:lock Use tabs.", "/mem:correct a -> b", "/mem:", "/mem:lock",
-        "<told>", "</told>", "<hook_context>x</hook_context>", "<private>", "../../etc/passwd", "\x00", "\ud800",
-        "compact", "resume", "~", "/", "", "a\tb", "a\nb", "{", '{"command": "rm"}', "git push --force",
+        "No, we use pnpm here, never npm.", "/mem:lock Use tabs.", "/mem:correct a -> b",
+        "/mem:", "/mem:lock",         "<told>", "</told>", "<hook_context>x</hook_context>",
+        "<private>", "../../etc/passwd",
+        "\x00", "\ud800",         "compact", "resume", "~", "/", "", "a\tb", "a\nb", "{",
+        '{"command": "rm"}', "git push --force",
     ]),
 )  # fmt: skip
 _JSON = st.recursive(
-    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), _TEXT),
+    st.one_of(
+        st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), _TEXT
+    ),
     lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(_TEXT, inner, max_size=3)),
     max_leaves=8,
 )
 _PAYLOAD = st.dictionaries(st.one_of(st.sampled_from(_FIELDS), st.text(max_size=5)), _JSON, max_size=8)
-_EVENT = st.one_of(st.sampled_from([*EVENTS, "SessionStart", "beforeSubmitPrompt", "Stop"]), st.text(max_size=12))
+_EVENT = st.one_of(
+    st.sampled_from([*EVENTS, "SessionStart", "beforeSubmitPrompt", "Stop"]), st.text(max_size=12)
+)
 _AGENT = st.one_of(st.sampled_from([*AGENTS, "cline", "windsurf"]), st.text(max_size=8))
 _QUICK = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 _PIECES = st.lists(
@@ -82,7 +92,18 @@ def test_an_answer_is_always_json_that_holds_the_text(
     call = understood(agent, event, payload)
     if call is None:
         return
-    for name in ("agent", "event", "name", "session", "cwd", "prompt", "transcript", "source", "tool", "command"):
+    for name in (
+        "agent",
+        "event",
+        "name",
+        "session",
+        "cwd",
+        "prompt",
+        "transcript",
+        "source",
+        "tool",
+        "command",
+    ):
         assert isinstance(getattr(call, name), str)
     made = context(call, text)
     assert json.loads(encoded(made)) == made

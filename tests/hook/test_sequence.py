@@ -1,4 +1,4 @@
-"""What a session is handed over its life: each thing once, again when it was lost, and never its own words."""
+"""What a session is handed: each thing once, again when it was lost, and never its own words."""
 
 from __future__ import annotations
 
@@ -73,6 +73,12 @@ def test_a_session_is_not_handed_back_what_it_said_itself(desk: Desk) -> None:
     assert desk.prompt(TAUGHT) == ""
     assert desk.prompt(ASKED) == ""
     desk.ask("claude-code", "stop", begun(desk))
+    assert desk.prompt(ASKED) == ""
+
+
+def test_a_rule_that_is_said_again_is_not_handed_back_with_the_same_prompt(desk: Desk) -> None:
+    desk.prompt(TAUGHT, session="elsewhere")
+    assert desk.prompt(TAUGHT) == ""
     assert desk.prompt(ASKED) == ""
 
 
@@ -156,3 +162,13 @@ def test_the_next_start_says_where_the_last_session_stopped(desk: Desk) -> None:
     handed = said_to_model(desk.ask("codex", "start", begun(desk, "codex", "other")))
     assert "Move the cache to Redis" in handed
     assert json.dumps(handed).count("eviction policy") == 1
+
+
+def test_after_a_compaction_opencode_is_given_the_brief_for_its_system_prompt_again(desk: Desk) -> None:
+    """Its plugin keeps what the start said, and asks for it anew when a session was compacted."""
+    desk.prompt(TAUGHT, session="elsewhere")
+    assert "pnpm" in said_to_model(desk.ask("opencode", "start", begun(desk, "opencode")))
+    desk.ask("opencode", "compact", begun(desk, "opencode"))
+    payload = begun(desk, "opencode") | {"hook_event_name": "session.compacted"}
+    assert "pnpm" in said_to_model(desk.ask("opencode", "compacted", payload))
+    assert desk.prompt(ASKED, "opencode") == ""

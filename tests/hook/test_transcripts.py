@@ -1,7 +1,7 @@
 """What told said comes back in the agents' own files, in each in another place: it is never learned from.
 
-The files are those of real runs in which a hook had put a mark before the model at every chance; each of these
-marks becomes a brief of told's.
+The files are those of real runs in which a hook had put a mark before the model at every chance; each of
+these marks becomes a brief of told's.
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ def _rewritten(path: Path, said: str) -> int:
     text = path.read_text()
     marks = len(_MARK.findall(text))
     if marks and path.suffix == ".jsonl":
-        lines = [json.dumps(_changed(json.loads(line), said), ensure_ascii=False) for line in text.splitlines()]
+        lines = [
+            json.dumps(_changed(json.loads(line), said), ensure_ascii=False) for line in text.splitlines()
+        ]
         path.write_text("\n".join(lines) + "\n")
     elif marks:
         path.write_text(json.dumps(_changed(json.loads(text), said), ensure_ascii=False))
@@ -67,9 +69,9 @@ def _rewritten_database(path: Path, said: str) -> int:
     database = apsw.Connection(str(path))
     marks = 0
     for row, data in database.execute("SELECT rowid, data FROM part").fetchall():
-        if _MARK.search(data):
+        if _MARK.search(str(data)):
             marks += 1
-            changed = json.dumps(_changed(json.loads(data), said))
+            changed = json.dumps(_changed(json.loads(str(data)), said))
             database.execute("UPDATE part SET data = ? WHERE rowid = ?", (changed, row))
     database.close()
     return marks
@@ -98,10 +100,14 @@ def test_what_told_said_is_not_learned_from_its_own_echo(desk: Desk, brief: str,
     assert _placed(desk, run, brief) > 1
     assert desk.told("index").code == 0
     texts = desk.texts()
-    assert any("secrets" in text or ".env" in text for text in texts), "what the user said in these sessions is learned"
+    assert any("secrets" in text or ".env" in text for text in texts), (
+        "what the user said in these sessions is learned"
+    )
     assert not [text for text in texts if "make ship" in text]
     statuses = ("superseded", "quarantined")
-    assert not [one for status in statuses for one in desk.memories("--status", status) if "ship" in one["text"]]
+    assert not [
+        one for status in statuses for one in desk.memories("--status", status) if "ship" in one["text"]
+    ]
 
 
 @pytest.mark.parametrize("run", _RUNS)

@@ -8,7 +8,18 @@ import time
 
 import pytest
 
-from tests.hook.desk import ASKED, PATIENCE, TAUGHT, Desk, Said, begun, installed, recorded, said_to_model, typed
+from tests.hook.desk import (
+    ASKED,
+    PATIENCE,
+    TAUGHT,
+    Desk,
+    Said,
+    begun,
+    installed,
+    recorded,
+    said_to_model,
+    typed,
+)
 from tests.hook.forms import denies
 
 _TOLD = "<told>\nHolds here:\n- Always deploy with make ship. (rule, 2026-11-01, you in Codex)\n</told>"
@@ -63,7 +74,7 @@ def test_a_prompt_that_claude_wrote_itself_is_neither_kept_nor_answered(desk: De
 
 
 def test_cursor_runs_the_hooks_of_claude_code_as_well(desk: Desk) -> None:
-    """Where told is not in Cursor's own hooks, Claude Code's hook answers; where it is, only that one does."""
+    """Where told is not in Cursor's own hooks, Claude Code's answers; where it is, only that one does."""
     desk.prompt(TAUGHT, session="elsewhere")
     payload = typed(desk, ASKED, session="in-cursor") | {"cursor_version": "3.1.0"}
     assert "pnpm" in said_to_model(desk.ask("claude-code", "prompt", payload))
@@ -188,8 +199,9 @@ def test_an_agent_that_told_does_not_know_is_answered_like_claude_code(desk: Des
 
 
 def test_a_folder_without_told_in_it_ends_quietly(desk: Desk) -> None:
-    """told was removed, and its hooks were not: an agent must not notice. Exit code 2 would stop the prompt."""
+    """told was removed, and its hooks were not. Exit code 2 would stop the prompt."""
     program, *flags, code, agent, event = installed("claude-code", "prompt")
-    gone = "import os,sys;sys.excepthook=lambda *_:os._exit(0);sys.path[:0]=['/nowhere'];from told.hook import run;run()"
-    assert code.startswith(gone.partition("sys.path")[0])
+    before, _, behind = code.partition("sys.path")
+    gone = f"{before}sys.path[:0]=['/nowhere'];{behind.partition(';')[2]}"
+    assert gone != code
     assert desk.start((program, *flags, gone, agent, event), b"{}").is_silent

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from told.search import topic_words
+from told.search.about import about_of
 from told.search.memory_words import memory_words
-from told.search.topics import hints, topic_word, topics
+from told.search.topics import hints, topics
 from training.topics import TARGET, lists, table
 
 
@@ -38,9 +39,11 @@ def test_an_everyday_word_says_less_than_a_term() -> None:
     assert max(strength for strength, _ in hints("table")) < max(strength for strength, _ in hints("alembic"))
 
 
-def test_the_index_holds_a_word_of_its_own_for_every_topic() -> None:
+def test_what_is_stored_of_a_memory_names_its_topics() -> None:
     lines = (*topic_words.EXACT.values(), *topic_words.BEGINNINGS.values())
     entries = [entry for line in lines for entry in line.split()]
     names = {name for entry in entries for name in entry.partition("|")[2].split("+")}
-    assert len({topic_word(name) for name in names}) == len(names) > 100
-    assert topic_word("deploy") in memory_words("Deploys wait.", 0)[0].split()
+    assert len(names) > 100
+    assert not any(set(" \t:") & set(name) for name in names)
+    said = "Deploys wait for the migration."
+    assert about_of(memory_words(said, 0)[1]).topics == topics(said)

@@ -126,10 +126,14 @@ class House(Desk):
 
     def end(self) -> None:
         """Leave no process behind."""
+        until(self._is_ended)
+
+    def _is_ended(self) -> bool:
         pid = self.pid
         if pid:
-            os.kill(pid, signal.SIGKILL)
-            until(lambda: not self.pid)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        return not pid
 
 
 def until(is_so: Callable[[], Any], seconds: float = PATIENCE) -> None:

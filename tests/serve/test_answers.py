@@ -91,7 +91,7 @@ def test_a_damaged_database_is_made_anew(served: House) -> None:
 
 
 def test_it_leaves_when_tolds_folder_is_deleted_and_does_not_make_it_again(house: House) -> None:
-    pid = house.begin(idle=2)
+    pid = house.begin(first="import told.serve.service as it;it._EVERY=0.1;")
     house.say(TAUGHT)
     shutil.rmtree(house.told_home)
     until(lambda: not is_running(pid))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import select
 import shutil
 import signal
 import socket
@@ -19,8 +20,9 @@ import pytest
 
 import told
 from tests.hook.desk import ASKED, TAUGHT, typed
-from tests.serve.house import House, is_running, until, variables_of
+from tests.serve.house import PATIENCE, House, is_running, until, variables_of
 from told.errors import MissingError
+from told.hook import service as starting
 from told.hook.service import CALLERS, runs, spawn, wake
 from told.serve import control
 
@@ -91,7 +93,19 @@ def test_many_that_start_it_at_once_start_one(house: House) -> None:
     with ThreadPoolExecutor(8) as pool:
         pids = set(pool.map(lambda _: control.start(house.place, house.environ).pid, range(8)))
     assert pids == {house.pid}
+    until(lambda: _children() == pids)
     assert control.ping(house.place) is not None
+
+
+def _children() -> set[int]:
+    """Return the processes that this one started and that still run."""
+    found = set()
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            state = Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()
+            if int(state[1]) == os.getpid() and is_running(int(name)):
+                found.add(int(name))
+    return found
 
 
 def test_killed_it_is_noticed_and_comes_back_at_the_same_place(house: House) -> None:
@@ -182,7 +196,7 @@ def test_a_hung_one_is_told_apart_and_ended(house: House) -> None:
 
 
 def test_one_that_is_stuck_in_a_call_leaves(house: House) -> None:
-    pid = house.begin(idle=2, patience=0.2, first="import told.serve.service as it;it._STUCK=0.3;")
+    pid = house.begin(patience=0.2, first="import told.serve.service as it;it._STUCK=0.3;it._EVERY=0.1;")
     until(lambda: control.ping(house.place) is not None)
     os.mkfifo(house.told_home / "places")  # whoever reads this waits for ever
     assert house.post(typed(house, TAUGHT))[:2] == (204, b"")
@@ -197,7 +211,8 @@ def test_it_keeps_nothing_of_whoever_started_it(house: House) -> None:
     pid = house.begin()
     os.close(writing)
     try:
-        assert os.read(reading, 1) == b""  # nobody else holds the other end
+        assert select.select([reading], [], [], PATIENCE)[0]  # at its end: nobody else holds the other one
+        assert os.read(reading, 1) == b""
     finally:
         os.close(reading)
     assert set(variables_of(pid)) <= {"HOME", "TOLD_HOME", "TOLD_BACKGROUND", "TZ", "PATH"}
@@ -244,6 +259,17 @@ def test_looking_and_starting_and_stopping_at_once_never_hides_one(house: House)
         assert (house.pid, runs(house.place)) == (pid, True)
         assert control.stop(house.place)
         assert not is_running(pid)
+
+
+def test_only_the_file_whose_lock_one_has_is_removed(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = house.told_home / "service.lock"
+    path.write_text("1\n")
+    late = os.open(path, os.O_RDWR)  # opened when the old one was there, and only now locked
+    path.unlink()
+    path.write_text("2\n")
+    monkeypatch.setattr(starting, "hold_lock", lambda *_: late)
+    assert not runs(house.place)
+    assert path.read_text() == "2\n"
 
 
 def test_looking_whether_it_runs_leaves_nothing(house: House) -> None:

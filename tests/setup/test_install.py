@@ -227,6 +227,20 @@ def test_another_profile_takes_back_what_it_does_not_have(machine: Machine) -> N
     assert tree(machine.home) == before
 
 
+def test_hooks_that_hold_everywhere_are_not_written_into_a_project_besides(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop = project(machine)
+    monkeypatch.chdir(shop)
+    machine.told("install", "--agent", "codex")
+    machine.told("install", "--agent", "codex", "--scope", "project")
+    assert (shop / "AGENTS.md").exists()
+    assert not (shop / ".codex" / "hooks.json").exists()
+    assert "already wired" in machine.told("install", "--agent", "codex", "--scope", "project").out
+    machine.told("install", "--agent", "codex", "--scope", "project", "--profile", "minimal")
+    assert (shop / ".codex" / "hooks.json").exists(), "the user asked for it"
+
+
 def test_instructions_that_the_user_changed_are_left_alone(machine: Machine) -> None:
     claude(machine)
     machine.told("install")

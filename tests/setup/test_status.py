@@ -179,6 +179,16 @@ def test_the_project_of_the_current_folder_is_looked_at(
     assert "this project" not in machine.told("status").out
 
 
+def test_hooks_that_run_twice_are_noticed(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project(machine))
+    machine.told("install", "--agent", "codex", "--scope", "project")
+    assert "run twice" not in machine.told("status").out
+    machine.told("install", "--agent", "codex")
+    assert "Its hooks run twice here" in machine.told("status").out
+    machine.told("uninstall", "--agent", "codex", "--scope", "project")
+    assert "run twice" not in machine.told("status").out
+
+
 def test_what_the_user_changed_is_not_a_fault(machine: Machine) -> None:
     machine.told("install", "--agent", "claude")
     notes = machine.home / ".claude" / "CLAUDE.md"

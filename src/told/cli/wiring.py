@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from told.agents import wired_agents
-from told.agents.wiring import MINIMAL, PROJECT_SCOPE, USER_SCOPE, Entry
+from told.agents.wiring import MINIMAL, NO_HOOKS, PROJECT_SCOPE, USER_SCOPE, Entry
 from told.cli.output import count, to_json
 from told.cli.services import after_install, proposed
 from told.cli.wiring_wishes import PROFILES, SCOPES, ask, may_ask, named_agents, one_of, place_for, short
@@ -16,7 +16,7 @@ from told.setup.launch import folders
 from told.setup.ledger import Ledger
 from told.setup.parts import COMMANDS, HOOKS, folder_of_commands, found, owner, part
 from told.setup.snapshots import write_snapshot
-from told.setup.status import examine
+from told.setup.status import examine, has_hooks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,10 +77,16 @@ def _chosen(context: Context, arguments: Arguments) -> list[Agent]:
 
 
 def _as_wished(agent: Agent, place: Place, ledger: Ledger, profile: str) -> Place:
-    """Return the place with the profile that was asked for, or else the one that the agent has already."""
+    """Return the place with the profile that was asked for, or else the one that the agent has already.
+
+    An agent that has hooks for all projects gets none for this one besides: they would run twice.
+    """
     if not profile:
         wired = examine(agent, place, ledger)
         profile = wired.profile if wired.is_wired else MINIMAL
+        if place.scope == PROJECT_SCOPE and not wired.is_wired:
+            everywhere = examine(agent, replaced(place, scope=USER_SCOPE), ledger)
+            profile = NO_HOOKS if everywhere.is_wired and has_hooks(everywhere) else MINIMAL
     return replaced(place, profile=profile)
 
 

@@ -116,6 +116,10 @@ def _todo(agent: Agent, places: list[Place], wired: tuple[Wired, ...], ran: Ran 
         told.append(f"`told install --agent {agent.label}` wires it.")
     if ran is not None and ran.fault:
         told.append(f"The hook fails: {ran.fault}. Run `told install --agent {agent.label}`.")
+    if sum(map(has_hooks, wired)) > 1:
+        told.append(
+            f"Its hooks run twice here: `told uninstall --agent {agent.label} --scope project` ends that."
+        )
     for one in wired:
         told += [seen.note for seen in one.seen if seen.state == BROKEN]
         if one.needs_install:

@@ -1,7 +1,6 @@
 """What an agent runs at every prompt: reads its JSON, answers in its form, and always exits 0, in time."""
 
-from __future__ import annotations
-
+# Without the usual import from __future__: it has a file of its own, which every prompt would wait for.
 import gc
 import os
 import sys
@@ -21,7 +20,7 @@ _MOST = 4_000_000  # bytes of a call; a longer one is no prompt
 _unsettled: list[str] = []  # prompts of which it is not known yet whether they teach anything
 
 
-def run() -> NoReturn:
+def run() -> "NoReturn":
     """Answer the call on standard input, and leave, in time, with exit code 0, whatever happens."""
     gc.disable()  # nothing lives long enough here to be looked for
     if sys.argv[2:] == ["prompt"]:
@@ -38,8 +37,8 @@ def run() -> NoReturn:
 
 
 def answer(
-    agent: str, event: str, payload: Mapping[str, Any], environ: Mapping[str, str],
-    serving: Serving | None = None,
+    agent: str, event: str, payload: "Mapping[str, Any]", environ: "Mapping[str, str]",
+    serving: "Serving | None" = None,
 ) -> str:  # fmt: skip
     """Return what to print for a call; nothing where there is nothing to say.
 
@@ -67,7 +66,7 @@ def answer(
     return encoded(found) if found else ""
 
 
-def _answer(words: list[str], environ: Mapping[str, str]) -> str:
+def _answer(words: list[str], environ: "Mapping[str, str]") -> str:
     from told.store.memory_json import decoded
 
     raw = _read()
@@ -90,6 +89,10 @@ def _answer(words: list[str], environ: Mapping[str, str]) -> str:
 
 
 def _use_snapshot() -> None:
+    compiled = next((place for place in sys.path if place.endswith("lib-dynload")), "")
+    if compiled:  # nearly all that is not in the snapshot lies there: look there first
+        sys.path.remove(compiled)
+        sys.path.insert(0, compiled)
     from told.snapshot import path_in, use
 
     home = os.environ.get("TOLD_HOME") or f"{os.environ.get('HOME', '')}/.told"

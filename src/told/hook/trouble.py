@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 
+from told.errors import ToldError
 from told.settings import home_of
 
 TYPE_CHECKING = False
@@ -22,8 +23,8 @@ def note(error: BaseException, environ: Mapping[str, str]) -> None:
         path = os.path.join(home_of(environ), TROUBLE)
         with os.fdopen(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
             file.write(f"{time.time_ns() // 1_000_000} {text}\n")
-    except Exception:  # noqa: BLE001, S110 - a hook exits quietly, whatever happens
-        pass
+    except (OSError, ValueError, ToldError):
+        return  # a hook ends quietly, whatever happens
 
 
 def last(home: str) -> tuple[int, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from told.memory import _recall_layers as layers
 from told.record import record
 from told.search.analyse import terms_of
-from told.search.topics import LOOSE, LOOSE_SHARE, topic_word
+from told.search.topics import LOOSE, LOOSE_SHARE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def candidates(memories: Memories, prompt: Structure, ask: Ask) -> Near:
     worth = {row: told * layers.WORD_SHARE for row, told in words.items()}
     rarity = {}
     for name in sorted(prompt.topics, key=lambda name: (-prompt.topics[name], name))[:_MOST_TOPICS]:
-        found = memories.latest(topic_word(name), _LISTED, scopes=ask.scopes)
+        found = memories.by_topic(name, ask.scopes, _LISTED)
         rarity[name] = layers.rarity_of(sum(row >= oldest for row in found), count)
         told = rarity[name] * prompt.topics[name] * layers.TOPIC_SHARE
         for row in found:

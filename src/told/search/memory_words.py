@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from told.search.about import about_line
 from told.search.index_text import extra_words
-from told.search.topics import topic_word, topics
 
 
 def memory_words(text: str, at: int) -> tuple[str, str]:
@@ -14,5 +13,4 @@ def memory_words(text: str, at: int) -> tuple[str, str]:
         text: What it says.
         at: When it was said, in ms since 1970; 0 when unknown.
     """
-    named = [topic_word(name) for name in sorted(topics(text))]
-    return " ".join([extra_words(text, at), *named]).strip(), about_line(text)
+    return extra_words(text, at), about_line(text)

@@ -68,11 +68,6 @@ def topics(text: str) -> dict[str, float]:
     return found
 
 
-def topic_word(name: str) -> str:
-    """Return the word that stands for a topic in the index of memories; nobody says it."""
-    return f"toldtopic{name.replace('-', '')}0"
-
-
 def _base_seen(word: str) -> str:
     if len(_bases_seen) >= _MOST_SEEN:
         _bases_seen.clear()

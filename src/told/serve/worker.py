@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from queue import SimpleQueue
 from threading import Lock, Thread
@@ -121,3 +122,5 @@ class Worker:
         home = home_of(self._environ)
         self._kept.open(home, hurry=True)
         capture(Redactor(own_key(home)).redact(_WARM))
+        gc.collect()
+        gc.freeze()  # what was loaded stays, and need not be looked through ever again

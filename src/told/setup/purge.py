@@ -11,7 +11,7 @@ from told.setup.init import take_back
 
 _FILES = (
     "sessions.db", "memory.db", "key", "machine", "registry", "calls", "installed.json", "config.toml",
-    "lock", "service.", "hook.", "places",
+    "lock", "service.", "hook.", "places", "snapshot.",
 )  # fmt: skip
 _FOLDERS = ("journal", "archive", "checkpoints", "shown", "places")
 

@@ -206,6 +206,12 @@ class Memories(MemoryMatching):
         where = f"name IN ({_marks(names)}) AND scope IN ({_marks(scopes)})"
         return self._rows("entity_of", where, (*(name.lower() for name in names), *scopes), limit)
 
+    def by_topic(self, name: str, scopes: Sequence[str], limit: int) -> list[int]:
+        """Return the rows of the newest memories that a topic is named in."""
+        sql = "SELECT row FROM topic_of WHERE name = ? AND scope = ? ORDER BY row DESC LIMIT ?"
+        found = [row[0] for scope in scopes for row in rows(self._db, sql, (name, scope, limit))]
+        return sorted(found, reverse=True)[:limit]
+
     def of_session(self, session: str) -> list[int]:
         """Return the rows of memories that come from a session, the forgotten ones included."""
         return self._rows("evidence_of", "session = ?", (session,), -1)

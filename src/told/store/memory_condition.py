@@ -80,7 +80,7 @@ def _memories(connection: apsw.Connection) -> list[str]:
             if hash_of_row(values[:-1]) != values[-1]:
                 found.append(f"memory {values[1]} was changed")
                 continue
-            expected |= paths(values[0], memory_of(values[1:end]))
+            expected |= paths(values[0], memory_of(values[1:end]), values[-2])
         except (ValueError, TypeError):
             found.append(f"memory {values[1]} was changed")
     stored = {(table, *row) for table in PATHS for row in rows(connection, f"SELECT * FROM {table}")}

@@ -24,6 +24,7 @@ WRITTEN = ("row", *COLUMNS, "scope_word", "words", "extra", "about", "hash")
 # The tables that lead to a memory, and the columns that tell their rows apart.
 PATHS = {
     "trigger_of": ("kind", "value", "scope", "row"),
+    "topic_of": ("name", "scope", "row"),
     "entity_of": ("name", "scope", "row"),
     "evidence_of": ("session", "agent", "turn", "row"),
     "edge": ("source", "kind", "target", "at", "by"),
@@ -88,8 +89,14 @@ def memory_of(values: Sequence[Any]) -> Memory:
     return Memory(*fields)
 
 
-def paths(row: int, memory: Memory) -> set[tuple[Any, ...]]:
-    """Return the ways that lead to a memory: (table, its columns …)."""
+def paths(row: int, memory: Memory, about: str) -> set[tuple[Any, ...]]:
+    """Return the ways that lead to a memory: (table, its columns …).
+
+    Args:
+        row: Where it is stored.
+        memory: The memory.
+        about: What was worked out about it; its topics stand first, each with a figure behind a colon.
+    """
     found: set[tuple[Any, ...]] = {
         ("evidence_of", one.session, one.agent, one.turn, row) for one in memory.evidence if one.session
     }
@@ -97,4 +104,6 @@ def paths(row: int, memory: Memory) -> set[tuple[Any, ...]]:
     if memory.status == ACTIVE:
         found |= {("trigger_of", one.kind, one.value, memory.scope, row) for one in memory.triggers}
         found |= {("entity_of", name.lower(), memory.scope, row) for name in memory.entities}
+        topics = [one.rpartition(":")[0] for one in about.partition("\t")[0].split()]
+        found |= {("topic_of", name, memory.scope, row) for name in topics}
     return found

@@ -41,6 +41,9 @@ CREATE VIRTUAL TABLE memory_vocabulary USING fts5vocab(memory_words, row);
 CREATE TABLE trigger_of(
   kind TEXT NOT NULL, value TEXT NOT NULL, scope TEXT NOT NULL, row INTEGER NOT NULL,
   PRIMARY KEY(kind, value, scope, row)) WITHOUT ROWID;
+CREATE TABLE topic_of(
+  name TEXT NOT NULL, scope TEXT NOT NULL, row INTEGER NOT NULL,
+  PRIMARY KEY(name, scope, row)) WITHOUT ROWID;
 CREATE TABLE entity_of(
   name TEXT NOT NULL, scope TEXT NOT NULL, row INTEGER NOT NULL,
   PRIMARY KEY(name, scope, row)) WITHOUT ROWID;

@@ -83,7 +83,7 @@ class MemoryWriter:
             self._db.execute(_UPDATE, (*values[1:], row))
             if indexed != old.indexed:
                 self._pending += [(row, False, old.indexed), (row, True, indexed)]
-        self._change_paths(paths(row, old.memory) if old else set(), paths(row, memory))
+        self._change_paths(paths(row, old.memory, old.about) if old else set(), paths(row, memory, about))
 
     def drop(self, memory_id: str) -> None:
         """Remove a memory that turned out never to have been made."""
@@ -178,7 +178,7 @@ class MemoryWriter:
     def _remove(self, old: _Stored) -> None:
         self._db.execute("DELETE FROM memory WHERE row = ?", (old.row,))
         self._pending.append((old.row, False, old.indexed))
-        self._change_paths(paths(old.row, old.memory), set())
+        self._change_paths(paths(old.row, old.memory, old.about), set())
 
     def _change_paths(self, old: set[tuple[Any, ...]], new: set[tuple[Any, ...]]) -> None:
         for table, *values in old - new:
