@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -42,7 +43,7 @@ class Bench:
         self.agent = agent
         self.machine = machine
         self.model = model
-        self.label = f"{agent.name}-{id(self):x}"
+        self.label = f"{os.path.basename(machine.root)}-{agent.name}"
         self.program = shelf.installed(agent.program)
         self.path = shelf.path_for(agent.program)
         agent.prepare(self)

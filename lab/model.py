@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import threading
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -44,7 +45,8 @@ class Model:
     """The server; a context manager. `requests[label]` are the requests below `/label/`."""
 
     def __init__(self, folder: str) -> None:
-        """Keep the requests in `folder`, one file each."""
+        """Keep the requests in `folder`, one file each; those of an earlier run go."""
+        shutil.rmtree(folder, ignore_errors=True)
         self.requests: dict[str, list[Request]] = {}
         self._folder = folder
         self._lock = threading.Lock()

@@ -1,4 +1,4 @@
-"""Waits until a machine has time to spare: a hook that is cut off because others work says nothing about it."""
+"""Waits until the machine has time to spare: a hook that others keep from working says nothing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 
 _SPARE = 0.35  # of all cores
 _LOOK = 0.4  # seconds
-_PATIENCE = 25.0
+_PATIENCE = 12.0
 
 
 def wait_for_quiet() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING
 
 from lab.result import COLUMNS, Finding, Row
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 PAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs", "agents.md")
 BEGIN = "<!-- The table of the real agents: written by `make agents`. -->"
 END = "<!-- End of that table. -->"
+_FOLDERS = re.compile(r"(?<![\w.~/])(?:[A-Za-z]:)?[/\\](?:[^\s/\\]+[/\\])+")
 
 
 def markdown(rows: Sequence[Row], across: Mapping[str, Finding]) -> str:
@@ -64,7 +66,9 @@ def write(table: str, path: str = PAGE) -> None:
 
 
 def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+    """Return a row; no folder of the machine that it was made on, and nothing that ends a cell."""
+    clean = [_FOLDERS.sub("", " ".join(cell.replace("|", "/").split())) for cell in cells]
+    return f"| {' | '.join(clean)} |"
 
 
 def _short(finding: Finding) -> str:

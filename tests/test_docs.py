@@ -144,7 +144,8 @@ def kind_of(event: object) -> str:
 
 def test_every_setting_is_documented() -> None:
     keys = {"background": "`background`", "agents_off": "`agents.NAME.enabled`",
-            "agent_folders": "`agents.NAME.path`", "home": "`TOLD_HOME`", "learn": "`learn`"}  # fmt: skip
+            "agent_folders": "`agents.NAME.path`", "home": "`TOLD_HOME`", "learn": "`learn`",
+            "guard": "`guard`"}  # fmt: skip
     assert set(Settings._fields) == set(keys)  # type: ignore[attr-defined]
     assert [word for word in keys.values() if word not in SETTINGS_PAGE] == []
 

@@ -84,6 +84,13 @@ def test_the_table_says_yes_no_and_what_an_agent_does_not_allow() -> None:
     assert "it is lost" in table.plain([row], {})
 
 
+def test_nothing_of_the_machine_gets_into_the_docs() -> None:
+    found = dict.fromkeys(COLUMNS, Finding(False, "no | in /tmp/lab-x/home/.codex/hooks.json\nat all"))
+    told = table.markdown([Row("codex", "Codex", "1.2", "", found)], {})
+    assert "**no**: no / in hooks.json at all |" in told
+    assert "/tmp" not in told
+
+
 def test_a_tree_shows_every_change(tmp_path: Path) -> None:
     (tmp_path / "kept").write_text("same")
     before = tree(str(tmp_path))

@@ -231,3 +231,26 @@ def test_a_trouble_is_noted_for_the_user_and_not_for_the_agent(used: Desk) -> No
     (used.told_home / "config.toml").write_text("learn = false\nnonsense = 1\n")
     assert used.call("claude-code", "prompt", _payload(used, "teach")).is_silent
     assert "nonsense" in (used.told_home / "hook.trouble").read_text()
+
+
+def test_a_broken_database_of_memories_is_made_anew(used: Desk) -> None:
+    for number, broken in enumerate((b"noise" * 2000, b"")):
+        (used.told_home / "memory.db").write_bytes(broken)
+        said = used.call("claude-code", "prompt", typed(used, ASKED, session=f"s{number}"))
+        assert "pnpm" in said.out
+
+
+def test_a_start_is_answered_though_the_sessions_cannot_be_read(used: Desk) -> None:
+    for number, broken in enumerate((b"noise" * 2000, (used.told_home / "sessions.db").read_bytes()[:9000])):
+        (used.told_home / "sessions.db").write_bytes(broken)
+        said = used.call("claude-code", "start", begun(used, session=f"s{number}"))
+        assert "pnpm" in context_of(said, "claude-code", "SessionStart")
+
+
+def test_a_start_is_answered_though_nothing_can_be_written(used: Desk) -> None:
+    """What the last session was shown cannot be noted in the journal; that is no reason to say nothing."""
+    machine = used.told_home / "machine"
+    machine.unlink()
+    machine.mkdir()
+    said = used.call("claude-code", "start", begun(used))
+    assert "pnpm" in context_of(said, "claude-code", "SessionStart")

@@ -172,3 +172,24 @@ def test_after_a_compaction_opencode_is_given_the_brief_for_its_system_prompt_ag
     payload = begun(desk, "opencode") | {"hook_event_name": "session.compacted"}
     assert "pnpm" in said_to_model(desk.ask("opencode", "compacted", payload))
     assert desk.prompt(ASKED, "opencode") == ""
+
+
+@pytest.mark.parametrize("repo", [False, True])
+def test_a_folder_is_the_same_project_by_whatever_way_it_is_reached(desk: Desk, repo: bool) -> None:
+    if repo:
+        desk.repo("code/acme-api")
+    link = desk.home / "link"
+    link.symlink_to(desk.project)
+    desk.ask("claude-code", "prompt", typed(desk, TAUGHT, session="elsewhere") | {"cwd": str(link)})
+    ways = (str(link), desk.project, f"{desk.project}/", f"{link}/", f"{desk.project}/../acme-api")
+    for number, cwd in enumerate(ways):
+        start = begun(desk, session=f"start-{number}") | {"cwd": cwd}
+        assert "pnpm" in said_to_model(desk.ask("claude-code", "start", start)), cwd
+        prompt = typed(desk, ASKED, session=f"prompt-{number}") | {"cwd": cwd}
+        assert "pnpm" in said_to_model(desk.ask("claude-code", "prompt", prompt)), cwd
+
+
+def test_what_is_said_in_the_home_folder_holds_everywhere(desk: Desk) -> None:
+    """There is no project there."""
+    desk.ask("claude-code", "prompt", typed(desk, TAUGHT, session="elsewhere") | {"cwd": str(desk.home)})
+    assert "pnpm" in desk.prompt(ASKED)

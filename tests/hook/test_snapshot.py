@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # Says how many modules came from a snapshot, when the hook leaves.
 _COUNTING = (
     "import os,sys;leave=os._exit;"
-    "count=lambda:sum(type(getattr(one,'__loader__',0)).__name__=='Snapshot' for one in sys.modules.values());"
+    "count=lambda:sum(type(getattr(it,'__loader__',0)).__name__=='Snapshot' for it in sys.modules.values());"
     "os._exit=lambda code:(os.write(2,str(count()).encode()),leave(code));"
 )
 _EVENTS = ("start", "prompt", "compact", "stop", "end", "helper", "tool")

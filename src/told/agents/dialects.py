@@ -57,13 +57,15 @@ def understood(agent: str, event: str, payload: Mapping[str, Any]) -> Call | Non
     moment = event if event in EVENTS else _NAMES.get("".join(filter(str.isalnum, event)).lower(), "")
     if not moment:
         return None
+    inner = payload.get("tool_info")
+    inner = inner if isinstance(inner, dict) else {}
     roots = payload.get("workspace_roots") or payload.get("workspaceRoots")
     first = roots[0] if isinstance(roots, list) and roots else ""
     return Call(
         agent, moment, _text(payload, "hook_event_name", "hookEventName", "hookName") or event,
         _session(payload),
         _text(payload, "cwd", "directory", "workspace_path") or (first if isinstance(first, str) else ""),
-        typed(_text(payload, "prompt", "user_prompt", "userPrompt")),
+        typed(_text(payload, "prompt", "user_prompt", "userPrompt") or _text(inner, "user_prompt")),
         _text(payload, "transcript_path", "transcriptPath"),
         _text(payload, "source", "trigger", "reason"),
         _text(payload, "tool_name", "toolName"), *_tool_input(payload),

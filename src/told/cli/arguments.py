@@ -39,6 +39,7 @@ class Command:
     tier: int = 0  # how much it discloses: 1 orientation, 2 search, 3 whole texts
     learns: bool = False  # it is about memories, so what was said just now is read first
     rows: str = ""  # what a row of its output shows
+    bare: bool = False  # it is given the words as they are, and nothing is opened for it
 
 
 class Arguments:

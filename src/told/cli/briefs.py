@@ -33,7 +33,7 @@ def brief(context: Context, arguments: Arguments) -> int:
         if prompt:
             made = prompt_brief(
                 desk.memories, _ask(desk, prompt, tools=arguments.flag("tools")), context.fence,
-                budget=budget, session=session, since=context.now if arguments.flag("again") else 0,
+                budget=budget, session=session, since=context.now + 1 if arguments.flag("again") else 0,
             )  # fmt: skip
         else:
             from told.memory._brief_start import start_brief

@@ -232,13 +232,19 @@ COMMANDS = (
     Command(
         "service", "the background service that may answer prompts",
         "told.cli.services", "service", operand="start|stop|status", needs_operand=True, options=(JSON,),
-        rows="`told install --service` sets it up. It listens on this machine alone, answers only\n"
-        "hooks that have its token, and leaves when no agent has needed it for half an hour.",
+        rows="`told install --service` sets it up. It listens on this machine alone, answers\n"
+        "only hooks that have its token, and leaves after half an hour without any.",
     ),
     Command(
         "ping", "ask the background service whether it is there",
         "told.cli.services", "ping_service", options=(JSON,),
         rows="Ends with 0 if it answers, with 1 if it does not run, and with 3 if it hangs.",
+    ),
+    Command(
+        "hook", "what agents run: answers one call on standard input",
+        "told.cli.hooks", "hook", operand="AGENT EVENT", needs_operand=True, bare=True,
+        rows="EVENT: start, prompt, compact, compacted, stop, end, helper or tool, or what the\n"
+        "agent calls it. Always ends with 0, within 300 ms; with TOLD_DEBUG=1 it logs.",
     ),
     Command(
         "health", "whether everything works, and the one thing to do",

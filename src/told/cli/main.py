@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from told.cli.arguments import Arguments, Command
-    from told.cli.context import Context
 
 _TRIES = 2  # one for each database
 
@@ -57,10 +56,6 @@ def _main(words: list[str], environ: Mapping[str, str]) -> int:
 
         sys.stdout.write(help_text(words[1] if len(words) > 1 else ""))
         return 0
-    if words[0] == "hook" and not {"--help", "-h"} & set(words):
-        from told.cli.hooks import hook
-
-        hook(words[1:])
     if words[0] in ("--version", "-V", "version"):
         from told import __version__
 
@@ -78,6 +73,8 @@ def _main(words: list[str], environ: Mapping[str, str]) -> int:
 
         sys.stdout.write(help_text(command.name))
         return 0
+    if command.bare:
+        return _function(command)(words[1:])
     from told.cli.arguments import parse
 
     return _run(command, parse(command, words[1:]), environ)
@@ -132,9 +129,9 @@ def _run(command: Command, arguments: Arguments, environ: Mapping[str, str], *, 
     return code
 
 
-def _function(command: Command) -> Callable[[Context, Arguments], int]:
+def _function(command: Command) -> Callable[..., int]:
     __import__(command.module)  # importlib's own import would be twice as slow as what it imports
-    function: Callable[[Context, Arguments], int] = getattr(sys.modules[command.module], command.function)
+    function: Callable[..., int] = getattr(sys.modules[command.module], command.function)
     return function
 
 

@@ -11,9 +11,11 @@ from told.cli.output import to_json
 from told.cli.services import keep_for
 from told.cli.wiring_wishes import SCOPES, ask, may_ask, named_agents, one_of, place_for, short
 from told.errors import MissingError, UsageError
+from told.journal.files import has_places
+from told.journal.registry import registered
 from told.memory.authority import caller
 from told.serve.control import state
-from told.setup.foreign import FAILED, GONE, LEFT, REMOVED, RESTORED
+from told.setup.foreign import FAILED, GONE, LEFT, REMOVED, RESTORED, Outcome
 from told.setup.launch import launch
 from told.setup.ledger import Ledger
 from told.setup.place import project_root
@@ -23,7 +25,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from told.cli.arguments import Arguments
     from told.cli.context import Context
-    from told.setup.foreign import Outcome
 
 _SAID = {
     RESTORED: "as it was before told", REMOVED: "told's part is out", GONE: "told's part was gone already",
@@ -46,6 +47,8 @@ def uninstall(context: Context, arguments: Arguments) -> int:
             context.print("Nothing was changed.")
             return 0
     outcomes = _take_out(context, ledger, [agent.name for agent in named], scope)
+    if not named and not scope:
+        outcomes += _stop_ignoring(context.settings.home)
     failed = [one for one in outcomes if one.state == FAILED]
     stayed = ledger.owners()
     ended = keep_for(context, (), [one for one in state(context.settings.home).owners if one not in stayed])
@@ -71,6 +74,16 @@ def _take_out(context: Context, ledger: Ledger, names: list[str], scope: str) ->
     places = [place_for(context, one, started=started) for one in scopes if not scope or one == scope]
     agents = [agent for agent in wired_agents().values() if not names or agent.name in names]
     return [*outcomes, *sweep_out(agents, places, ledger)]
+
+
+def _stop_ignoring(home: str) -> list[Outcome]:
+    """Give back the `.gitignore` of projects that keep their own memories; these stay where they are."""
+    if not has_places(home):
+        return []
+    from told.setup.init import take_back
+
+    roots = [one.root for one in registered(home)]
+    return [Outcome(os.path.join(root, ".gitignore"), RESTORED) for root in roots if take_back(home, root)]
 
 
 def _report(context: Context, arguments: Arguments, outcomes: list[Outcome], *, purged: bool) -> None:

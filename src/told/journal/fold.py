@@ -82,7 +82,8 @@ def fold_family(family: str, operations: Iterable[Operation]) -> dict[str, Folde
         made[name] = folded
     for name in sorted(_forgotten(family, changes) - makers.keys()):
         ordered = in_order(one for one in changes if name in one.touched)
-        made[name] = _carried(Folded(Memory(name)), ordered)
+        first = next(one for _, one in ordered if one.kind == FORGET and one.memory == name)
+        made[name] = _carried(Folded(Memory(name, first.machine, first.number)), ordered)
     return made
 
 

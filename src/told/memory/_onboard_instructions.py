@@ -65,6 +65,9 @@ class Stated:
     weight: float  # how plainly it is a standing statement
 
 
+_OURS = ("<!-- told:begin", "<!-- told:end")  # around what `told install` wrote, which teaches nothing
+
+
 def instruction_files(tree: Tree) -> list[Document]:
     """Return the instruction files that are there, those in the project's own folder first."""
     below = [path for path in tree.files if path.endswith(_IN_FOLDERS)]
@@ -131,12 +134,15 @@ def _unwrapped(part: str) -> str:
 def _parts(document: Document) -> Iterator[tuple[int, str, str]]:
     """Yield (first line, heading, text) of the sections, long ones in pieces; front matter is left out."""
     heading, begin, kept, size = "", 0, list[str](), 0
-    fenced = False
+    fenced = ours = False
     start = behind_front_matter(document.lines)
     read = 0
     for number in range(start, len(document.lines)):
         line = document.lines[number]
         read += len(line) + 1
+        ours = (ours or _OURS[0] in line) and _OURS[1] not in line
+        if ours:
+            continue
         if read > _LONGEST:
             break
         fenced ^= line.lstrip().startswith(_FENCES)
