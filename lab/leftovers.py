@@ -5,6 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import time
+
+_PATIENCE = 5.0  # seconds until it is no longer asked but made to
 
 
 def running(home: str) -> dict[int, str]:
@@ -18,10 +21,16 @@ def running(home: str) -> dict[int, str]:
 
 
 def end(home: str) -> None:
-    """End what is still running there: some agents leave a service of their own behind."""
-    for number in running(home):
-        with contextlib.suppress(OSError):
-            os.kill(number, signal.SIGTERM)
+    """End what is still running there, and wait for it: some agents leave a service of their own behind."""
+    ends = time.monotonic() + _PATIENCE
+    asked = signal.SIGTERM
+    while (left := running(home)) and time.monotonic() < ends + _PATIENCE:
+        for number in left:
+            with contextlib.suppress(OSError):
+                os.kill(number, asked)
+        if time.monotonic() > ends:
+            asked = signal.SIGKILL
+        time.sleep(0.2)
 
 
 def _read(path: str) -> bytes:

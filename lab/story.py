@@ -54,6 +54,8 @@ def tell(bench: Bench) -> Row:
 
 
 def _home(bench: Bench) -> footprint.Tree:
+    """Return all files, with the agent at rest: what it left running must not write meanwhile."""
+    leftovers.end(bench.machine.home)
     return footprint.tree(bench.machine.home, bench.machine.told_home)
 
 
@@ -110,7 +112,7 @@ def _compacted(bench: Bench) -> Finding:
         return Finding(True)
     again = bench.resume(OTHER)
     if holding(again.turns[:1], CORRECTED):
-        return Finding(True, "at the next prompt")
+        return Finding(True, "once it is resumed")
     return Finding(False, "the correction is gone after it")
 
 

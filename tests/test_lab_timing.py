@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 from lab import leftovers, timing
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 
-def _transcript(home: Path, *records: dict[str, object]) -> None:
+def _transcript(home: Path, *records: Mapping[str, object]) -> None:
     folder = home / ".claude" / "projects" / "-home-dev-code-acme-api"
     folder.mkdir(parents=True)
     lines = [*map(json.dumps, records), "half a li"]

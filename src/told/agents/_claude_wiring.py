@@ -18,6 +18,7 @@ EVENTS = (
     ("SessionStart", START), ("UserPromptSubmit", PROMPT), ("PreCompact", COMPACT), ("Stop", STOP),
     ("SessionEnd", END), ("SubagentStart", HELPER),
 )  # fmt: skip
+_SERVED_SECONDS = 0.3  # a service that hangs must not be noticed
 GUARDED = "Bash|Edit|MultiEdit|Write|NotebookEdit"
 
 
@@ -57,5 +58,5 @@ def _served(place: Place, event: str) -> dict[str, Any]:
     """Return the hook that asks the background service; when that is away, Claude Code goes on without."""
     return {
         "type": "http", "url": f"{place.service}/told.hook/{NAME}/{event}",
-        "headers": {"Authorization": f"Bearer {place.token}"}, "timeout": 1,
+        "headers": {"Authorization": f"Bearer {place.token}"}, "timeout": _SERVED_SECONDS,
     }  # fmt: skip

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import time
 
+import apsw
+
+from told.errors import ToldError
 from told.store.database import open_database
 from told.store.schema import VERSION, migrate, version
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import apsw
-
     from told.hook.moment import Moment
     from told.store.memories import Memories
 
@@ -29,21 +30,23 @@ def open_sessions(home: str, *, make: bool = False) -> apsw.Connection | None:
     path = os.path.join(home, "sessions.db")
     if not os.path.exists(path) and not make:
         return None
-    connection = open_database(path, create=make)
-    connection.set_busy_timeout(_WAIT_MS)
-    if version(connection) != VERSION and not (make and version(connection) == 0 and migrate(connection)):
+    connection = None
+    try:
+        connection = open_database(path, create=make)
+        connection.set_busy_timeout(_WAIT_MS)
+        if version(connection) == VERSION or (make and version(connection) == 0 and migrate(connection)):
+            return connection
+    except (apsw.Error, ToldError):
+        pass  # damaged or locked: `told` itself mends it, and what is remembered can be said without it
+    if connection is not None:
         connection.close()
-        return None
-    return connection
+    return None
 
 
 def take_in(connection: apsw.Connection, moment: Moment) -> None:
     """Read the new part of the conversation, or of whatever changed where the agent names no file."""
     if moment.call.transcript and _is_known(connection, moment.call.transcript):
         return  # nothing was written since, and what reads it need not be loaded
-    import apsw
-
-    from told.errors import ToldError
     from told.guard.redact import Redactor
     from told.ingest.look import Look, look
     from told.ingest.sweep import Sweep
@@ -85,7 +88,6 @@ def learn_a_little(connection: apsw.Connection, memories: Memories, moment: Mome
     seconds = moment.began + _LEARNING - time.monotonic()
     if seconds <= 0 or not may_learn(home, moment.environ) or not Fresh(connection).is_waiting():
         return
-    from told.errors import ToldError
     from told.memory.authority import Caller
     from told.memory.intake import Intake
     from told.memory.pen import Pen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 from told.agents.dialects import context, listens_after_compaction
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 def answer_to(call: Call, environ: Mapping[str, str], serving: Serving | None = None) -> dict[str, Any]:
     """Do what a moment asks for, and return the answer; empty where nothing is to be said."""
     now = time.time_ns() // 1_000_000
+    if call.cwd:  # the same folder by whatever way it is named
+        call = replaced(call, cwd=os.path.realpath(call.cwd))
     moment = Moment(call, home_of(environ), environ, now, time.monotonic(), serving)
     if call.event == PROMPT:
         from told.hook.prompt import at_prompt

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from told.hook.catching_up import learn_a_little, open_sessions, take_in
 from told.hook.places import found_out
 from told.hook.shown import note_compaction, write_down
@@ -30,4 +28,4 @@ def at_rest(moment: Moment, *, compacting: bool) -> None:
     take_in(connection, moment)
     learn_a_little(connection, memories, moment)
     if call.cwd:
-        found_out(connection, home, os.path.realpath(call.cwd))
+        found_out(connection, home, call.cwd)

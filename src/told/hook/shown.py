@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _FOLDER = "shown"
 _SINCE = "since"
 _KEPT_MS = 7 * 86_400_000
+_HOUR_MS = 3_600_000
+_WRITTEN_WHOLE = ("key", "machine", "places")
 
 
 @record
@@ -76,6 +78,16 @@ def write_down(pen: Pen, now: int, *, own: str = "") -> None:
             os.remove(path)
         if found.memories and not is_old:
             _append(path, found.session, f"{found.since} {_SINCE}")
+
+
+def clear_left_behind(home: str, now: int) -> None:
+    """Remove files that a process was writing when it was cut off, once nobody can be writing them any more."""
+    for name in os.listdir(home):
+        kind, _, rest = name.partition(".")
+        if kind in _WRITTEN_WHOLE and rest.removesuffix(".new").isdigit():
+            path = os.path.join(home, name)
+            if now - os.stat(path).st_mtime_ns // 1_000_000 > _HOUR_MS:
+                os.remove(path)
 
 
 def _path(moment: Moment) -> str:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
-
 from told.agents.dialects import has_lost_briefs
 from told.agents.events import HELPER
+from told.errors import ToldError
 from told.guard.fence import Fence
 from told.guard.text import tokens
 from told.hook.catching_up import learn_a_little, open_sessions, take_in
 from told.hook.places import found_out
 from told.hook.service import wait, wake
-from told.hook.shown import note, note_compaction, write_down
+from told.hook.shown import clear_left_behind, note, note_compaction, write_down
 from told.journal.apply import open_memories
 from told.memory._brief_start import start_brief
 from told.memory.authority import Caller
@@ -42,14 +41,13 @@ def at_start(moment: Moment) -> str:
     connection = open_sessions(home)
     memories = open_memories(home, hurry=True)
     if call.event != HELPER:
-        pen = Pen(home, memories, now, Caller(CAPTURE))
-        write_down(pen, now)
+        _tidy(Pen(home, memories, now, Caller(CAPTURE)), now)
         if connection is not None:
             take_in(connection, replaced(moment, call=replaced(call, transcript="")))
             learn_a_little(connection, memories, moment)
     if has_lost_briefs(call):
         note_compaction(moment)
-    place = found_out(connection, home, _real(call.cwd))
+    place = found_out(connection, home, call.cwd)
     made = start_brief(
         memories, Reading(connection) if connection else None, _own_sessions(connection, place.scope, call),
         holding_in(memories, place.scope), Fence(own_key(home)), now=now,
@@ -61,8 +59,13 @@ def at_start(moment: Moment) -> str:
     return handed(made)
 
 
-def _real(folder: str) -> str:
-    return os.path.realpath(folder) if folder else ""
+def _tidy(pen: Pen, now: int) -> None:
+    """Write down what sessions were shown, and clear away what hooks that were cut off left behind."""
+    try:
+        write_down(pen, now)
+        clear_left_behind(pen.home, now)
+    except (ToldError, OSError):
+        return  # full, locked or read-only: a session starts all the same
 
 
 def _own_sessions(connection: apsw.Connection | None, scope: str, call: Call) -> Filter:

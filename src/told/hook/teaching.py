@@ -16,21 +16,21 @@ if TYPE_CHECKING:
     from told.hook.places import Here
     from told.store.memories import Memories
 
+_BEYOND = 8_000  # characters; a secret is not cut in two before it is seen
 _LONGEST = 32_000  # characters; the same as sessions keep of a message
 
 
 def learn_from(moment: Moment, place: Here, memories: Memories, key: bytes) -> list[str]:
-    """Keep what a prompt teaches; return the ids of the memories that it made."""
+    """Keep what a prompt teaches; return the ids of the memories that say it."""
     call, now = moment.call, moment.now
-    message = Redactor(key).redact(call.prompt[:_LONGEST])
+    message = Redactor(key).redact(call.prompt[: _LONGEST + _BEYOND])[:_LONGEST]
     pen = Pen(moment.home, memories, now, Caller(CAPTURE), hurry=True)
-    made = []
+    known = []
     for number, one in enumerate(capture(message)):
         said = Said(
             " ".join(one.text.split()), GLOBAL if one.scope == GLOBAL else place.scope, one.kind,
             quote=one.quote, agent=call.agent, session=call.session, at=now, about=one,
             seed=f"{call.agent}/{call.session}.{now}.{number}", certainty=one.certainty,
         )  # fmt: skip
-        new = take(pen, said, sync=True)
-        made += [new] if new else []
-    return made
+        known.append(take(pen, said, sync=True)[0])
+    return known

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from told.store.memory_records import Memory
 
 
-def take(pen: Pen, said: Said, *, sync: bool) -> str:
+def take(pen: Pen, said: Said, *, sync: bool) -> tuple[str, bool]:
     """Write a statement down, or count it for what is known; and end what it replaces.
 
     Args:
@@ -22,14 +22,14 @@ def take(pen: Pen, said: Said, *, sync: bool) -> str:
         sync: Whether it is on disk when this returns.
 
     Returns:
-        The id of the memory that was made; empty if it was known.
+        The id of the memory that says it, and whether it is a new one.
     """
     pen.begin_act()
     found = compare(pen.memories, said.text, said.scope, said.at, said.at)
     if found.repeats:
         _again(pen, said, found.repeats[0])
         pen.write(sync=sync)
-        return ""
+        return found.repeats[0].id, False
     against_locked = any(old.locked for old, _ in found.kept)
     made = write_down(pen, said, status=QUARANTINED if against_locked else "")
     for old, why in found.replaces:
@@ -43,7 +43,7 @@ def take(pen: Pen, said: Said, *, sync: bool) -> str:
 
             propose(pen, "correct", old.id, by=made, place=(said.agent, said.session))
     pen.write(sync=sync)
-    return made
+    return made, True
 
 
 def _again(pen: Pen, said: Said, old: Memory) -> None:

@@ -98,10 +98,9 @@ class Intake:
         for said in self._often.found(listened):
             heard += self._unknown(said.agent, said.session, [said])
         for said in sorted(heard, key=lambda one: (one.at, one.session, one.turn)):
-            if take(self._pen, said, sync=False):
-                self._new += 1
-            else:
-                self._known += 1
+            _, is_new = take(self._pen, said, sync=False)
+            self._new += is_new
+            self._known += not is_new
         marks = {one.name: one.next_n for one in listened if int(known.get(one.name, "0")) < one.next_n}
         if marks:
             self._pen.note(SET, "", **{SET: {CAPTURED: marks}})

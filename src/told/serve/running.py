@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 _IDLE = 1800.0  # seconds
-_PATIENCE = 0.3  # an agent that waits longer for an answer would rather go on
+_PATIENCE = 0.25  # an agent that waits for 0.3 seconds has to be told before
+_TO_LOAD = 2.0
 _LONGEST = 12 * 3600.0  # without a call, also if an agent is still there
 _TRIES, _PAUSE = 20, 0.01  # whoever looks whether it runs holds the lock for a moment
 _TO_FINISH = 0.5
@@ -43,8 +44,7 @@ def run(idle: float = _IDLE, patience: float = _PATIENCE) -> NoReturn:
         if listener is None:
             code = 1
         else:
-            os.write(lock, f"{os.getpid()}\n".encode())
-            successor = _served(listener, home, idle, patience)
+            successor = _served(listener, lock, home, idle, patience)
     finally:
         _clean_up(home, lock, stays=successor)
         if successor:
@@ -85,13 +85,15 @@ def _listener(home: str) -> socket | None:
     return listening(choice.port) if choice else None
 
 
-def _served(listener: socket, home: str, idle: float, patience: float) -> bool:
+def _served(listener: socket, lock: int, home: str, idle: float, patience: float) -> bool:
     """Answer until there is a reason to leave; tell whether a newer told should go on."""
     from told.serve.service import OUTDATED, STUCK, Service
 
     signal.signal(signal.SIGTERM, _stop)
     service = Service(listener, home, os.environ, patience)
     try:
+        service.load(_TO_LOAD)
+        os.write(lock, f"{os.getpid()}\n".encode())
         reason = service.serve(idle, lambda quiet: _is_wanted(home, quiet))
     except SystemExit:
         reason = ""

@@ -44,6 +44,10 @@ class Service:
         self._last = self._looked = time.monotonic()
         self._changed = 0.0  # when it was seen that a new told is there
 
+    def load(self, seconds: float) -> None:
+        """Wait until everything is loaded, but no longer than so many seconds."""
+        self._worker.ready.wait(seconds)
+
     def serve(self, idle: float, is_wanted: Callable[[float], bool]) -> str:
         """Answer until there is a reason to leave, and return that.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import time
 from queue import SimpleQueue
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 
 from told.hook.moment import Serving
 from told.serve.keeping import Kept
@@ -48,6 +48,7 @@ class Worker:
         self._environ = environ
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._kept = Kept()
+        self.ready = Event()
         self._since = 0.0  # when the call began that is being answered; 0 if none is
         self._thread = Thread(target=self._work, daemon=True)
         self._thread.start()
@@ -69,6 +70,7 @@ class Worker:
 
     def _work(self) -> None:
         self._guarded(None)
+        self.ready.set()
         while (job := self._jobs.get()) is not None:
             # One that nobody waits for any more is left to the end of the turn, which reads the transcript.
             if time.monotonic() < job.ends:

@@ -34,11 +34,20 @@ def open_database(path: str, *, create: bool) -> apsw.Connection:
         connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
         connection.set_busy_timeout(WAIT_MS)
         set_mapping(connection, 1 << 30)
+        _touch(connection)
     except (apsw.CantOpenError, apsw.ReadOnlyError):
         connection = _open_read_only(path)
     if create:
         _use_log(connection)
     return connection
+
+
+def _touch(connection: apsw.Connection) -> None:
+    """Read a first byte, which is when SQLite notices that it cannot write the log beside the file."""
+    try:
+        connection.execute("PRAGMA schema_version").fetchall()
+    except (apsw.BusyError, apsw.NotADBError, apsw.CorruptError):
+        return  # whoever reads more sees it, too
 
 
 def _use_log(connection: apsw.Connection) -> None:

@@ -53,7 +53,7 @@ def decoded(text: str) -> Any:
     """
     try:
         value, end = _scan(text, 0)
-    except (StopIteration, RecursionError):
+    except (StopIteration, RecursionError, SystemError):
         raise ValueError("no JSON") from None
     if end != len(text):
         raise ValueError("more than one value")
