@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 BUDGET = 450
 _BRIEF = re.compile(r"<told>.*?</told>", re.DOTALL)
+_QUOTED = re.compile(r"<(user|agent|tool) ([a-z2-7]{5})>.*?</\1 \2>", re.DOTALL)
 
 
 def briefs(request: Request) -> tuple[str, ...]:
@@ -32,6 +33,11 @@ def holding(requests: Iterable[Request], words: str) -> tuple[str, ...]:
         if found:
             return found
     return ()
+
+
+def own_words(brief: str) -> str:
+    """Return a brief without what it quotes: what is left are memories, and no record of a session."""
+    return _QUOTED.sub("", brief)
 
 
 def tokens(text: str) -> int:

@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from lab import footprint, leftovers, script
-from lab.briefs import BUDGET, briefs, holding, tokens
+from lab.briefs import BUDGET, briefs, holding, own_words, tokens
 from lab.result import COMPACTION, FILES, PROMPT, START, UNINSTALL, Finding, Row
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def tell(bench: Bench) -> Row:
     second = bench.begin(OTHER)
     third = bench.begin(QUESTION)
     row.findings[START] = _refused(bench, START) or _at_start(second, row)
+    row.also["learned by the next session"] = _refused(bench, START) or _learned(second)
     row.findings[PROMPT] = _refused(bench, PROMPT) or _at_prompt(second, third)
     row.findings[COMPACTION] = _refused(bench, COMPACTION) or _compacted(bench)
     row.also["budget"] = _within_budget(bench, row)
@@ -89,6 +90,12 @@ def _at_start(second: Exchange, row: Row) -> Finding:
         return Finding(False, "the correction is not in the first request of the next session")
     row.figures["tokens at start"] = tokens(found[0])
     return Finding(True)
+
+
+def _learned(second: Exchange) -> Finding:
+    """Tell whether it stands there as something that holds, not only as what was said last time."""
+    learned = any(CORRECTED in own_words(brief) for brief in holding(second.turns[:1], CORRECTED))
+    return Finding(learned, "" if learned else "only the last session is quoted, or nothing")
 
 
 def _at_prompt(second: Exchange, third: Exchange) -> Finding:

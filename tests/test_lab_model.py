@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lab import script
-from lab.briefs import briefs, holding
+from lab.briefs import briefs, holding, own_words
 from lab.model import Model, Request
 
 if TYPE_CHECKING:
@@ -113,3 +113,9 @@ def test_briefs_are_found_wherever_they_stand_and_however_they_are_escaped() -> 
     assert briefs(escaped) == ("<told>use pnpm</told>",)
     assert holding([plain], "PNPM")
     assert not holding([Request("turn", {"text": "use pnpm"}, "")], "pnpm")
+
+
+def test_what_a_brief_quotes_is_not_what_it_says_itself() -> None:
+    said = own_words("<told>\n- Last session: <user ps6wf>use pnpm</user ps6wf>\n- Never npm.\n</told>")
+    assert "pnpm" not in said
+    assert "Never npm." in said

@@ -27,6 +27,9 @@ made_tables: "dict[str, Any]" = {}
 # What the packs have that were read so far.
 _patterns: "dict[tuple[Any, int], tuple[Any, ...]]" = {}
 _tables: "dict[str, Any]" = {}
+_used: "list[Snapshot]" = []
+# What each step of a prompt needs, in the order of the packs.
+LOOK, RECALL, CAPTURE, TEACH, REST = range(5)
 
 
 def pattern(text: "AnyStr", flags: int = 0) -> "re.Pattern[AnyStr]":
@@ -89,7 +92,14 @@ def use(path: str) -> bool:
     if snapshot is None:
         return False
     sys.meta_path.insert(0, snapshot)
+    _used[:] = [snapshot]
     return True
+
+
+def ready(number: int) -> None:
+    """Run all modules of a pack at once: Python's own import would take longer to find each of them."""
+    for snapshot in _used:
+        snapshot.run(number)
 
 
 def opened(path: str) -> "Snapshot | None":
@@ -164,6 +174,23 @@ class Snapshot:
     def exec_module(self, module: "Any") -> None:
         """Run a module."""
         exec(self._codes.pop(module.__name__), module.__dict__)  # noqa: S102 - it is the module's own code
+
+    def run(self, number: int) -> None:
+        """Run the modules of a pack that nobody has loaded yet, those first that others need."""
+        self._has("", number)
+        for name in [one for one in self._codes if self.modules[one][0] == number]:
+            entry = self.modules[name]
+            if name in sys.modules or not is_same(entry):
+                continue
+            module = type(sys)(name)
+            module.__file__ = entry[1]
+            if entry[4]:
+                module.__path__ = [entry[1].rpartition("/")[0]]
+            sys.modules[name] = module
+            exec(self._codes.pop(name), module.__dict__)  # noqa: S102 - it is the module's own code
+            parent, _, last = name.rpartition(".")
+            if parent:
+                setattr(sys.modules[parent], last, module)
 
     def _has(self, name: str, number: int) -> bool:
         if number not in self._read:

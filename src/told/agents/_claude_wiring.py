@@ -18,7 +18,7 @@ EVENTS = (
     ("SessionStart", START), ("UserPromptSubmit", PROMPT), ("PreCompact", COMPACT), ("Stop", STOP),
     ("SessionEnd", END), ("SubagentStart", HELPER),
 )  # fmt: skip
-_SERVED_SECONDS = 0.3  # a service that hangs must not be noticed
+_SERVED_SECONDS = 0.25  # a service that hangs must not be noticed
 GUARDED = "Bash|Edit|MultiEdit|Write|NotebookEdit"
 
 

@@ -14,6 +14,7 @@ _NAME_LENGTH = 60
 _HARMLESS_BRACKET = "\u2039"
 # Around all that told hands to an agent, so that it is known again wherever the agent keeps it.
 OPENING, CLOSING = "<told>", "</told>"
+_ESCAPED_OPENING, _ESCAPED_CLOSING = "&lt;told&gt;", "&lt;/told&gt;"  # as some agents keep it
 
 
 class Fence:
@@ -69,7 +70,7 @@ def strip_fenced(text: str) -> str:
 
     An opening tag without its closing tag is left as it is.
     """
-    text = without(text)
+    text = without(without(text), _ESCAPED_OPENING, _ESCAPED_CLOSING)
     tags = [(start, end, text[start + 1 : end - 1]) for start, end in _tags(text)]
     closing: dict[str, int] = {}
     pairs: dict[int, int] = {}

@@ -93,10 +93,11 @@ def _use_snapshot() -> None:
     if compiled:  # nearly all that is not in the snapshot lies there: look there first
         sys.path.remove(compiled)
         sys.path.insert(0, compiled)
-    from told.snapshot import path_in, use
+    from told.snapshot import LOOK, path_in, ready, use
 
     home = os.environ.get("TOLD_HOME") or f"{os.environ.get('HOME', '')}/.told"
     use(path_in(home))
+    ready(LOOK)
 
 
 def _read() -> bytes:

@@ -11,6 +11,7 @@ from told.memory._recall_structure import below
 from told.memory.brief import handed, prompt_brief
 from told.memory.recall import Ask
 from told.memory.scopes import holding_in
+from told.snapshot import TEACH, ready
 from told.store.key import own_key
 
 TYPE_CHECKING = False
@@ -33,6 +34,7 @@ def brief_for(moment: Moment, asked: str, *, teaches: bool) -> str:
     seen = shown(moment)
     known = seen.memories
     if teaches:
+        ready(TEACH)
         from told.hook.teaching import learn_from
 
         known |= dict.fromkeys(learn_from(moment, place, memories, key), now)

@@ -31,16 +31,13 @@ def here(home: str, folder: str) -> Here:
     if line:
         _, scope, root = line.split("\t")
         return Here(scope, root)
-    from told.store.database import open_database
+    from told.hook.catching_up import open_sessions
 
-    path = os.path.join(home, "sessions.db")
-    if not os.path.exists(path):
-        return found_out(None, home, folder)
-    connection = open_database(path, create=False)
-    try:
-        return found_out(connection, home, folder)
-    finally:
+    connection = open_sessions(home)
+    place = found_out(connection, home, folder)
+    if connection is not None:
         connection.close()
+    return place
 
 
 def found_out(connection: apsw.Connection | None, home: str, folder: str) -> Here:

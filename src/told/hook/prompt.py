@@ -7,7 +7,7 @@ from told.memory._capture_gate import may_teach
 from told.memory._recall_quiet import quiet
 from told.search.topics import spoken
 from told.settings import may_learn
-from told.snapshot import load_apsw
+from told.snapshot import CAPTURE, RECALL, load_apsw, ready
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ def at_prompt(moment: Moment) -> str:
     if not teaches and quiet(asked, spoken(asked)):
         return ""
     load_apsw()
+    ready(RECALL)
     from told.hook.briefing import brief_for  # for many prompts their words are enough
 
     return brief_for(moment, asked, teaches=teaches)
@@ -38,6 +39,7 @@ def at_prompt(moment: Moment) -> str:
 
 def _says_something(prompt: str) -> bool:
     """Tell whether there is a statement in it; secrets are still there, so nothing of it may be kept."""
+    ready(CAPTURE)
     from told.memory.capture import capture
 
     return bool(capture(prompt))

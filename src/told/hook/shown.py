@@ -81,7 +81,7 @@ def write_down(pen: Pen, now: int, *, own: str = "") -> None:
 
 
 def clear_left_behind(home: str, now: int) -> None:
-    """Remove files that a process was writing when it was cut off, once nobody can be writing them any more."""
+    """Remove files that a process was writing when it was cut off, an hour after."""
     for name in os.listdir(home):
         kind, _, rest = name.partition(".")
         if kind in _WRITTEN_WHOLE and rest.removesuffix(".new").isdigit():

@@ -33,12 +33,16 @@ class Near:
     rarity: dict[str, float]  # of the prompt's topics
 
 
-def candidates(memories: Memories, prompt: Structure, ask: Ask) -> Near:
-    """Return rows worth a look, and how rare what they share with the prompt is."""
+def candidates(memories: Memories, prompt: Structure, ask: Ask, *, by_meaning: bool = False) -> Near:
+    """Return rows worth a look, and how rare what they share with the prompt is.
+
+    What is locked is looked at however many others fit better: if it shares anything with the prompt, or if its
+    meaning may be near.
+    """
     count, oldest = memories.span(ask.scopes, _SAMPLE)
     words: dict[int, float] = {}
     for term in terms_of(prompt.text, _MOST_TERMS):
-        found = memories.latest(term, _LISTED, scopes=ask.scopes)
+        found = memories.with_term(term, _LISTED, scopes=ask.scopes)
         told = layers.rarity_of(sum(row >= oldest for row in found), count) if found else 0.0
         told *= LOOSE_SHARE if term.strip('"') in LOOSE else 1.0
         for row in found:
@@ -53,7 +57,8 @@ def candidates(memories: Memories, prompt: Structure, ask: Ask) -> Near:
             worth[row] = worth.get(row, 0.0) + told
     best = sorted([(-told, -row) for row, told in worth.items()])[:_LOOKED_AT]
     rows = dict.fromkeys([-row for _, row in best])
-    rows.update(dict.fromkeys(memories.locked(ask.scopes, _LOCKED)))
+    locked = memories.locked(ask.scopes, _LOCKED)
+    rows.update(dict.fromkeys(locked if by_meaning else [row for row in locked if row in worth]))
     if prompt.folder or prompt.paths:
         places = list(dict.fromkeys(_prefixes(prompt)))
         rows.update(dict.fromkeys(memories.by_trigger("path", places, ask.scopes, _PLACED)))

@@ -115,9 +115,10 @@ def day(at: int) -> str:
     if at <= 0:
         return "undated"
     try:
-        return time.strftime("%Y-%m-%d", time.localtime(at // 1000))
+        year, month, date = time.localtime(at // 1000)[:3]
     except (OverflowError, ValueError, OSError):
         return "undated"
+    return f"{year}-{month:02}-{date:02}"
 
 
 def shown_payload(brief: Brief, session: str) -> dict[str, object]:

@@ -82,7 +82,7 @@ def recall(memories: Memories, ask: Ask, meaning: Meaning | None = None) -> Reca
     prompt = structure(ask.prompt, ask.folder)
     if prompt.quiet:
         return Recall(prompt, (), ())
-    near = candidates(memories, prompt, ask)
+    near = candidates(memories, prompt, ask, by_meaning=meaning is not None)
     loaded = memories.load(near.rows)
     about = {one.id: about_of(memories.about(one)) for one in loaded.values()}
     shared = layers.by_topics(prompt, {row: about[one.id].topics for row, one in loaded.items()}, near.rarity)

@@ -16,8 +16,10 @@ _SCRIPT = (
     "import sys; sys.path[:0] = {places!r};"
     "from told.setup import snapshots; snapshots.{function}({scratch!r}, {target!r})"
 )
-# What is said, in the order of how often that happens; each step has a pack of its own.
+# What is said, in the order of how often that happens; each step has a pack of its own. `told.snapshot` has
+# names for them.
 _STEPS = (
+    ("thanks",),
     ("why does the webhook fail in src/billing/webhook.py", "run the tests and fix what is slow in the API"),
     ("ship it now and tell me when people can log in again",),
     (
@@ -124,7 +126,7 @@ class _Packs:
     def close(self) -> None:
         """Make a pack of what is new."""
         codes = {}
-        for name, module in sorted(sys.modules.items()):
+        for name, module in sys.modules.items():  # in the order in which they were ready
             path = getattr(module, "__file__", None) or ""
             if name in self._before or name in self.modules or not _is_ours(name) or not path.endswith(".py"):
                 continue

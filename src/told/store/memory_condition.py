@@ -9,12 +9,13 @@ from told.store.database import rows
 from told.store.expected import layout_damage, structure_damage, words_damage
 from told.store.memory_rows import COLUMNS, INDEXED, PATHS, WRITTEN, hash_of_row, memory_of, paths
 from told.store.memory_schema import migrate
+from told.store.memory_tokens import tokens_with
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_OTHERS = ("shown", "noted", "orphan")
+_OTHERS = ("shown", "noted", "orphan", "word_of")
 _MEMORIES = f"SELECT {', '.join(WRITTEN)} FROM memory ORDER BY row"
 
 
@@ -103,9 +104,22 @@ def _words(connection: apsw.Connection) -> list[str]:
         connection.execute(f"INSERT INTO temp.anew(rowid, {columns}) SELECT row, {columns} FROM memory")
         if not found and _places(connection, "temp", "anew") != _places(connection, "main", "memory_words"):
             found = ["the full-text index does not fit"]
+        stored = set(rows(connection, "SELECT word, scope, row FROM word_of"))
+        if not found and _words_of(connection) != stored:
+            found = ["the table of words does not fit"]
     finally:
         connection.execute("DROP TABLE temp.anew")
     return found
+
+
+def _words_of(connection: apsw.Connection) -> set[tuple[str, str, int]]:
+    """Return what the table of words should have."""
+    tokens = tokens_with(connection)
+    sql = f"SELECT row, {', '.join(INDEXED)} FROM memory WHERE status = 'active'"
+    return {
+        (word, scope, row) for row, scope, *texts in connection.execute(sql)
+        for word in tokens("\n".join(texts)) if scope
+    }  # fmt: skip
 
 
 def _places(connection: apsw.Connection, where: str, index: str) -> int:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from told.store.database import rows
 from told.store.memory_rows import scope_word
+from told.store.memory_tokens import tokens_with
 from told.store.words import indexed_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import apsw
 
@@ -18,6 +19,7 @@ class MemoryMatching:
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._db = connection
+        self._tokens: Callable[[str], list[str]] | None = None
 
     def memory_count(self) -> int:
         """Return how many memories are indexed."""
@@ -41,18 +43,24 @@ class MemoryMatching:
         )
         return [row[0] for row in found]
 
+    def with_term(self, term: str, limit: int, *, scopes: Sequence[str]) -> list[int]:
+        """Return the rows of the newest memories that have a quoted term: quickly if it is one word."""
+        if self._tokens is None:
+            self._tokens = tokens_with(self._db)
+        words = self._tokens(term)
+        if len(words) != 1 or term.endswith("*"):
+            return self.latest(term, limit, scopes=scopes)
+        sql = "SELECT row FROM word_of WHERE word = ? AND scope = ? ORDER BY row DESC LIMIT ?"
+        names = [scope_word(scope) for scope in scopes]
+        found = [row[0] for name in names for row in rows(self._db, sql, (words[0], name, limit))]
+        return sorted(found, reverse=True)[:limit]
+
     def span(self, scopes: Sequence[str], newest: int) -> tuple[int, int]:
         """Return how many of the newest memories of some scopes there are, and the row of the oldest."""
-        if not scopes:
-            return 0, 0
-        words = " OR ".join(scope_word(scope) for scope in scopes)
-        found = rows(
-            self._db,
-            "SELECT count(*), min(rowid) FROM (SELECT rowid FROM memory_words WHERE memory_words MATCH ?"
-            " ORDER BY rowid DESC LIMIT ?)",
-            (words, newest),
-        )
-        return int(found[0][0]), int(found[0][1] or 0)
+        sql = "SELECT row FROM memory WHERE scope = ? AND status = 'active' ORDER BY row DESC LIMIT ?"
+        found = [row[0] for scope in scopes for row in rows(self._db, sql, (scope, newest))]
+        kept = sorted(found, reverse=True)[:newest]
+        return len(kept), kept[-1] if kept else 0
 
     def match(
         self, expression: str, weights: Sequence[float], limit: int, *,

@@ -38,6 +38,7 @@ _LAST_SECOND = (1 << 40) - 1
 _LOW = (1 << 20) - 1
 
 
+ACTIVE_SCOPE = "toldscope"
 _scope_words: dict[tuple[str, bool], str] = {}
 
 
@@ -45,7 +46,7 @@ def scope_word(scope: str, *, active: bool = True) -> str:
     """Return the word that stands for a scope in the full-text index; nobody says it."""
     word = _scope_words.get((scope, active))
     if word is None:
-        word = public_id("toldscope" if active else "toldended", scope, length=10)
+        word = public_id(ACTIVE_SCOPE if active else "toldended", scope, length=10)
         _scope_words[scope, active] = word
     return word
 

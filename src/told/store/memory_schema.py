@@ -7,6 +7,7 @@ version as well when operations come to mean something else. A migration is neve
 from __future__ import annotations
 
 from told.store.database import Transaction, rows
+from told.store.memory_tokens import TOKENIZER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,8 +16,10 @@ if TYPE_CHECKING:
 VERSION = 3
 
 # `scope_word` comes first so that a query can be held to some scopes inside the index.
+# `word_of` has the index's words once more, where the newest rows of one word in one scope lie side by side:
+# a prompt asks for nothing else, and the index would take longer. It only has active memories.
 # `trigger_of`, `entity_of` and their like only have active memories, so what they find can be used.
-_SCHEMA = """
+_SCHEMA = f"""
 CREATE TABLE memory(
   row INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, machine TEXT NOT NULL, number INTEGER NOT NULL,
   scope_word TEXT NOT NULL, text TEXT NOT NULL, words TEXT NOT NULL, extra TEXT NOT NULL,
@@ -28,19 +31,23 @@ CREATE TABLE memory(
   followed INTEGER NOT NULL, repeated INTEGER NOT NULL, detail TEXT NOT NULL, last_at INTEGER NOT NULL,
   last_machine TEXT NOT NULL, last_number INTEGER NOT NULL, hash BLOB NOT NULL);
 CREATE INDEX memory_locked ON memory(scope, row) WHERE locked = 1 AND status = 'active';
+CREATE INDEX memory_scope ON memory(scope, row) WHERE status = 'active';
 CREATE INDEX memory_kind ON memory(scope, kind, row) WHERE status = 'active';
 CREATE INDEX memory_ended ON memory(status, row) WHERE status != 'active';
 CREATE INDEX memory_superseded ON memory(superseded_by) WHERE superseded_by != '';
 CREATE INDEX memory_updated ON memory(updated);
 CREATE VIRTUAL TABLE memory_words USING fts5(
   scope_word, text, words, extra, content='memory', content_rowid='row',
-  tokenize="porter unicode61 remove_diacritics 2");
+  tokenize="{TOKENIZER}");
 INSERT INTO memory_words(memory_words, rank) VALUES('automerge', 8);
 CREATE VIRTUAL TABLE memory_vocabulary USING fts5vocab(memory_words, row);
 
 CREATE TABLE trigger_of(
   kind TEXT NOT NULL, value TEXT NOT NULL, scope TEXT NOT NULL, row INTEGER NOT NULL,
   PRIMARY KEY(kind, value, scope, row)) WITHOUT ROWID;
+CREATE TABLE word_of(
+  word TEXT NOT NULL, scope TEXT NOT NULL, row INTEGER NOT NULL,
+  PRIMARY KEY(word, scope, row)) WITHOUT ROWID;
 CREATE TABLE topic_of(
   name TEXT NOT NULL, scope TEXT NOT NULL, row INTEGER NOT NULL,
   PRIMARY KEY(name, scope, row)) WITHOUT ROWID;

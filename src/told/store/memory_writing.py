@@ -5,6 +5,7 @@ from __future__ import annotations
 from told.record import record
 from told.store.database import rows
 from told.store.memory_rows import (
+    ACTIVE_SCOPE,
     COLUMNS,
     INDEXED,
     PATHS,
@@ -15,6 +16,7 @@ from told.store.memory_rows import (
     row_of,
     written,
 )  # fmt: skip
+from told.store.memory_tokens import tokens_with
 from told.store.words import WordsTransaction
 
 TYPE_CHECKING = False
@@ -49,6 +51,7 @@ class MemoryWriter:
     def __init__(self, connection: apsw.Connection) -> None:
         self._db = connection
         self._pending: list[tuple[int, bool, tuple[str, ...]]] = []
+        self._tokens: Callable[[str], list[str]] | None = None
 
     def transaction(self) -> WordsTransaction:
         """Begin a transaction that also brings the full-text index up to date."""
@@ -157,7 +160,22 @@ class MemoryWriter:
                     " VALUES('delete', ?, ?, ?, ?, ?)"
                 )
             self._db.execute(sql, (row, *words))
+            self._put_words(row, words, adding=adding)
         self._pending.clear()
+
+    def _put_words(self, row: int, words: tuple[str, ...], *, adding: bool) -> None:
+        scope, *texts = words
+        if not scope.startswith(ACTIVE_SCOPE):
+            return
+        if self._tokens is None:
+            self._tokens = tokens_with(self._db)
+        found = dict.fromkeys(self._tokens("\n".join(texts)))
+        sql = (
+            "INSERT OR IGNORE INTO word_of VALUES(?, ?, ?)"
+            if adding
+            else "DELETE FROM word_of WHERE word = ? AND scope = ? AND row = ?"
+        )
+        self._db.executemany(sql, [(word, scope, row) for word in found])
 
     def forget_pending(self) -> None:
         """Drop words that belong to a transaction that was rolled back."""
