@@ -36,8 +36,8 @@ class Near:
 def candidates(memories: Memories, prompt: Structure, ask: Ask, *, by_meaning: bool = False) -> Near:
     """Return rows worth a look, and how rare what they share with the prompt is.
 
-    What is locked is looked at however many others fit better: if it shares anything with the prompt, or if its
-    meaning may be near.
+    What is locked is looked at however many others fit better: if it shares anything with the prompt, or if
+    its meaning may be near.
     """
     count, oldest = memories.span(ask.scopes, _SAMPLE)
     words: dict[int, float] = {}

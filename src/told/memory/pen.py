@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from told.errors import BusyError
 from told.journal.append import Draft, append, new_memory_id
 from told.journal.apply import catch_up
 from told.journal.files import has_places
@@ -27,7 +28,7 @@ class Pen:
     ) -> None:
         """Take the open memories, the time, who gives the command, and whether somebody waits for it.
 
-        In a hurry, what is written is on disk, and the memories show it when they are opened next.
+        In a hurry, what is written is on disk; while another told writes the database, it shows it later.
         """
         self.home = home
         self.memories = memories
@@ -63,8 +64,11 @@ class Pen:
             if self._drafts:
                 append(self.home, self._drafts, now=self.now, sync=sync)
             self._drafts = []
-            if not self._hurry:
+            try:
                 catch_up(self.home, self.memories)
+            except BusyError:
+                if not self._hurry:
+                    raise
 
     def read(self, memory: str) -> Memory:
         """Return a memory as it is now."""

@@ -27,6 +27,11 @@ class MemoryMatching:
 
     def frequency(self, phrase: str, cap: int, *, scopes: Sequence[str] = ()) -> int:
         """Return in how many memories an FTS5 expression occurs, counting no further than `cap`."""
+        word = self._one_word(phrase) if scopes else ""
+        if word:
+            sql = "SELECT count(*) FROM (SELECT 1 FROM word_of WHERE word = ? AND scope = ? LIMIT ?)"
+            names = [scope_word(scope) for scope in scopes]
+            return min(cap, sum(int(rows(self._db, sql, (word, name, cap))[0][0]) for name in names))
         found = rows(
             self._db,
             "SELECT count(*) FROM (SELECT 1 FROM memory_words WHERE memory_words MATCH ? LIMIT ?)",
@@ -45,15 +50,22 @@ class MemoryMatching:
 
     def with_term(self, term: str, limit: int, *, scopes: Sequence[str]) -> list[int]:
         """Return the rows of the newest memories that have a quoted term: quickly if it is one word."""
-        if self._tokens is None:
-            self._tokens = tokens_with(self._db)
-        words = self._tokens(term)
-        if len(words) != 1 or term.endswith("*"):
+        word = self._one_word(term)
+        if not word:
             return self.latest(term, limit, scopes=scopes)
         sql = "SELECT row FROM word_of WHERE word = ? AND scope = ? ORDER BY row DESC LIMIT ?"
         names = [scope_word(scope) for scope in scopes]
-        found = [row[0] for name in names for row in rows(self._db, sql, (words[0], name, limit))]
+        found = [row[0] for name in names for row in rows(self._db, sql, (word, name, limit))]
         return sorted(found, reverse=True)[:limit]
+
+    def _one_word(self, phrase: str) -> str:
+        """Return the one word that a quoted phrase stands for, as the index has it; empty if it is more."""
+        if not (phrase.startswith('"') and phrase.endswith('"')):
+            return ""
+        if self._tokens is None:
+            self._tokens = tokens_with(self._db)
+        words = self._tokens(phrase)
+        return words[0] if len(words) == 1 else ""
 
     def span(self, scopes: Sequence[str], newest: int) -> tuple[int, int]:
         """Return how many of the newest memories of some scopes there are, and the row of the oldest."""
