@@ -36,6 +36,6 @@ AGENT = RealAgent(
     refuses={
         START: "no: it hands hooks' words on at tool calls only",
         PROMPT: "no: it has no working prompt hook",
-        COMPACTION: "no hook",
+        COMPACTION: "not tried",
     },
 )  # fmt: skip

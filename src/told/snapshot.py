@@ -183,7 +183,7 @@ class Snapshot:
             if name in sys.modules or not is_same(entry):
                 continue
             module = type(sys)(name)
-            module.__file__ = entry[1]
+            module.__file__, module.__loader__ = entry[1], self  # type: ignore[assignment]
             if entry[4]:
                 module.__path__ = [entry[1].rpartition("/")[0]]
             sys.modules[name] = module

@@ -44,29 +44,35 @@ def open_sessions(home: str, *, make: bool = False) -> apsw.Connection | None:
 
 
 def take_in(connection: apsw.Connection, moment: Moment) -> None:
-    """Read the new part of the conversation, or of whatever changed where the agent names no file."""
-    if moment.call.transcript and _is_known(connection, moment.call.transcript):
-        return  # nothing was written since, and what reads it need not be loaded
-    from told.guard.redact import Redactor
+    """Read the new part of the conversation, or of whatever changed where the agent names no file.
+
+    Whether anything is new is seen without loading what reads it.
+    """
     from told.ingest.look import Look, look
-    from told.ingest.sweep import Sweep
     from told.settings import load
-    from told.store.key import own_key
     from told.store.watch import Watch
 
     call, environ = moment.call, moment.environ
     settings = load(environ)
     if call.agent in settings.agents_off:
         return
+
+    def changed() -> Look:
+        found = look(Watch(connection), environ, settings.chosen)
+        own = tuple(name for name in found.agents if name == call.agent)
+        return Look() if found.moved else Look(found.files, own)
+
+    if _is_known(connection, call.transcript) if call.transcript else changed().nothing:
+        return
+    from told.guard.redact import Redactor
+    from told.ingest.sweep import Sweep
+    from told.store.key import own_key
+
     seconds = moment.began + _READING - time.monotonic()
     sweep = Sweep(connection, settings, environ, Redactor(own_key(moment.home)).redact)
     try:
-        if call.transcript and sweep.one(call.agent, call.transcript, call.cwd, seconds):
-            return
-        changed = look(Watch(connection), environ, settings.chosen)
-        if not changed.moved and (changed.files or call.agent in changed.agents):
-            own = tuple(name for name in changed.agents if name == call.agent)
-            sweep.some(Look(changed.files, own), call.cwd, seconds)
+        if not (call.transcript and sweep.one(call.agent, call.transcript, call.cwd, seconds)):
+            sweep.some(changed(), call.cwd, seconds)
     except (ToldError, apsw.BusyError, apsw.ReadOnlyError, apsw.FullError, apsw.IOError, apsw.CantOpenError):
         return  # the next told that can will read it
 

@@ -10,6 +10,7 @@ from told.agents.events import COMPACTED, END, HELPER, PROMPT, START, STOP, TOOL
 from told.hook.moment import Moment
 from told.record import replaced
 from told.settings import home_of
+from told.snapshot import RECALL, REST, ready
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,9 +38,13 @@ def answer_to(call: Call, environ: Mapping[str, str], serving: Serving | None = 
     if call.event == COMPACTED and listens_after_compaction(call):
         moment = replaced(moment, call=replaced(call, event=START, source="compact"))
     if moment.call.event in (START, HELPER):
+        ready(RECALL)
+        ready(REST)
         from told.hook.start import at_start
 
         return context(call, at_start(moment))
+    ready(RECALL)
+    ready(REST)
     from told.hook.rest import at_rest
 
     at_rest(moment, compacting=call.event not in (STOP, END))
