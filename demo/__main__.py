@@ -65,8 +65,11 @@ def _tour(scratch: Scratch) -> None:
         scratch, "Only what a prompt needs is handed to the next agent, whichever it is …",
         "brief", "--prompt", "profile the search page, it is slow", expect="staging",
     )  # fmt: skip
+    _step(scratch, "… by itself, once told is wired into your agents. Here that is Claude Code:",
+          "install", "--agent", "claude-code", "--yes", expect="hooks")  # fmt: skip
+    _step(scratch, "It is taken back byte for byte.", "uninstall", "--yes")
     memory = _first_memory(scratch, "profiler")
-    _step(scratch, "… and every line says where it comes from.", "why", memory, expect="codex")
+    _step(scratch, "Every line says where it comes from.", "why", memory, expect="codex")
     _step(scratch, "Lock it, and only you can change it.", "lock", memory, expect="Locked")
     _step(
         scratch, "A typing error, and a session of another project: told looks further.",

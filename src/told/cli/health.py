@@ -10,6 +10,7 @@ from told.agents.base import roots_of
 from told.cli.calls import recent
 from told.cli.output import count, iso, to_json, when
 from told.errors import MissingError
+from told.guard.text import clean
 from told.store.condition import Condition
 from told.store.foreign import ForeignError, missing
 
@@ -107,7 +108,7 @@ def _places(context: Context) -> list[dict[str, str]]:
         return []
     from told.cli.projects import notes_on_places
 
-    return [{"root": context.name(root), "says": why} for root, why in notes_on_places(context.settings.home)]
+    return [{"root": clean(root), "says": why} for root, why in notes_on_places(context.settings.home)]
 
 
 def agents(context: Context, arguments: Arguments) -> int:

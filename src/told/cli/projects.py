@@ -8,6 +8,7 @@ from contextlib import suppress
 from told.cli.memory_desk import Desk, memory_count
 from told.cli.output import to_json
 from told.errors import UsageError
+from told.guard.text import clean
 from told.ingest.identity import git_root, identify, project_at
 from told.journal.erase import erase
 from told.journal.model import STRANGER
@@ -100,7 +101,7 @@ def _is_forgotten(memory: Memory | None) -> bool:
 
 
 def _print(context: Context, made: Made, name: str, yours: int, others: int) -> None:
-    folder = context.name(made.place.folder)
+    folder = clean(made.place.folder)
     begins = "from now on" if made.is_new else "already"
     context.print(f"{context.name(name)} keeps its own memories in {folder} {begins}.")
     if made.ignored == ADDED:
@@ -120,7 +121,7 @@ def _print(context: Context, made: Made, name: str, yours: int, others: int) -> 
 
 def _json(context: Context, made: Made, name: str, yours: int, others: int) -> dict[str, Any]:
     return {
-        "project": context.name(name), "root": context.name(made.place.root),
-        "store": context.name(made.place.folder), "new": made.is_new, "gitignore": made.ignored,
+        "project": context.name(name), "root": clean(made.place.root),
+        "store": clean(made.place.folder), "new": made.is_new, "gitignore": made.ignored,
         "memories": {"yours": yours, "others": others, "not_let_in": len(made.left_out)},
     }  # fmt: skip
