@@ -25,6 +25,7 @@ _SIZES = (1_000, 10_000, 100_000)
 TRUE, BARE, ISOLATED = "/bin/true", measure.BARE, measure.BARE_ISOLATED
 TEACHES = "prompt that teaches"
 NOTHING = "prompt, teaches nothing"
+NOT_LEARNED = "· those that told learns nothing from"
 _TOOLS = ("PreToolUse", "PostToolUse")
 # As multiples of the CPU of a bare isolated Python.
 _GOALS = ((10_000, NOTHING, 2.5), (100_000, NOTHING, 3.3), (10_000, TEACHES, 4.5))
@@ -38,7 +39,7 @@ HOW = (
     "the hooks of other tools come in the same shuffled rounds, after one that is not counted. ms are "
     "medians, x multiples of python -I -S -c pass. The prompts that teach nothing are those of the benchmark "
     "brief, or of the project in --data; their mean is given first, and includes those that told mistakes "
-    "for a statement, which are named. A prompt that teaches says something new each time, on a copy of the "
+    "for a statement, which are named; the mean of the others follows. A prompt that teaches says something new each time, on a copy of the "
     "store, which grows by it; kept is the share of the statements that are in the journal afterwards. Stop "
     "and end are those of a session with 200 turns; at a stop with a new turn, and at a compaction, one was "
     "added just before. answered is the share of the calls that were answered with a text; late of those "
@@ -140,17 +141,24 @@ def _of_size(machine: Machine, rows: Mapping[str, Mapping[str, Any]]) -> dict[st
         name: dict(rows[f"{machine.bank.label} {name}"])
         for name in (*machine.bank.prompts, TEACHES, *MOMENTS)
     }
-    of_prompts = [own[name] for name in machine.bank.prompts]
-    mean = {key: round(sum(row[key] for row in of_prompts) / len(of_prompts), 2) for key in of_prompts[0]}
-    prompts = {f"· {name}": own[name] for name in machine.bank.prompts}
-    hooks = {NOTHING: mean, **prompts, **{name: own[name] for name in (TEACHES, *MOMENTS)}}
     learned = [name for name, said in machine.bank.prompts.items() if capture(said)]
+    others = [own[name] for name in machine.bank.prompts if name not in learned]
+    prompts = {f"· {name}": own[name] for name in machine.bank.prompts}
+    hooks = {
+        NOTHING: _mean([own[name] for name in machine.bank.prompts]), **prompts,
+        **({NOT_LEARNED: _mean(others)} if learned and others else {}),
+        **{name: own[name] for name in (TEACHES, *MOMENTS)},
+    }  # fmt: skip
     return {
         "hooks": hooks,
         "kept": round(machine.kept(), 2),
         "learned_from_after_all": ", ".join(learned) or "none",
         "trouble": machine.trouble(),
     }
+
+
+def _mean(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    return {key: round(sum(row[key] for row in rows) / len(rows), 2) for key in rows[0]}
 
 
 def _goals(by_size: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

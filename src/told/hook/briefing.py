@@ -17,15 +17,16 @@ from told.store.key import own_key
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from told.hook.moment import Moment
+    from told.memory.capture import Statement
 
 
-def brief_for(moment: Moment, asked: str, *, teaches: bool) -> str:
+def brief_for(moment: Moment, asked: str, taught: list[Statement]) -> str:
     """Return the brief for a prompt.
 
     Args:
         moment: The call.
         asked: What is looked at of the prompt.
-        teaches: Whether there is something in it to keep.
+        taught: What there is in it to keep, with secrets if it has any.
     """
     call, home, now = moment.call, moment.home, moment.now
     memories = moment.memories()
@@ -33,11 +34,11 @@ def brief_for(moment: Moment, asked: str, *, teaches: bool) -> str:
     key = own_key(home)
     seen = shown(moment)
     known = seen.memories
-    if teaches:
+    if taught:
         ready(TEACH)
         from told.hook.teaching import learn_from
 
-        known |= dict.fromkeys(learn_from(moment, place, memories, key), now)
+        known |= dict.fromkeys(learn_from(moment, taught, place, memories, key), now)
         settled()
     ask = Ask(asked, holding_in(memories, place.scope), now, below(place.root, call.cwd))
     made = prompt_brief(memories, ask, Fence(key), session=call.session, since=seen.since, known=known)

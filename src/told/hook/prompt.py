@@ -12,6 +12,7 @@ from told.snapshot import CAPTURE, RECALL, load_apsw, ready
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from told.hook.moment import Moment
+    from told.memory.capture import Statement
 
 _COMMAND = "/mem:"
 _LONGEST = 4000  # characters of a prompt that are looked at for recall
@@ -24,22 +25,22 @@ def at_prompt(moment: Moment) -> str:
         from told.hook.commands import carried_out
 
         return carried_out(moment)
-    teaches = may_teach(prompt) and _says_something(prompt) and may_learn(moment.home, moment.environ)
-    if not teaches:
+    taught = _statements(prompt) if may_teach(prompt) and may_learn(moment.home, moment.environ) else []
+    if not taught:
         settled()
     asked = prompt[:_LONGEST]
-    if not teaches and quiet(asked, spoken(asked)):
+    if not taught and quiet(asked, spoken(asked)):
         return ""
     load_apsw()
     ready(RECALL)
     from told.hook.briefing import brief_for  # for many prompts their words are enough
 
-    return brief_for(moment, asked, teaches=teaches)
+    return brief_for(moment, asked, taught)
 
 
-def _says_something(prompt: str) -> bool:
-    """Tell whether there is a statement in it; secrets are still there, so nothing of it may be kept."""
+def _statements(prompt: str) -> list[Statement]:
+    """Return what it teaches; secrets may still be in it, so nothing of it may be kept as it is."""
     ready(CAPTURE)
     from told.memory.capture import capture
 
-    return bool(capture(prompt))
+    return capture(prompt)

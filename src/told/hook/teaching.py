@@ -14,19 +14,24 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from told.hook.moment import Moment
     from told.hook.places import Here
+    from told.memory.capture import Statement
     from told.store.memories import Memories
 
 _BEYOND = 8_000  # characters; a secret is not cut in two before it is seen
 _LONGEST = 32_000  # characters; the same as sessions keep of a message
 
 
-def learn_from(moment: Moment, place: Here, memories: Memories, key: bytes) -> list[str]:
+def learn_from(
+    moment: Moment, taught: list[Statement], place: Here, memories: Memories, key: bytes
+) -> list[str]:
     """Keep what a prompt teaches; return the ids of the memories that say it."""
     call, now = moment.call, moment.now
     message = Redactor(key).redact(call.prompt[: _LONGEST + _BEYOND])[:_LONGEST]
     pen = Pen(moment.home, memories, now, Caller(CAPTURE), hurry=True)
     known = []
-    for number, one in enumerate(capture(message)):
+    if message != call.prompt:  # it was long, or there was a secret in it
+        taught = capture(message)
+    for number, one in enumerate(taught):
         said = Said(
             " ".join(one.text.split()), GLOBAL if one.scope == GLOBAL else place.scope, one.kind,
             quote=one.quote, agent=call.agent, session=call.session, at=now, about=one,
