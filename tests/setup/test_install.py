@@ -141,6 +141,21 @@ def test_a_malformed_file_is_named_with_its_line_and_stops_no_other_agent(machin
     assert (machine.home / ".claude" / "CLAUDE.md").exists()
 
 
+def test_hooks_that_a_malformed_file_refused_are_written_once_it_is_mended(machine: Machine) -> None:
+    broken = machine.write(".claude/settings.json", "{")
+    assert machine.told("install").code == 4
+    broken.write_text("{}")
+    assert "~/.claude/settings.json: 6 hooks written" in machine.told("install").out
+
+
+def test_an_agent_without_hooks_stays_without_them(machine: Machine) -> None:
+    machine.folder(".claude")
+    machine.told("install", "--profile", "none")
+    assert machine.told("install").out.startswith("Claude Code: already wired")
+    machine.told("uninstall")
+    assert "6 hooks written" in machine.told("install").out
+
+
 def test_a_value_of_somebody_else_at_tolds_place_is_not_taken(machine: Machine) -> None:
     own = machine.write(".claude.json", '{"mcpServers": {"told": {"command": "my-own-told"}}}')
     answer = machine.told("install", "--agent", "claude")

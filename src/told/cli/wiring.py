@@ -54,6 +54,7 @@ def install(context: Context, arguments: Arguments) -> int:
             context.print("Nothing was written.")
             return 0
     done = {agent.name: wire(agent, places[agent.name], ledger) for agent in agents}
+    ledger.wish({owner(agent, place): places[agent.name].profile for agent in agents})
     write_snapshot(context.settings.home, place.launch.interpreter, tuple(folders()))
     code = _report(context, arguments, agents, places, done, dry=False)
     by_owner = {owner(agent, place): done[agent.name] for agent in agents}
@@ -83,7 +84,8 @@ def _as_wished(agent: Agent, place: Place, ledger: Ledger, profile: str) -> Plac
     """
     if not profile:
         wired = examine(agent, place, ledger)
-        profile = wired.profile if wired.is_wired else MINIMAL
+        wished = ledger.profiles.get(owner(agent, place)) or wired.profile
+        profile = wished if wired.is_wired and wished in PROFILES else MINIMAL
         if place.scope == PROJECT_SCOPE and not wired.is_wired:
             everywhere = examine(agent, replaced(place, scope=USER_SCOPE), ledger)
             profile = NO_HOOKS if everywhere.is_wired and has_hooks(everywhere) else MINIMAL

@@ -48,7 +48,7 @@ def named_agents(arguments: Arguments) -> list[Agent]:
 def _no_agent(name: str, by_name: dict[str, Agent]) -> str:
     from difflib import get_close_matches
 
-    close = get_close_matches(name, by_name, 1, 0.6)
+    close = get_close_matches(name, sorted(by_name, key=len), 1, 0.5)
     if close:
         return f"There is no agent {name!r}. Did you mean {by_name[close[0]].name}?"
     return f"There is no agent {name!r}. told can wire: {', '.join(wired_agents())}."

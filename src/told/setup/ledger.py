@@ -12,7 +12,7 @@ from told.record import record, replaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
 NAME = "installed.json"
@@ -78,6 +78,7 @@ class Ledger:
         self.path = os.path.join(home, NAME)
         self.files: dict[str, Touched] = {}  # by the real path
         self.folders: list[str] = []  # that told made
+        self.profiles: dict[str, str] = {}  # which hooks each owner is to have
         self._held = False
         self._damaged = False
         self._load()
@@ -90,6 +91,15 @@ class Ledger:
     def owners(self) -> list[str]:
         """Return everyone for whom something is installed."""
         return sorted({owner for change in self.installed() for owner in change.owners})
+
+    def wish(self, profiles: Mapping[str, str]) -> None:
+        """Write down which hooks owners are to have, as long as anything is installed for them."""
+        with self.hold():
+            known = self.owners()
+            kept = {one: which for one, which in {**self.profiles, **profiles}.items() if one in known}
+            if kept != self.profiles:
+                self.profiles = kept
+                self.save()
 
     @contextlib.contextmanager
     def hold(self) -> Iterator[None]:
@@ -141,8 +151,9 @@ class Ledger:
         """
         files = {real: _file_as_json(touched) for real, touched in self.files.items()}
         text = json.dumps(
-            {"version": 1, "files": files, "folders": self.folders}, ensure_ascii=False, indent=1
-        )
+            {"version": 1, "files": files, "folders": self.folders, "profiles": self.profiles},
+            ensure_ascii=False, indent=1,
+        )  # fmt: skip
         try:
             if self._damaged:
                 os.replace(self.path, self.path + ".damaged")
@@ -152,12 +163,13 @@ class Ledger:
             raise cannot_write(self.path, error) from None
 
     def _load(self) -> None:
-        self.files, self.folders = {}, []
+        self.files, self.folders, self.profiles = {}, [], {}
         try:
             with open(self.path, encoding="utf-8") as file:
                 data = json.load(file)
             self.files = {real: _file_from_json(each) for real, each in data["files"].items()}
             self.folders = [str(folder) for folder in data["folders"]]
+            self.profiles = {str(one): str(which) for one, which in data.get("profiles", {}).items()}
         except FileNotFoundError:
             return
         except OSError as error:
@@ -165,7 +177,7 @@ class Ledger:
             raise MissingError(f"told cannot read {self.path} ({why}). Check its permissions.") from None
         except (ValueError, KeyError, TypeError, AttributeError, IndexError):
             # What it said can still be found in the files themselves, by told's own marks.
-            self.files, self.folders, self._damaged = {}, [], True
+            self.files, self.folders, self.profiles, self._damaged = {}, [], {}, True
 
 
 def _of(touched: Touched) -> list[Installed]:
