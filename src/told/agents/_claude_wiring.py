@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from told.agents._wiring_forms import hook_entries, markdown_commands, mcp, note, project_mcp, seconds, wanted
+from told.agents._wiring_forms import (
+    CLAUDE_EVENTS,
+    hook_entries,
+    markdown_commands,
+    mcp,
+    note,
+    project_mcp,
+    seconds,
+    wanted,
+)
 from told.agents._wiring_places import below, named
-from told.agents.wiring import COMPACT, END, HELPER, PROJECT_SCOPE, PROMPT, START, STOP, TOOL, Block
+from told.agents.wiring import PROJECT_SCOPE, PROMPT, TOOL, Block
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,10 +23,6 @@ if TYPE_CHECKING:
 
 NAME = "claude-code"
 # A compaction is followed by SessionStart, which hands the brief again; PostCompact would say it twice.
-EVENTS = (
-    ("SessionStart", START), ("UserPromptSubmit", PROMPT), ("PreCompact", COMPACT), ("Stop", STOP),
-    ("SessionEnd", END), ("SubagentStart", HELPER),
-)  # fmt: skip
 _SERVED_SECONDS = 0.25  # a service that hangs must not be noticed
 GUARDED = "Bash|Edit|MultiEdit|Write|NotebookEdit"
 
@@ -46,7 +51,7 @@ def _hooks(place: Place, path: str) -> tuple[Change, ...]:
         hook = _served(place, event) if event == PROMPT and place.service else _command(place, event)
         return ({"matcher": GUARDED} if event == TOOL else {}) | {"hooks": [hook]}
 
-    return hook_entries(path, wanted(place, EVENTS, ("PreToolUse", TOOL)), group)
+    return hook_entries(path, wanted(place, CLAUDE_EVENTS, ("PreToolUse", TOOL)), group)
 
 
 def _command(place: Place, event: str) -> dict[str, Any]:

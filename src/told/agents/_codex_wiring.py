@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 from told.agents._wiring_forms import (
+    CLAUDE_EVENTS,
     MARK,
     hook_entries,
     mcp,
     note,
-    seconds,
     shared_agents_file,
-    shell_line,
+    shell_group,
     wanted,
 )
 from told.agents._wiring_places import below, named
-from told.agents.wiring import COMPACT, END, HELPER, PROJECT_SCOPE, PROMPT, START, STOP, TOOL, Block
+from told.agents.wiring import PROJECT_SCOPE, TOOL, Block
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from told.agents.wiring import Change, Place
 
 NAME = "codex"
-EVENTS = (
-    ("SessionStart", START), ("UserPromptSubmit", PROMPT), ("PreCompact", COMPACT), ("Stop", STOP),
-    ("SessionEnd", END), ("SubagentStart", HELPER),
-)  # fmt: skip
 
 
 def _hooks_file(place: Place) -> str:
@@ -36,12 +30,8 @@ def _hooks_file(place: Place) -> str:
 
 def changes(place: Place) -> tuple[Change, ...]:
     """Return what told writes into Codex's files. Only commands: one hook of another type spoils the file."""
-
-    def group(event: str) -> dict[str, Any]:
-        hook = {"type": "command", "command": shell_line(place, NAME, event), "timeout": seconds(event)}
-        return ({"matcher": "Bash|Edit|Write"} if event == TOOL else {}) | {"hooks": [hook]}
-
-    events = wanted(place, EVENTS, ("PreToolUse", TOOL))
+    group = shell_group(place, NAME)
+    events = wanted(place, CLAUDE_EVENTS, ("PreToolUse", TOOL))
     if place.scope == PROJECT_SCOPE:
         return (*hook_entries(_hooks_file(place), events, group), *shared_agents_file(place))
     folder = named(place, "CODEX_HOME", ".codex")

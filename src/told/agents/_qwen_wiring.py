@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from told.agents._wiring_forms import hook_entries, markdown_commands, mcp, node_line, note, seconds, wanted
+from told.agents._wiring_forms import (
+    CLAUDE_EVENTS,
+    hook_entries,
+    markdown_commands,
+    mcp,
+    node_line,
+    note,
+    seconds,
+    wanted,
+)
 from told.agents._wiring_places import below, named
-from told.agents.wiring import COMPACT, END, HELPER, PROJECT_SCOPE, PROMPT, START, STOP, TOOL, Block
+from told.agents.wiring import PROJECT_SCOPE, TOOL, Block
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,10 +22,6 @@ if TYPE_CHECKING:
     from told.agents.wiring import Change, Place
 
 NAME = "qwen-code"
-EVENTS = (
-    ("SessionStart", START), ("UserPromptSubmit", PROMPT), ("PreCompact", COMPACT), ("Stop", STOP),
-    ("SessionEnd", END), ("SubagentStart", HELPER),
-)  # fmt: skip
 
 
 def changes(place: Place) -> tuple[Change, ...]:
@@ -41,7 +46,7 @@ def changes(place: Place) -> tuple[Change, ...]:
         return ({"matcher": "Bash|Edit|Write"} if event == TOOL else {}) | {"hooks": [hook]}
 
     return (
-        *hook_entries(settings, wanted(place, EVENTS, ("PreToolUse", TOOL)), group),
+        *hook_entries(settings, wanted(place, CLAUDE_EVENTS, ("PreToolUse", TOOL)), group),
         *mcp(place, settings),
         Block(instructions, note(place)),
         *markdown_commands(place, below(place, folder, "commands"), arguments="{{args}}", spoken=True),

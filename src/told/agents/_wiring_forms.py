@@ -3,7 +3,22 @@
 from __future__ import annotations
 
 from told.agents._wiring_places import below
-from told.agents.wiring import FULL, NO_HOOKS, OWN, SLASH_END, Block, Entry, OwnFile
+from told.agents.wiring import (
+    COMPACT,
+    END,
+    FULL,
+    HELPER,
+    NO_HOOKS,
+    OWN,
+    PROMPT,
+    SLASH_END,
+    START,
+    STOP,
+    TOOL,
+    Block,
+    Entry,
+    OwnFile,
+)  # fmt: skip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,9 +57,26 @@ def seconds(event: str) -> int:
     return SECONDS_AT_END if event == "end" else SECONDS
 
 
+# As Claude Code calls the moments, and those that modelled their hooks on it.
+CLAUDE_EVENTS = (
+    ("SessionStart", START), ("UserPromptSubmit", PROMPT), ("PreCompact", COMPACT), ("Stop", STOP),
+    ("SessionEnd", END), ("SubagentStart", HELPER),
+)  # fmt: skip
+
+
 def shell_line(place: Place, agent: str, event: str) -> str:
     """Return the hook as one line for the shell that agents use on the system."""
     return place.launch.line(agent, event, windows=place.system == "win32")
+
+
+def shell_group(place: Place, agent: str) -> Callable[[str], dict[str, Any]]:
+    """Return what makes a group of hooks in Claude Code's form, each with one line for a shell."""
+
+    def group(event: str) -> dict[str, Any]:
+        hook = {"type": "command", "command": shell_line(place, agent, event), "timeout": seconds(event)}
+        return ({"matcher": "Bash|Edit|Write"} if event == TOOL else {}) | {"hooks": [hook]}
+
+    return group
 
 
 def node_line(place: Place, agent: str, event: str) -> str:
