@@ -205,3 +205,13 @@ def test_a_folder_without_told_in_it_ends_quietly(desk: Desk) -> None:
     gone = f"{before}sys.path[:0]=['/nowhere'];{behind.partition(';')[2]}"
     assert gone != code
     assert desk.start((program, *flags, gone, agent, event), b"{}").is_silent
+
+
+def test_a_hook_that_ran_out_of_time_says_so_in_the_log(desk: Desk) -> None:
+    desk.told_home.mkdir(exist_ok=True)
+    program, *flags, code, agent, event = installed("claude-code", "prompt")
+    hurried = code.replace("from told.hook import run;", "import told.hook as it;it.SECONDS=0.05;run=it.run;")
+    hurried = f"import time;{hurried}".replace("run()", "it._answer=lambda *_:time.sleep(5);run()")
+    answer = desk.start((program, *flags, hurried, agent, event), b"{}", TOLD_DEBUG="1")
+    assert answer.is_silent
+    assert '"hook":["claude-code","prompt"],"late":true' in (desk.told_home / "hook.log").read_text()

@@ -81,7 +81,7 @@ def _answer(words: list[str], environ: "Mapping[str, str]") -> str:
     try:
         said = answer(words[0], words[1], payload, environ)
     finally:
-        if environ.get("TOLD_DEBUG", "") not in ("", "0"):
+        if _is_debugging():
             from told.hook.debugging import log
 
             log(words, payload, said, (time.perf_counter() - began) * 1000, environ)
@@ -95,9 +95,12 @@ def _use_snapshot() -> None:
         sys.path.insert(0, compiled)
     from told.snapshot import LOOK, path_in, ready, use
 
-    home = os.environ.get("TOLD_HOME") or f"{os.environ.get('HOME', '')}/.told"
-    use(path_in(home))
+    use(path_in(_home()))
     ready(LOOK)
+
+
+def _home() -> str:
+    return os.environ.get("TOLD_HOME") or f"{os.environ.get('HOME', '')}/.told"
 
 
 def _read() -> bytes:
@@ -122,7 +125,24 @@ def _leave(began: float) -> None:
     time.sleep(max(0.0, began + SECONDS - time.monotonic()))
     while _unsettled and time.monotonic() < began + min(LONGEST, SECONDS + _kept_waiting()):
         time.sleep(0.02)
+    if _is_debugging():
+        _log_late()
     os._exit(0)
+
+
+def _is_debugging() -> bool:
+    return os.environ.get("TOLD_DEBUG", "") not in ("", "0")
+
+
+def _log_late() -> None:
+    """Say in the log that there was no time for more; nothing may be imported here."""
+    words = ",".join(f'"{word}"' for word in sys.argv[1:] if word.replace("-", "").isalnum())
+    line = f'{{"at":"{time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}","hook":[{words}],"late":true}}\n'
+    try:
+        descriptor = os.open(f"{_home()}/hook.log", os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
+        os.write(descriptor, line.encode("utf-8", "replace"))
+    except OSError:
+        return
 
 
 def _kept_waiting() -> float:
