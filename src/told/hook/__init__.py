@@ -139,7 +139,9 @@ def _log_late() -> None:
     words = ",".join(f'"{word}"' for word in sys.argv[1:] if word.replace("-", "").isalnum())
     line = f'{{"at":"{time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}","hook":[{words}],"late":true}}\n'
     try:
-        descriptor = os.open(f"{_home()}/hook.log", os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
+        # Whatever stands there, this must not wait: nobody else ends the process.
+        flags = os.O_CREAT | os.O_WRONLY | os.O_APPEND | getattr(os, "O_NONBLOCK", 0)
+        descriptor = os.open(f"{_home()}/hook.log", flags, 0o600)
         os.write(descriptor, line.encode("utf-8", "replace"))
     except OSError:
         return
