@@ -37,14 +37,12 @@ def answer_to(call: Call, environ: Mapping[str, str], serving: Serving | None = 
         return at_tool(moment)
     if call.event == COMPACTED and listens_after_compaction(call):
         moment = replaced(moment, call=replaced(call, event=START, source="compact"))
+    ready(RECALL)
+    ready(REST)
     if moment.call.event in (START, HELPER):
-        ready(RECALL)
-        ready(REST)
         from told.hook.start import at_start
 
         return context(call, at_start(moment))
-    ready(RECALL)
-    ready(REST)
     from told.hook.rest import at_rest
 
     at_rest(moment, compacting=call.event not in (STOP, END))

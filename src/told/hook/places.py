@@ -44,9 +44,10 @@ def found_out(connection: apsw.Connection | None, home: str, folder: str) -> Her
     """Find out where a folder is, and keep that for the prompts to come."""
     place = _looked_up(connection, folder)
     entry = f"{folder}\t{place.scope}\t{place.root}"
-    lines = [one for one in _lines(home) if not one.startswith(f"{folder}\t")]
-    if "\n" not in entry and entry.count("\t") == 2 and [*lines, entry] != _lines(home):
-        _write(home, [*lines[-_MOST + 1 :], entry])
+    known = _lines(home)
+    others = [one for one in known if not one.startswith(f"{folder}\t")]
+    if "\n" not in entry and entry.count("\t") == 2 and [*others, entry] != known:
+        _write(home, [*others[-_MOST + 1 :], entry])
     return place
 
 

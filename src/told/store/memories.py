@@ -209,8 +209,7 @@ class Memories(MemoryMatching):
     def by_topic(self, name: str, scopes: Sequence[str], limit: int) -> list[int]:
         """Return the rows of the newest memories that a topic is named in."""
         sql = "SELECT row FROM topic_of WHERE name = ? AND scope = ? ORDER BY row DESC LIMIT ?"
-        found = [row[0] for scope in scopes for row in rows(self._db, sql, (name, scope, limit))]
-        return sorted(found, reverse=True)[:limit]
+        return self._newest(sql, [(name, scope) for scope in scopes], limit)
 
     def of_session(self, session: str) -> list[int]:
         """Return the rows of memories that come from a session, the forgotten ones included."""

@@ -54,9 +54,7 @@ class MemoryMatching:
         if not word:
             return self.latest(term, limit, scopes=scopes)
         sql = "SELECT row FROM word_of WHERE word = ? AND scope = ? ORDER BY row DESC LIMIT ?"
-        names = [scope_word(scope) for scope in scopes]
-        found = [row[0] for name in names for row in rows(self._db, sql, (word, name, limit))]
-        return sorted(found, reverse=True)[:limit]
+        return self._newest(sql, [(word, scope_word(scope)) for scope in scopes], limit)
 
     def _one_word(self, phrase: str) -> str:
         """Return the one word that a quoted phrase stands for, as the index has it; empty if it is more."""
@@ -70,9 +68,13 @@ class MemoryMatching:
     def span(self, scopes: Sequence[str], newest: int) -> tuple[int, int]:
         """Return how many of the newest memories of some scopes there are, and the row of the oldest."""
         sql = "SELECT row FROM memory WHERE scope = ? AND status = 'active' ORDER BY row DESC LIMIT ?"
-        found = [row[0] for scope in scopes for row in rows(self._db, sql, (scope, newest))]
-        kept = sorted(found, reverse=True)[:newest]
+        kept = self._newest(sql, [(scope,) for scope in scopes], newest)
         return len(kept), kept[-1] if kept else 0
+
+    def _newest(self, sql: str, asked: Sequence[tuple[str, ...]], limit: int) -> list[int]:
+        """Return the newest rows that a query finds, asked once for each scope: so SQLite need not sort."""
+        found = [row[0] for values in asked for row in rows(self._db, sql, (*values, limit))]
+        return sorted(found, reverse=True)[:limit]
 
     def match(
         self, expression: str, weights: Sequence[float], limit: int, *,
