@@ -4,69 +4,27 @@ from __future__ import annotations
 
 from _blake2 import blake2s
 
-from told.guard._redact_rules import RULES
-from told.guard._redact_values import JUDGEMENTS, random
+from told.guard._redact_normal import View, edits
+from told.guard._redact_search import Search
 from told.guard.text import clean
-from told.snapshot import IGNORECASE, kept, pattern
+from told.settings import Redaction
+from told.snapshot import pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
+    # start, end, the rank of the rule, how deep it was found (less is deeper), the rule's name, the value
+    _Found = tuple[int, int, int, int, str, str]
 
-_PRIVATE = pattern(r"<\s{0,3}(/?)\s{0,3}private(?:\s[^<>]{0,80})?>", IGNORECASE)
-# A secret goes on over the joint of two string literals, and as far as its own characters go.
-_GOES_ON = pattern(
-    r"""[\w+/=~%-]*+(?:["'][ \t]{0,3}[+.]?[ \t]{0,3}\\?\n?[ \t]{0,16}["'][\w+/=~-]{8,512}+)*+"""
-)
-_NEXT_LINE = pattern(r"\n[ \t]{0,16}+([A-Za-z0-9_-]{8,512}+)(?=\s|\Z)")
-_WIDE_TO_ASCII = {0xFF01 + offset: 0x21 + offset for offset in range(0x5E)}
-_IN_WORDS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~")
-_WORD_MAP = bytes(97 if byte in _IN_WORDS else 32 for byte in range(256))
 _PLACEHOLDER = pattern(r"\[secret:[a-z0-9-]{1,40}+:[0-9a-f]{4}\]")
-_KNOWN = -1  # in place of a rule's number: redacted before
-# How much of a value is judged: it shows what it is in its first characters, a key after its headers.
-_JUDGED = 80
-_JUDGED_OF_A_KEY = 2000
-_MAX_REFUSALS = 20
-_SHORT = 36  # a token shorter than this may go on in the next line
-_LONG_WORD = b"a" * 18
-
-
-def _orders_by_literal(formats: bool) -> dict[bytes, list[int]]:
-    """Return which rules a literal calls for."""
-    found: dict[bytes, list[int]] = {}
-    for order, rule in enumerate(RULES):
-        if rule.is_format == formats:
-            for literal in rule.literals:
-                found.setdefault(literal.encode(), []).append(order)
-    return found
-
-
-_FORMATS_BY_BEGINNING = _orders_by_literal(formats=True)
-_CONTEXTS_BY_LITERAL = _orders_by_literal(formats=False)
-
-
-def _any_of(words: Iterable[str]) -> str:
-    """Return a regular expression for any of the words, the longest first, that looks at each letter once."""
-    import re
-
-    by_letter: dict[str, set[str]] = {}
-    for word in words:
-        by_letter.setdefault(word[:1], set()).add(word[1:])
-    choices = [re.escape(first) + _any_of(rest) for first, rest in by_letter.items() if first]
-    if not choices:
-        return ""
-    return f"(?:{'|'.join(choices)}){'?' if '' in by_letter else ''}"
-
-
-# Where a long word, or a part of one, begins as a secret does; the words stand on lines of their own.
-def _beginnings() -> bytes:
-    return rf"[\n.~-]({_any_of(map(bytes.decode, _FORMATS_BY_BEGINNING))})".encode()
-
-
-_BEGINNING = pattern(kept("told.guard.redact:beginnings", _beginnings))
+_DISGUISED = 3  # how many disguises a secret may wear over each other
+_ROUNDS = 6  # what is taken out may let a rule see more of the rest
+_AROUND = 2_000  # characters around a placeholder in which rules may see something else than before
+_GAP = "\n\0\n\0\n"  # no secret goes over this
+_LEFT_OVER = 4  # letters and digits beside a placeholder that are worth a placeholder of their own
+_USUAL = Redaction()
 
 
 class Redactor:
@@ -75,130 +33,178 @@ class Redactor:
     The last part is a keyed hash: the same secret has the same placeholder, and nobody can guess it back.
     """
 
-    def __init__(self, key: bytes) -> None:
+    def __init__(self, key: bytes, wish: Redaction = _USUAL) -> None:
+        """Take the key of the hash, and what the user wishes.
+
+        Raises:
+            UsageError: one of the user's own rules is of no use.
+        """
         self._key = key
-        self._patterns: dict[int, re.Pattern[str]] = {}
+        self._wish = wish
+        self._own: list[tuple[str, re.Pattern[str]]] = []
+        if wish.rules:
+            from told.guard.own_rules import compiled
+
+            self._own = [(rule.name, compiled(rule)) for rule in wish.rules]
 
     def redact(self, text: str) -> str:
         """Return the text, cleaned, with a placeholder for each secret and each `<private>` part."""
-        text = _without_private(clean(text))
-        spans = self._spans(text)
-        if not spans:
+        text = clean(text)
+        search = Search(_plain(text))
+        if b"private" in search.lower:
+            from told.guard._redact_normal_private import without_private
+
+            public = without_private(text, search.text)
+            if public != text:
+                text, search = public, Search(_plain(public))
+        if not self._wish.enabled:
             return text
+        spans = _merged(text, self._found(search, 0))
+        for _ in range(_ROUNDS):
+            if not spans:
+                break
+            text, places = self._replaced(text, spans)
+            spans = _merged(text, self._found_near(text, places))
+        return text
+
+    def _replaced(self, text: str, spans: list[_Found]) -> tuple[str, list[int]]:
+        """Return the text with placeholders, and where those are."""
         kept: list[str] = []
-        at = 0
-        for start, end, name in spans:
-            digest = blake2s(text[start:end].encode(), key=self._key, digest_size=2).hexdigest()
-            kept += (text[at:start], f"[secret:{name}:{digest}]")
+        places: list[int] = []
+        at = length = 0
+        for start, end, _, _, name, value in spans:
+            digest = blake2s(value.encode(), key=self._key, digest_size=2).hexdigest()
+            placeholder = f"[secret:{name}:{digest}]"
+            kept += (text[at:start], placeholder)
+            length += start - at
+            places.append(length)
+            length += len(placeholder)
             at = end
-        return "".join(kept) + text[at:]
+        return "".join(kept) + text[at:], places
 
-    def _spans(self, text: str) -> list[tuple[int, int, str]]:
-        """Return where secrets are, in order and without overlap; the first rule that sees one names it."""
-        plain = _narrow(text)
-        flat = plain.encode("ascii", "replace")  # still a byte for a character
-        found: list[tuple[int, int, int]] = []
-        for beginning in set(_BEGINNING.findall(_long_words(flat))):
-            for order in _FORMATS_BY_BEGINNING[beginning]:
-                found += self._matches(order, beginning, plain, flat, set())
-        flat = flat.lower()
-        starts: set[int] = set()
-        for literal, orders in _CONTEXTS_BY_LITERAL.items():
-            if literal in flat:
-                for order in orders:
-                    found += self._matches(order, literal, plain, flat, starts)
-        if not found:
-            return []
-        found += ((*placeholder.span(), _KNOWN) for placeholder in _PLACEHOLDER.finditer(plain))
-        merged: list[tuple[int, int, int]] = []
-        for start, end, order in sorted(found):
-            if merged and start < merged[-1][1]:
-                last = merged.pop()
-                merged.append((last[0], max(last[1], end), min(last[2], order)))
-            else:
-                merged.append((start, end, order))
-        return [(start, end, RULES[order].name) for start, end, order in merged if order != _KNOWN]
+    def _found_near(self, text: str, places: list[int]) -> list[_Found]:
+        """Return what rules find where something was taken out: elsewhere, they see what they saw before."""
+        found: list[_Found] = []
+        first = 0
+        while first < len(places):
+            last = first
+            while last + 1 < len(places) and places[last + 1] - places[last] < 2 * _AROUND:
+                last += 1
+            start, end = max(0, places[first] - _AROUND), places[last] + _AROUND
+            least = start + _AROUND // 2 if start else 0
+            most = end - _AROUND // 2 if end < len(text) else len(text)
+            found += (
+                (start + one[0], start + one[1], *one[2:])
+                for one in self._found(Search(_plain(text[start:end])), 0)
+                if start + one[0] >= least and start + one[1] <= most
+            )
+            first = last + 1
+        return found
 
-    def _matches(
-        self, order: int, literal: bytes, text: str, flat: bytes, starts: set[int]
-    ) -> Iterator[tuple[int, int, int]]:
-        """Yield where a rule finds a secret; `starts` says where secrets were found before, and learns."""
-        rule = RULES[order]
-        compiled = self._patterns.get(order)
-        if compiled is None:
-            compiled = self._patterns[order] = pattern(rule.pattern, 0 if rule.is_format else IGNORECASE)
-        judge = JUDGEMENTS[rule.accept]
-        judged = _JUDGED_OF_A_KEY if rule.accept == "key-body" else _JUDGED
-        refused_end = refusals = 0
-        at = flat.find(literal)
-        while at >= 0:
-            match = compiled.match(text, at)
-            behind = at + 1
-            if match and match.start(match.lastgroup or 0) not in starts:
-                start, end = match.span(match.lastgroup or 0)
-                value = text[start : min(end, start + judged)]
-                head, lead = text[max(0, at - 60) : at], text[at:start]
-                if value and judge(value, head, lead, text[end : end + 1]):
-                    end = behind = _grown(text, start, end, rule.is_format)
-                    starts.add(start)
-                    yield start, end, order
-                else:
-                    # Names that repeat without a gap could make one long value be judged over and over.
-                    refusals = refusals + 1 if end == refused_end else 0
-                    refused_end = end
-                    if rule.is_format or refusals > _MAX_REFUSALS:
-                        behind = max(end, behind)
-            at = flat.find(literal, behind)
+    def _found(self, search: Search, depth: int) -> list[_Found]:
+        """Return all that a rule finds in a text, and in what it says in another way.
 
+        Of rules that find the same, the first one names it. The value is without its disguise.
+        """
+        plain = search.text
+        found = [
+            (start, end, rank, -depth, name, plain[start:end])
+            for start, end, rank, name in search.found(self._wish.emails)
+        ]
+        for rank, (name, own) in enumerate(self._own, -len(self._own)):
+            for match in own.finditer(plain):
+                span = match.span("secret" if "secret" in own.groupindex else 0)
+                if span[0] < span[1]:
+                    found.append((*span, rank, -depth, name, plain[slice(*span)]))
+        if depth == _DISGUISED:
+            return found
+        if search.words:
+            from told.guard._redact_normal_words import encoded
 
-def _grown(text: str, start: int, end: int, over_lines: bool) -> int:
-    """Return where a secret is really over: its pattern is bounded, and terminals wrap long lines."""
-    match = _GOES_ON.match(text, end)
-    if match:
-        end = match.end()
-    if over_lines and end - start < _SHORT:
-        match = _NEXT_LINE.match(text, end)
-        if match and random(match[1]) and not _BEGINNING.match(b"\n" + match[1].encode()):
-            end = match.end()
-    return end
+            decoded = list(encoded(search.flat, search.words))
+            if decoded:
+                found += self._inside(decoded, depth + 1)
+        changes = edits(plain, search.flat, search.foreign)
+        if changes:
+            view = View(plain, changes)
+            found += (
+                (*view.span(*one[:2]), *one[2:]) for one in self._found(Search(_plain(view.text)), depth + 1)
+            )
+        return found
+
+    def _inside(self, words: list[tuple[int, int, str]], depth: int) -> Iterator[_Found]:
+        """Yield the words that say a secret; all are looked at together, as many small texts take long."""
+        from _bisect import bisect_right
+        from itertools import accumulate
+
+        texts = [clean(text) for _, _, text in words]
+        begins = list(accumulate((len(text) + len(_GAP) for text in texts), initial=0))
+        best: dict[int, _Found] = {}
+        for one in self._found(Search(_plain(_GAP.join(texts))), depth):
+            word = bisect_right(begins, one[0]) - 1
+            best[word] = min(one, best.get(word, one), key=_rank)
+        for word, one in best.items():
+            yield *words[word][:2], *one[2:]
 
 
-def _without_private(text: str) -> str:
-    """Replace what the user marked as private, to the end of the text if the mark is never closed."""
-    kept: list[str] = []
-    at = depth = 0
-    for tag in _PRIVATE.finditer(text):
-        if not tag[1]:
-            if depth == 0:
-                kept += (text[at : tag.start()], "[private]")
-            depth += 1
-        elif depth:
-            depth -= 1
-            at = tag.end()
-    if not kept:
-        return text
-    return "".join(kept) + ("" if depth else text[at:])
+def _merged(text: str, found: list[_Found]) -> list[_Found]:
+    """Return what was found in order and without overlap."""
+    if found and "[secret:" in text:
+        found = _without_known(text, found)
+    found.sort()
+    merged: list[_Found] = []
+    for one in found:
+        if merged and one[0] < merged[-1][1]:
+            last = merged[-1]
+            merged[-1] = (last[0], max(last[1], one[1]), *min(last, one, key=_rank)[2:])
+        else:
+            merged.append(one)
+    return merged
 
 
-def _narrow(text: str) -> str:
-    """Write full-width letters as ordinary ones, character for character."""
-    if text.isascii():
-        return text
-    encoded = text.encode()
-    return text.translate(_WIDE_TO_ASCII) if b"\xef\xbc" in encoded or b"\xef\xbd" in encoded else text
+def _rank(found: _Found) -> tuple[int, int, int]:
+    """Put the rule that comes first first, then what is less disguised when seen, then what is longer."""
+    return found[2], found[3], -len(found[5])
 
 
-def _long_words(flat: bytes) -> bytes:
-    """Return only the unbroken runs of 18 and more: few texts have any, and most tokens are one."""
-    shape = flat.translate(_WORD_MAP)
-    at = shape.find(_LONG_WORD)
-    if at < 0:
-        return b""
-    found = [b""]
-    while at >= 0:
-        end = shape.find(b" ", at)
-        if end < 0:
-            end = len(shape)
-        found.append(flat[at:end])
-        at = shape.find(_LONG_WORD, end)
-    return b"\n".join(found)
+def _without_known(text: str, found: list[_Found]) -> list[_Found]:
+    """Leave out what is a placeholder already, and take in whole those that something else reaches into."""
+    from _bisect import bisect_right
+
+    known = [placeholder.span() for placeholder in _PLACEHOLDER.finditer(text)]
+    ends = [end for _, end in known]
+    kept = []
+    for one in found:
+        start, end = one[:2]
+        first = bisect_right(ends, start)
+        beyond = first
+        left_over = text[start:end]
+        while beyond < len(known) and known[beyond][0] < end:
+            left_over = left_over.replace(text[slice(*known[beyond])], "")
+            start, end = min(start, known[beyond][0]), max(end, known[beyond][1])
+            beyond += 1
+        if first == beyond or sum(map(str.isalnum, left_over)) >= _LEFT_OVER:
+            kept.append((start, end, *one[2:]))
+    return kept
+
+
+def _plain(text: str) -> str:
+    """Return the text in ordinary letters and lines, as long as it is."""
+    if not text.isascii():
+        from told.guard._redact_normal_letters import ordinary
+
+        text = ordinary(text)
+    if "[secret:" in text:
+        text = _PLACEHOLDER.sub(_blank, text)
+    if "\\" in text:
+        # In a string of JSON, a line feed is two characters, and what follows it is the beginning of a word.
+        # In a string of JSON in a string of JSON it is three, and so on.
+        if "\\\\n" in text:
+            text = text.replace("\\\\\\\\n", "\n    ").replace("\\\\n", "\n  ")
+        text = text.replace("\\n", "\n ").replace("\\t", "  ").replace("\\r", "  ")
+    return text
+
+
+def _blank(placeholder: re.Match[str]) -> str:
+    """Return nothing that a rule could find anything in."""
+    return f"[{' ' * (len(placeholder[0]) - 2)}]"
