@@ -16,6 +16,7 @@ from told.agents.dialects import Call
 from told.hook import trouble
 from told.hook.moment import Moment
 from told.hook.shown import note
+from told.settings import Settings
 from told.store.database import open_database
 from told.store.memory_records import PROJECT
 from told.store.projects import Projects
@@ -190,4 +191,8 @@ class Machine:
     def _show(self, session: str) -> None:
         """Note that a prompt of the session was answered, as the hook does."""
         call = Call("claude-code", "prompt", session=session)
-        note(Moment(call, self.told, {}, int(time.time() * 1000), 0.0), ["m0000001", "m0000002"], 80)
+        note(
+            Moment(call, self.told, {}, int(time.time() * 1000), 0.0, Settings(self.told)),
+            ["m0000001", "m0000002"],
+            80,
+        )
