@@ -24,7 +24,7 @@ What is taken from a session:
   and answers are found for every agent;
 - **checkpoints**: hand-over notes and the summaries of compactions.
 
-Another folder, or none, can be set for each agent in [`config.toml`](settings.md). Paths that begin with
+Another folder, or none, can be set for each agent in [`config.toml`](config.md). Paths that begin with
 `~/.config` and `~/.local` follow `XDG_CONFIG_HOME`, `XDG_DATA_HOME` and `XDG_STATE_HOME` where these are set.
 """
 

@@ -1,7 +1,8 @@
 """Writes the generated documents: `python -m tests.documents`. A test holds them against the code.
 
-docs/commands.md comes from the table of commands, docs/agents.md from the agents' own files, and the
-examples in README.md from running them on the demo's history.
+docs/commands.md comes from the table of commands, docs/agents.md from the agents' own files, the keys in
+docs/config.md from the table of settings, and the examples in README.md from running them on the demo's
+history.
 """
 
 from __future__ import annotations
@@ -19,17 +20,21 @@ from tests.agent_notes import HEAD as AGENTS_HEAD
 from tests.agent_notes import NOTES
 from told.agents import all_agents
 from told.cli.commands import COMMANDS
+from told.settings.first import literal, template
+from told.settings.keys import KEYS, RULES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from told.agents.base import Agent
     from told.cli.arguments import Command, Option
+    from told.settings.keys import Key
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 COMMANDS_PAGE = ROOT / "docs" / "commands.md"
 AGENTS_PAGE = ROOT / "docs" / "agents.md"
+CONFIG_PAGE = ROOT / "docs" / "config.md"
 
 _WRITTEN = "<!-- Written by `python -m tests.documents`; change the code it comes from instead. -->"
 _COMMANDS_HEAD = f"""# Commands
@@ -116,6 +121,27 @@ def agents_page() -> str:
     real = _REAL + kept(AGENTS_PAGE.read_text(encoding="utf-8")) + "\n"
     head = AGENTS_HEAD.format(written=_WRITTEN)
     return f"{head}\n" + "\n".join(rows) + f"\n\n{real}\n" + sections
+
+
+_CONFIG_PART = re.compile(
+    r"(<!-- Written by [^\n]*keys\.py[^\n]* -->\n).*?(<!-- end of [^\n]* -->\n)", re.DOTALL
+)
+
+
+def config_page() -> str:
+    """Return docs/config.md with its part about the keys as the table of settings has them."""
+    head = ["| key | value | usually | a project | an agent | |", "|---|---|---|---|---|---|"]
+    keys = "\n".join([*head, *map(_setting, KEYS)])
+    first = f"The file as it is first written:\n\n```toml\n{template()}```"
+    page = CONFIG_PAGE.read_text(encoding="utf-8")
+    return _CONFIG_PART.sub(lambda found: f"{found[1]}\n{keys}\n\n{first}\n\n{found[2]}", page)
+
+
+def _setting(key: Key) -> str:
+    must = "rules" if key.kind == RULES else key.must
+    usual = f"`{literal(key.default)}`" if key.default not in ("", ()) else "none"
+    by_agents = "may change it" if key.by_agents else ""
+    return f"| `{key.name}` | {must} | {usual} | {key.in_project} | {by_agents} | {key.about} |"
 
 
 def _anchor(title: str) -> str:
@@ -219,6 +245,7 @@ def main() -> int:
     """Write all of them."""
     COMMANDS_PAGE.write_text(commands_page(), encoding="utf-8")
     AGENTS_PAGE.write_text(agents_page(), encoding="utf-8")
+    CONFIG_PAGE.write_text(config_page(), encoding="utf-8")
     with tempfile.TemporaryDirectory() as folder:
         scratch = Scratch(folder)
         if scratch.told("index").returncode:

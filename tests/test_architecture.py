@@ -29,7 +29,7 @@ READS_ENVIRONMENT = ("cli/", "serve/", "hook/")
 ENVIRONMENT_EXCEPTIONS = {
     "ingest/identity.py": "git needs the user's own environment, and no project is above the home folder",
     "ingest/locate.py": "no project is above the home folder",
-    "settings.py": "`~` in a path the user wrote down; the variables themselves are handed in",
+    "settings/__init__.py": "`~` in a path the user wrote down; the variables themselves are handed in",
     "agents/_cursor_transcripts.py": "finds the place of the editor's state beside the transcripts",
 }
 ENVIRONMENT = {"environ", "environb", "getenv", "expanduser", "expandvars"}

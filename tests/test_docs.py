@@ -16,10 +16,12 @@ from tests.agent_notes import NOTES
 from tests.documents import (
     AGENTS_PAGE,
     COMMANDS_PAGE,
+    CONFIG_PAGE,
     README,
     ROOT,
     agents_page,
     commands_page,
+    config_page,
     normal,
     with_examples,
 )
@@ -28,7 +30,9 @@ from told.agents.base import Folder, find, roots_of
 from told.cli.commands import COMMANDS
 from told.errors import ToldError
 from told.model import AGENT, USER, Checkpoint, Cursor, Ref, Said, Touch
-from told.settings import Settings, load
+from told.record import replaced
+from told.settings import Redaction, Settings, load
+from told.settings.keys import KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,6 +59,12 @@ def test_the_page_of_commands_is_up_to_date() -> None:
 
 def test_the_page_of_agents_is_up_to_date() -> None:
     assert AGENTS_PAGE.read_text(encoding="utf-8") == agents_page(), AGAIN
+
+
+def test_the_page_of_settings_is_up_to_date() -> None:
+    page = CONFIG_PAGE.read_text(encoding="utf-8")
+    assert page == config_page(), AGAIN
+    assert all(key.about in page for key in KEYS)
 
 
 def test_every_command_and_option_is_documented() -> None:
@@ -143,11 +153,10 @@ def kind_of(event: object) -> str:
 
 
 def test_every_setting_is_documented() -> None:
-    keys = {"background": "`background`", "agents_off": "`agents.NAME.enabled`",
-            "agent_folders": "`agents.NAME.path`", "home": "`TOLD_HOME`", "learn": "`learn`",
-            "guard": "`guard`"}  # fmt: skip
-    assert set(Settings._fields) == set(keys)  # type: ignore[attr-defined]
-    assert [word for word in keys.values() if word not in SETTINGS_PAGE] == []
+    fields = {key.field for key in KEYS} | {"home", "problem"}
+    assert set(Settings._fields) == fields  # type: ignore[attr-defined]
+    assert len(KEYS) <= 25
+    assert "`TOLD_HOME`" in SETTINGS_PAGE
 
 
 def test_every_variable_of_told_is_documented() -> None:
@@ -161,20 +170,25 @@ def test_every_variable_of_told_is_documented() -> None:
 
 
 def test_the_example_of_the_settings_is_understood(tmp_path: Path) -> None:
-    example = re.search(r"```toml\n(.*?)```", SETTINGS_PAGE, re.DOTALL)
+    example = re.search(r"```toml\n(.*?)```", CONFIG_PAGE.read_text(encoding="utf-8"), re.DOTALL)
     assert example is not None
-    assert tomllib.loads(example[1])["background"] is True
-    (tmp_path / "config.toml").write_text(example[1], encoding="utf-8")
-    settings = load({"HOME": str(tmp_path), "TOLD_HOME": str(tmp_path)})
-    assert settings.agents_off == ("cursor",)
+    path = tmp_path / "config.toml"
+    path.write_text(example[1], encoding="utf-8")
+    environ = {"HOME": str(tmp_path), "TOLD_HOME": str(tmp_path)}
+    assert load(environ) == Settings(str(tmp_path))
+    setting = re.compile(r"^# (?=\[|\w+ = )", re.MULTILINE)
+    path.write_text(setting.sub("", example[1]), encoding="utf-8")
+    settings = load(environ)
     assert settings.folder_of("codex").endswith("agents/codex-home")
-    assert all(name in all_agents() for name in ("cursor", "codex"))
+    assert "codex" in all_agents()
+    assert [rule.name for rule in settings.redaction.rules] == ["staff-badge"]
+    assert replaced(settings, redaction=Redaction(), agent_folders=()) == Settings(str(tmp_path))
 
 
 JSON_CALLS = (
     "list", "files", "search chargd twice", "search webhook signature", "show s7pzao7g --full",
     "show s7pzao7g.1", "show c7qv7qcmmc", "checkpoints", "repos", "timeline", "health", "agents",
-    "schema-check", "index",
+    "schema-check", "index", "config list", "config path",
 )  # fmt: skip
 
 

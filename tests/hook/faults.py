@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 FILES = (
     "memory.db", "sessions.db", "key", "places", "machine", "config.toml", "registry", "hook.log",
-    "hook.trouble",    f"snapshot.{sys.implementation.cache_tag}",
+    "hook.trouble", "settings",    f"snapshot.{sys.implementation.cache_tag}",
 )  # fmt: skip
 
 

@@ -229,7 +229,9 @@ def test_a_hook_starts_no_other_program(used: Desk) -> None:
 
 def test_a_trouble_is_noted_for_the_user_and_not_for_the_agent(used: Desk) -> None:
     (used.told_home / "config.toml").write_text("learn = false\nnonsense = 1\n")
-    assert used.call("claude-code", "prompt", _payload(used, "teach")).is_silent
+    said = used.call("claude-code", "prompt", _payload(used, "teach"))
+    assert (said.code, said.err) == (0, "")
+    assert "nonsense" not in said.out
     assert "nonsense" in (used.told_home / "hook.trouble").read_text()
 
 

@@ -14,7 +14,7 @@ from told.record import replaced
 
 KINDS = (
     "lock", "unlock", "confirm", "reject", "supersede", "quarantine", "release", "forget", "show", "follow",
-    "repeat", "edge", "share", "expire", "revise", "undo", "mystery",
+    "repeat", "edge", "share", "expire", "revise", "undo", "archive", "restore", "mystery",
 )  # fmt: skip
 MEMORIES = ("mmmmmmma", "mmmmmmmb")
 
@@ -72,6 +72,7 @@ def payloads() -> st.SearchStrategy[dict[str, Any]]:
             "triggers": st.sampled_from(([["command", "git push"]], [{"kind": "path", "value": "src/"}], 3)),
             "entities": st.sampled_from((["uv", "uv", 3], "uv")),
             "expires": st.sampled_from((5, -5, "never")),
+            "known": st.integers(1, 12).map(lambda updated: [updated, 0, 0, 0, 0]),
         },
     )
 

@@ -11,6 +11,7 @@ import re
 
 from told.agents import _cline_messages as messages
 from told.agents.text import items, mapping, millis, step, text
+from told.guard.cutting import whole_words
 from told.guard.jsonl import json_document, parse
 from told.model import AGENT, USER, Begin, Event, Facts, Problem, Said, Touch
 
@@ -53,7 +54,7 @@ def _facts(folder: str, task: str, history: list[Any]) -> Facts:
     return Facts(
         task,
         cwd=text(entry.get("cwdOnTaskInitialization")) or _workspace(history),
-        title=text(entry.get("task")).split("\n")[0][:120],
+        title=whole_words(text(entry.get("task")).split("\n")[0], 120),
         started=millis(int(task)) if is_time else millis(entry.get("ts")),
         model=next(filter(None, reversed(models)), ""),
     )

@@ -11,6 +11,7 @@ from told.agents._calls import Calls
 from told.agents._codex_items import call_events, item_events, joined, typed
 from told.agents._codex_output import failed
 from told.agents.text import items, mapping, millis, text
+from told.guard.cutting import whole_words
 from told.guard.jsonl import json_lines, parse
 from told.model import AGENT, USER, Checkpoint, Cursor, Facts, Mark, Problem, Said, Source
 
@@ -147,7 +148,8 @@ class _Rollout:
             overview = overview.partition("\n")[2].strip()
         if overview:
             self._summaries += 1
-            title = next(line.strip("# ") for line in overview.splitlines() if line.strip())[:120]
+            first = next(line.strip("# ") for line in overview.splitlines() if line.strip())
+            title = whole_words(first, 120)
             yield Checkpoint(self._session, self._summaries, title, overview, at)
 
     def _event(self, event: dict[str, Any], at: int) -> Iterator[Event]:

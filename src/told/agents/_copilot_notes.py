@@ -6,6 +6,7 @@ import os
 import re
 
 from told.agents.text import millis, text
+from told.guard.cutting import whole_words
 from told.guard.files import NotReadableError, read_document
 from told.guard.jsonl import parse
 from told.model import AGENT, USER, Checkpoint, Facts
@@ -141,4 +142,4 @@ def _changed(path: str) -> int:
 
 def _first_line(content: str) -> str:
     line = next((line.strip("# \t") for line in content.splitlines() if line.strip("# \t")), "")
-    return line[:120]
+    return whole_words(line, 120)

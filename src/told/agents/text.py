@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from told.guard.cutting import whole_words
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -74,7 +76,7 @@ def step(tool: str, arguments: Any) -> str:
     if "git commit" in told and "\n\n" in told:
         told = _without_body(told)
     line = " ".join(told.split())
-    return f"[{tool}] {line}"[:_STEP].rstrip()
+    return whole_words(f"[{tool}] {line}", _STEP).rstrip()
 
 
 def _without_body(command: str) -> str:

@@ -7,12 +7,13 @@ import os
 from told.cli.memory_desk import Desk
 from told.cli.output import iso, to_json
 from told.errors import UsageError
+from told.guard.names import plain_id
 from told.guard.text import tokens
 from told.ingest.identity import project_at
 from told.memory._recall_structure import below
-from told.memory.brief import BUDGET, Brief, prompt_brief, shown_payload
+from told.memory.brief import Brief, prompt_brief, shown_payload
 from told.memory.recall import Ask
-from told.store.projects import Projects
+from told.settings import in_project
 from told.store.reading import Filter
 
 TYPE_CHECKING = False
@@ -27,8 +28,12 @@ def brief(context: Context, arguments: Arguments) -> int:
     prompt = arguments.text("prompt")
     if prompt and arguments.flag("start"):
         raise UsageError("Give --start or --prompt TEXT, not both.")
-    budget = arguments.number("budget", BUDGET)
+    project = _project(context)
+    settings = in_project(context.settings, project.root if project else "")
+    usual = settings.brief_tokens if prompt else settings.brief_start_tokens
+    budget = arguments.number("budget", usual)
     session = arguments.text("session")
+    session = session and plain_id(session, context.redactor().redact, lambda: context.key)
     with Desk(context) as desk:
         if prompt:
             made = prompt_brief(
@@ -38,7 +43,6 @@ def brief(context: Context, arguments: Arguments) -> int:
         else:
             from told.memory._brief_start import start_brief
 
-            project = _project(context)
             wanted = Filter(project.id if project else 0, helpers=False)
             made = start_brief(
                 desk.memories, context.reading, wanted, desk.scopes, context.fence,
@@ -93,7 +97,7 @@ def _ask(desk: Desk, prompt: str, *, tools: bool = False) -> Ask:
 def _project(context: Context) -> Project | None:
     if not context.cwd or context.cwd == os.path.realpath(context.environ.get("HOME", "")):
         return None
-    return project_at(Projects(context.connection), context.cwd)
+    return project_at(context.projects(), context.cwd)
 
 
 def _print(context: Context, made: Brief, *, as_json: bool) -> int:

@@ -57,7 +57,7 @@ COMMANDS = (
         options=(
             Option("start", "for the start of a session; this is the default"),
             Option("prompt", "only what this prompt needs", "TEXT"),
-            Option("budget", "at most this many tokens; 450 if not given", "N", number=True),
+            Option("budget", "at most this many tokens; else as `told config` has it", "N", number=True),
             Option("session", "leave out what this session was shown, and note the rest", "ID"),
             Option("again", "say it again all the same: the session was compacted"),
             Option("tools", "with --prompt: also what tools and files said"), JSON,
@@ -93,7 +93,7 @@ COMMANDS = (
         "memories", "what is remembered, the newest first",
         "told.cli.memories", "memories", operand="WORDS…",
         learns=True, options=(
-            KIND, SCOPE, Option("status", "active, superseded, quarantined or forgotten", "STATUS"),
+            KIND, SCOPE, Option("status", "active, superseded, quarantined, archived, forgotten", "STATUS"),
             Option("source", "only from this agent's sessions, terminal, or file", "NAME"),
             Option("locked", "only locked ones"),
             Option("all", "also notes on what agents did"),
@@ -202,6 +202,17 @@ COMMANDS = (
         "project, `unsubscribe NAME` no longer; `share ID NAME` moves a memory to it.",
     ),
     Command(
+        "retention", "what faded because nobody needed it, and back",
+        "told.cli.retention", "retention", operand="[prune|archived|restore ID…]…", learns=True,
+        options=(
+            Option("days", "prune: a window of N days instead of the configured one", "N", number=True),
+            FORCE, Option("all", "restore: everything that is archived"), LIMIT, JSON,
+        ),
+        rows="`prune` lists what would go to the archive, and why; --force does it. `archived`\n"
+        "lists what is there, `restore ID…` brings it back as it was. What you locked or\n"
+        "confirmed, and what was needed lately, never fades.",
+    ),
+    Command(
         "stats", "what is remembered, what it costs, whether it helps",
         "told.cli.memory_stats", "stats", learns=True, options=(JSON,),
     ),
@@ -245,6 +256,21 @@ COMMANDS = (
         "told.cli.hooks", "hook", operand="AGENT EVENT", needs_operand=True, bare=True,
         rows="EVENT: start, prompt, compact, compacted, stop, end, helper or tool, or what the\n"
         "agent calls it. Always ends with 0, within 300 ms; with TOLD_DEBUG=1 it logs.",
+    ),
+    Command(
+        "config", "your settings: what holds, where it comes from, changes",
+        "told.cli.config", "config", bare=True,
+        operand="list|path|get KEY|set KEY VALUE|unset KEY|…",
+        options=(Option("default", "with `set KEY`: as it usually is"), JSON),
+        rows="A row: the setting, its value, where that comes from. `add-rule NAME PATTERN\n"
+        "EXAMPLE` takes out one more kind of secret; `remove-rule NAME` no longer.",
+    ),
+    Command(
+        "redact-scan", "what older data would lose under today's rules",
+        "told.cli.redact_scan", "redact_scan",
+        options=(Option("apply", "take it out everywhere, for good"), YES, JSON),
+        rows="Nothing is changed without --apply. It goes from the journal, both databases,\n"
+        "the archive, notes and logs; agents' own files are named and stay as they are.",
     ),
     Command(
         "health", "whether everything works, and the one thing to do",

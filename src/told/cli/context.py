@@ -9,10 +9,13 @@ import time
 from told.cli.output import is_plain
 from told.errors import NotFoundError, UsageError
 from told.guard.fence import Fence
+from told.guard.names import is_plain as is_plain_name
+from told.guard.names import plain_path, tells
 from told.ingest.identity import project_at
-from told.record import record
+from told.ingest.whole import Whole
+from told.record import record, replaced
 from told.store.projects import Projects
-from told.store.reading import Filter, Reading
+from told.store.reading import Filter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
     import apsw
 
     from told.cli.arguments import Arguments
+    from told.guard.redact import Redactor
+    from told.ingest.whole import Texts
     from told.settings import Settings
     from told.store.projects import Project
 
@@ -44,8 +49,8 @@ class Context:
         self.settings = settings
         self.environ = environ
         self.connection = connection
-        self.reading = Reading(connection)
         self.key = key
+        self.reading = self._whole(connection)
         self.fence = Fence(key)
         self.now = time.time_ns() // 1_000_000
         self.rows = 0
@@ -56,7 +61,20 @@ class Context:
     def use(self, connection: apsw.Connection) -> None:
         """Go on with another connection."""
         self.connection = connection
-        self.reading = Reading(connection)
+        self.reading = self._whole(connection)
+
+    def _whole(self, connection: apsw.Connection) -> Whole:
+        settings, environ, key = self.settings, self.environ, self.key  # holding `self` would keep it open
+
+        def read_again(agent: str, native: str) -> Texts:
+            """Return what a session's own file says, where told has no text of it any more."""
+            from told.guard.redact import Redactor
+            from told.ingest.rereading import texts_again
+
+            redact = Redactor(key, settings.redaction).redact
+            return texts_again(connection, settings, environ, redact, (agent, native))
+
+        return Whole(connection, settings.home, read_again)
 
     @property
     def cwd(self) -> str:
@@ -72,6 +90,30 @@ class Context:
         if not sys.stdout.isatty():
             return 100
         return max(60, min(160, os.get_terminal_size(sys.stdout.fileno()).columns))
+
+    def redactor(self, *, emails: bool = True) -> Redactor:
+        """Return what takes secrets out of text, as the user wishes; in a path, mail addresses may stay."""
+        from told.guard.redact import Redactor
+
+        wish = self.settings.redaction
+        return Redactor(self.key, wish if emails else replaced(wish, emails=False))
+
+    def hide(self, name: str) -> str:
+        """Return a path or the name of a project without secrets; most need no look at them."""
+        return name if is_plain_name(name) else plain_path(name, self.redactor().redact)
+
+    def check_path(self, path: str) -> None:
+        """Make sure that told can keep where something is.
+
+        Raises:
+            UsageError: there is a secret in the path.
+        """
+        if tells(path, self.redactor(emails=False).redact):
+            raise UsageError("There is a secret in the folder's path, and told does not keep any. Rename it.")
+
+    def projects(self) -> Projects:
+        """Return which folder belongs to which project, found by names without secrets."""
+        return Projects(self.connection, self.hide)
 
     def print(self, text: str = "") -> None:
         """Hold a line; everything is written at once."""
@@ -98,7 +140,7 @@ class Context:
         if name:
             project = self._named(name)
         elif not arguments.flag("all-projects") and self.cwd:
-            project = project_at(Projects(self.connection), self.cwd)
+            project = project_at(self.projects(), self.cwd)
         wanted = Filter(project.id if project else 0, agent, since)
         return Scope(wanted, project, self.name(project.name) if project else "all projects")
 
@@ -121,7 +163,7 @@ class Context:
         return max(1, window[0])
 
     def _named(self, name: str) -> Project:
-        projects = Projects(self.connection)
+        projects = self.projects()
         if os.path.isdir(os.path.expanduser(name)) and ("/" in name or name.startswith((".", "~"))):
             found = project_at(projects, os.path.abspath(os.path.expanduser(name)))
             if found is not None:

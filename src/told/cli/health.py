@@ -9,6 +9,7 @@ from told.agents import all_agents
 from told.agents.base import roots_of
 from told.cli.calls import recent
 from told.cli.output import count, iso, to_json, when
+from told.cli.wishes import config_notes
 from told.errors import MissingError
 from told.guard.text import clean
 from told.store.condition import Condition
@@ -50,17 +51,22 @@ def health(context: Context, arguments: Arguments) -> int:
     agents = [_agent_json(context, agent, stored.get(agent.name)) for agent in all_agents().values()]
     problems = condition.problems(10)
     context.rows = len(judged)
-    advice = "" if worst.zone == "GREEN" else worst.do
+    zone, points, advice = worst.zone, worst.score, "" if worst.zone == "GREEN" else worst.do
+    settings = config_notes(context.settings, context.cwd, context.environ)
+    if context.settings.problem:  # then nothing is learned any more
+        zone, points, advice = "RED", 0.0, context.settings.problem
     noted = _places(context)
+    from told.cli.disk import disk_json, disk_line
+
     if arguments.flag("json"):
         context.print(to_json({
-            "zone": worst.zone, "score": worst.score, "do": advice or None,
+            "zone": zone, "score": points, "do": advice or None, **({"config": settings} if settings else {}),
             **({"deep": deep} if deep else {}), **({"places": noted} if noted else {}),
             **({"failed_hook": failed} if (failed := _failed_hook(context)) else {}),
             "dimensions": [
                 {"name": one.name, "zone": one.zone, "score": one.score, "says": one.says} for one in judged
             ],
-            "agents": agents,
+            **disk_json(context), "agents": agents,
             "problems": [
                 {"agent": agent, "file": context.fence.inline(path), "line": line,
                  "reason": context.fence.inline(reason),
@@ -69,15 +75,18 @@ def health(context: Context, arguments: Arguments) -> int:
             ],
         }))  # fmt: skip
         return 0
-    context.print(f"{worst.zone} {worst.score:.1f} of 10. {advice or 'Nothing to do.'}")
+    context.print(f"{zone} {points:.1f} of 10. {advice or 'Nothing to do.'}")
     for one in judged:
         score = "  - " if one.score is None else f"{one.score:4.1f}"
         context.print(f"  {score}  {one.name:22} {one.says}")
+    context.print(f"\n{disk_line(context)}")
     if deep:
         context.print("\nBoth databases, the journal and the archive are as told wrote them.")
     failed = _failed_hook(context)
     if failed:
         context.print(f"\n{failed}")
+    for sentence in settings[bool(context.settings.problem) :]:
+        context.print(f"\n{sentence}")
     for place in noted:
         context.print(f"\n{place['root']}: {place['says']}")
     context.print()

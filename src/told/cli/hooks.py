@@ -8,11 +8,11 @@ from told.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import NoReturn
 
 
-def hook(words: Sequence[str]) -> NoReturn:
+def hook(words: Sequence[str], environ: Mapping[str, str]) -> NoReturn:  # noqa: ARG001 - as bare commands
     """Answer one call of an agent's, and leave with exit code 0 whatever happens.
 
     Raises:

@@ -29,6 +29,7 @@ def learn_some(context: Context, memories: Memories) -> None:
 
 def learn(context: Context, memories: Memories, seconds: float | None = None) -> Learned | None:
     """Learn from what is new; None if another told is at it."""
+    from told.memory._intake_projects import left_out
     from told.memory.authority import Caller
     from told.memory.intake import Intake
     from told.memory.pen import Pen
@@ -40,7 +41,8 @@ def learn(context: Context, memories: Memories, seconds: float | None = None) ->
         return None
     try:
         pen = Pen(context.settings.home, memories, context.now, Caller(CAPTURE))
-        return Intake(pen, Fresh(context.connection), context.reading).run(seconds)
+        deaf = left_out(context.connection, context.settings)
+        return Intake(pen, Fresh(context.connection), context.reading, deaf).run(seconds)
     finally:
         if lock:
             os.close(lock)

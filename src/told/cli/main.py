@@ -74,7 +74,7 @@ def _main(words: list[str], environ: Mapping[str, str]) -> int:
         sys.stdout.write(help_text(command.name))
         return 0
     if command.bare:
-        return _function(command)(words[1:])
+        return _function(command)(words[1:], environ)
     from told.cli.arguments import parse
 
     return _run(command, parse(command, words[1:]), environ)
@@ -95,7 +95,7 @@ def _run(command: Command, arguments: Arguments, environ: Mapping[str, str], *, 
 
     began = time.perf_counter()
     code, rows = 1, 0
-    session = Session(environ)
+    session = Session(environ, whatever=command.name == "health")
     try:
         context = session.open(
             catch_up=command.tier > 0 or command.learns,

@@ -7,7 +7,7 @@ from told.cli.output import count, to_json
 from told.errors import NotFoundError, UsageError
 from told.memory.finding import Wanted, checked_kind, listed, scope_name
 from told.memory.scopes import holding_in
-from told.store.memory_records import ACTIVE, FORGOTTEN, PROJECT, QUARANTINED, SUPERSEDED
+from told.store.memory_records import ACTIVE, ARCHIVED, FORGOTTEN, PROJECT, QUARANTINED, SUPERSEDED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from told.cli.context import Context
     from told.memory.remember import Remembered, Said
 
-_STATUSES = (ACTIVE, SUPERSEDED, QUARANTINED, FORGOTTEN)
+_STATUSES = (ACTIVE, SUPERSEDED, QUARANTINED, ARCHIVED, FORGOTTEN)
 
 
 def memories(context: Context, arguments: Arguments) -> int:
@@ -88,12 +88,11 @@ def remember(context: Context, arguments: Arguments) -> int:
 
 def statement(desk: Desk, arguments: Arguments, text: str) -> Said:
     """Return what is to be remembered, without secrets, with the trust that its evidence earns."""
-    from told.guard.redact import Redactor
     from told.memory.compare import stands_in
     from told.memory.remember import Said, checked
     from told.record import replaced
 
-    redact = Redactor(desk.context.key).redact
+    redact = desk.context.redactor().redact
     said = Said(
         checked(redact(text)), desk.named_scope(arguments.text("scope"), desk.project),
         checked_kind(arguments.text("kind")), arguments.flag("lock"),

@@ -31,15 +31,13 @@ _MOST_TOUCHES = 5000
 
 def audit(context: Context, arguments: Arguments) -> int:
     """Say which memories of this project and of all have become wrong or needless."""
-    from told.guard.redact import Redactor
-
     everywhere = arguments.flag("all-projects")
     limit = arguments.number("limit", 50)
     with Desk(context) as desk:
         scopes = () if everywhere else desk.scopes
         found = look(
             desk.memories, scopes, _grounds(desk, everywhere=everywhere), context.now,
-            redact=Redactor(context.key).redact, key=context.key,
+            redact=context.redactor().redact, key=context.key,
         )  # fmt: skip
         context.rows = len(found.findings)
         if arguments.flag("json"):

@@ -7,6 +7,7 @@ import os
 from told.cli.learning import learn_some
 from told.cli.output import cut, iso, when
 from told.errors import BusyError, NotFoundError, UsageError
+from told.guard.names import is_plain, plain_id
 from told.ingest.identity import git_root, identify, project_at
 from told.journal.apply import open_memories, rebuild
 from told.journal.check import memory_damage
@@ -14,9 +15,9 @@ from told.memory.authority import caller
 from told.memory.finding import meant, scope_name, scope_named
 from told.memory.pen import Pen
 from told.memory.scopes import checked_name, existing, holding_in
+from told.record import replaced
 from told.store.memories import UNREADABLE
-from told.store.memory_records import GLOBAL, PROJECT, USER
-from told.store.projects import Projects
+from told.store.memory_records import ARCHIVED, GLOBAL, PROJECT, USER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from told.cli.arguments import Arguments
     from told.cli.context import Context
+    from told.memory.authority import Caller
     from told.store.memory_records import Memory
 
 _CANDIDATES = 8
@@ -36,11 +38,21 @@ class Desk:
         """Open the memories as the journal has them now."""
         self.context = context
         self.home = context.settings.home
-        self.caller = caller(context.environ)
+        self.caller = self._caller(context)
         self.memories = open_memories(self.home)
         learn_some(context, self.memories)
         self.pen = Pen(self.home, self.memories, context.now, self.caller)
         self.project = scope_of_folder(context)
+
+    @staticmethod
+    def _caller(context: Context) -> Caller:
+        """Return who asks, with a session's id as it may be stored."""
+        found = caller(context.environ)
+        if is_plain(found.session):
+            return found
+        return replaced(
+            found, session=plain_id(found.session, context.redactor().redact, lambda: context.key)
+        )
 
     def __enter__(self) -> Desk:  # noqa: PYI034 - Self would cost an import of typing
         """Begin."""
@@ -89,7 +101,9 @@ class Desk:
             rows = "\n".join(self.row(one) for one in found[:_CANDIDATES])
             raise UsageError(f"{cut(given, 60)!r} fits {memory_count(len(found))}. Give an id:\n{rows}")
         if found[0].status != "active" and not ended:
-            raise UsageError(f"{found[0].id} is {found[0].status}. `told why {found[0].id}` says more.")
+            name, status = found[0].id, found[0].status
+            back = f"`told retention restore {name}` brings it back." if status == ARCHIVED else ""
+            raise UsageError(f"{name} is {status}. {back or f'`told why {name}` says more.'}")
         return found[0]
 
     def text(self, memory: Memory, room: int = 0) -> str:
@@ -121,10 +135,10 @@ def scope_of_folder(context: Context) -> str:
     folder = context.cwd
     if not folder or folder == os.path.realpath(context.environ.get("HOME", "")):
         return GLOBAL
-    known = project_at(Projects(context.connection), folder)
+    known = project_at(context.projects(), folder)
     if known is not None:
         return PROJECT + known.key
-    return PROJECT + identify(folder, ask_git=bool(git_root(folder))).key
+    return PROJECT + context.hide(identify(folder, ask_git=bool(git_root(folder))).key)
 
 
 def memory_json(desk: Desk, memory: Memory) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from told.memory.proposals import propose
 from told.record import record
 from told.store.erasing import Erasing
 from told.store.ids import public_id
-from told.store.memory_records import ACTIVE, QUARANTINED, SUPERSEDED
+from told.store.memory_records import ACTIVE, ARCHIVED, QUARANTINED, SUPERSEDED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def _meant(desk: Desk, arguments: Arguments) -> _Meant:
     since = moment_of(desk.context, arguments.text("since")) if arguments.text("since") else 0
     return _Meant(tuple(
         one
-        for status in (ACTIVE, SUPERSEDED, QUARANTINED)
+        for status in (ACTIVE, SUPERSEDED, QUARANTINED, ARCHIVED)
         for one in listed(desk.memories, Wanted((), "", status, source, since=since), desk.context.now, -1)
     ))  # fmt: skip
 

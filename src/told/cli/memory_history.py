@@ -9,7 +9,7 @@ from told.errors import NotFoundError
 from told.memory.finding import Wanted, listed, meant
 from told.memory.history import changes_since, line_of
 from told.memory.why import after, before, steps_of
-from told.store.memory_records import SUPERSEDED, USER
+from told.store.memory_records import ARCHIVED, SUPERSEDED, USER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,6 +47,8 @@ def why(context: Context, arguments: Arguments) -> int:
             f" said by {memory.trust}, confidence {memory.confidence:.2f}"
         )
         context.print(desk.text(memory))
+        if memory.status == ARCHIVED:
+            context.print(f"It faded; `told retention restore {memory.id}` brings it back as it was.")
         for place in memory.evidence:
             context.print(_evidence(desk, memory, place))
         for head, chain in (("replaced", earlier), ("replaced by", later)):

@@ -57,8 +57,7 @@ def _catch_up(context: Context) -> None:
     changed = look(Watch(context.connection), context.environ, context.settings.chosen)
     if changed.nothing:
         return
-    from told.guard.redact import Redactor
     from told.ingest.sweep import Sweep
 
-    sweep = Sweep(context.connection, context.settings, context.environ, Redactor(context.key).redact)
+    sweep = Sweep(context.connection, context.settings, context.environ, context.redactor().redact)
     sweep.some(changed, context.cwd, _SECONDS)

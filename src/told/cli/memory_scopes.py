@@ -41,6 +41,8 @@ def scopes(context: Context, arguments: Arguments) -> int:
 def _do(desk: Desk, action: str, words: list[str]) -> str:
     name = words[-1]
     if action == "create":
+        if desk.context.redactor().redact(name) != name:
+            raise UsageError("That looks like a secret, which told does not keep. Choose another name.")
         new = create(desk.pen, name)
         return (
             f"Made the shared scope {name}. `told scopes subscribe {name}` lets it hold in a project."

@@ -11,7 +11,6 @@ from told.ingest.identity import git_root, identify, project_at
 from told.memory._onboard_learned import GROUPS
 from told.memory.onboard import learn, plan, tree_of, write
 from told.store.memory_records import PROJECT
-from told.store.projects import Projects
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,11 +25,9 @@ _SHOWN = 12  # lines of a group
 
 def onboard(context: Context, arguments: Arguments) -> int:
     """Learn what a project's README, instruction files, history and layout say."""
-    from told.guard.redact import Redactor
-
     root, scope, name = project_of(context, arguments.operands[0] if arguments.operands else "")
     dry = arguments.flag("dry-run")
-    found = learn(tree_of(root, context.environ), Redactor(context.key).redact)
+    found = learn(tree_of(root, context.environ), context.redactor().redact)
     with Desk(context) as desk:
         planned = plan(desk.memories, found, scope, context.key)
         if not planned.found and not planned.gone:
@@ -55,13 +52,13 @@ def project_of(context: Context, given: str) -> tuple[str, str, str]:
         raise UsageError(
             f"{given or 'The current folder'} is no folder. Name a project's: `told onboard PATH`."
         )
-    known = project_at(Projects(context.connection), folder)
+    known = project_at(context.projects(), folder)
     above = bool(known and known.root and f"{folder}{os.sep}".startswith(known.root.rstrip(os.sep) + os.sep))
     root = git_root(folder) or (known.root if known and above and os.path.isdir(known.root) else folder)
     if root in (os.path.realpath(context.environ.get("HOME", "")), os.path.dirname(root)):
         raise UsageError("The home folder is no project. Name a project's folder: `told onboard PATH`.")
     found = known or identify(folder, ask_git=bool(git_root(folder)))
-    return root, PROJECT + found.key, found.name
+    return root, PROJECT + context.hide(found.key), context.hide(found.name)
 
 
 def _print(context: Context, planned: Plan, name: str, *, dry: bool) -> None:

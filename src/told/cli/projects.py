@@ -19,7 +19,6 @@ from told.setup.init import ADDED, BY_HAND, held_elsewhere, makers_in
 from told.setup.init import init as make
 from told.store.database import Transaction
 from told.store.memory_records import FORGOTTEN, PROJECT
-from told.store.projects import Projects
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ def init(context: Context, arguments: Arguments) -> int:
     with suppress(FileNotFoundError):
         os.remove(os.path.join(context.settings.home, "places"))  # where hooks keep what a folder belongs to
     with Transaction(context.connection):
-        projects = Projects(context.connection)
+        projects = context.projects()
         projects.place(root, projects.put(key, name, root).id)
     with Desk(context) as desk:
         yours, others = _taken_in(desk, made)
@@ -71,13 +70,16 @@ def _project(context: Context, given: str) -> tuple[str, str, str]:
     folder = os.path.realpath(os.path.join(context.cwd or os.sep, given)) if given else context.cwd
     if not folder or not os.path.isdir(folder):
         raise UsageError(f"{given or 'The current folder'} is no folder. Name a project's: `told init PATH`.")
+    context.check_path(folder)
     found = identify(folder, ask_git=bool(git_root(folder)))
     root = found.root if os.path.isdir(found.root) else git_root(folder) or folder
     if root in (os.path.realpath(context.environ.get("HOME", "")), os.path.dirname(root)):
         raise UsageError("The home folder is no project. Name a project's folder: `told init PATH`.")
-    projects = Projects(context.connection)
+    projects = context.projects()
     known = project_at(projects, folder) if git_root(folder) else projects.at(root)
-    return root, known.key if known else found.key, known.name if known else found.name
+    if known:
+        return root, known.key, known.name
+    return root, context.hide(found.key), context.hide(found.name)
 
 
 def _taken_in(desk: Desk, made: Made) -> tuple[int, int]:

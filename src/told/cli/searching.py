@@ -6,7 +6,17 @@ import os
 
 from told.agents.labels import label
 from told.cli.output import count, cut, iso, to_json
-from told.cli.sessions import NO_HISTORY, about, session_head, session_json, summary, unread, widen
+from told.cli.sessions import (
+    NO_HISTORY,
+    about,
+    not_searched,
+    not_searched_json,
+    session_head,
+    session_json,
+    summary,
+    unread,
+    widen,
+)
 from told.errors import NotFoundError, UsageError
 from told.search.analyse import analyse
 from told.search.excerpt import excerpt, mark
@@ -67,6 +77,8 @@ def search(context: Context, arguments: Arguments) -> int:
         _print(context, scope, found, question, limit)
     else:
         unread(context)
+    if less := not_searched(context, scope):
+        context.print(less)
     return 0
 
 
@@ -176,7 +188,7 @@ def _as_json(context: Context, scope: Scope, found: Found, question: str) -> dic
     head = about(context, scope, found.widened) | {"query": question}
     if found.corrected:
         head["corrected"] = dict(found.corrected)
-    return head | {"results": rows}
+    return head | not_searched_json(context, scope) | {"results": rows}
 
 
 def _nothing(context: Context, scope: Scope, question: str) -> str:
@@ -185,4 +197,5 @@ def _nothing(context: Context, scope: Scope, question: str) -> str:
     if not context.reading.count(Filter()):
         return NO_HISTORY.format(what="Nothing found")
     where = f" in {scope.name}. Try --all-projects" if scope.project is not None else ""
-    return f"Nothing found for {cut(question, 60)!r}{where}. Try fewer or other words."
+    less = f" {not_searched(context, scope)}".rstrip()
+    return f"Nothing found for {cut(question, 60)!r}{where}. Try fewer or other words.{less}"

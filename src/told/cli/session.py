@@ -7,9 +7,9 @@ import sys
 import time
 
 from told.cli.context import Context
-from told.errors import MissingError, UsageError
+from told.cli.wishes import settings_for
+from told.errors import MissingError
 from told.ingest.look import look
-from told.settings import load
 from told.store.database import WAIT_MS, open_database
 from told.store.key import own_key
 from told.store.schema import VERSION, migrate, version
@@ -32,12 +32,11 @@ _SWEEP_EVERY_MS = 60_000
 class Session:
     """The life of one command."""
 
-    def __init__(self, environ: Mapping[str, str]) -> None:
+    def __init__(self, environ: Mapping[str, str], *, whatever: bool = False) -> None:
+        """Read the settings; with `whatever`, safe ones where the user's are not understood."""
         self._environ = environ
         self._retried = _retries()
-        self._settings = load(environ)
-        for name in (*self._settings.agents_off, *dict(self._settings.agent_folders)):
-            _check_agent(name, self._settings.home)
+        self._settings = settings_for(environ, whatever=whatever)
         self._context: Context | None = None
         self._connection: apsw.Connection | None = None
 
@@ -72,7 +71,8 @@ class Session:
 
         connection.set_busy_timeout(_CATCH_UP_WAIT_MS)
         try:
-            sweep = Sweep(connection, self._settings, self._environ, Redactor(key).redact)
+            redact = Redactor(key, self._settings.redaction).redact
+            sweep = Sweep(connection, self._settings, self._environ, redact)
             return sweep.some(changed, cwd, _CATCH_UP_SECONDS)  # type: ignore[arg-type]
         except (BusyError, apsw.BusyError, apsw.ReadOnlyError, apsw.FullError, apsw.IOError):
             return 0  # the answer is given from what is known; `told health` says what is wrong
@@ -158,13 +158,3 @@ def set_aside(path: str) -> None:
 def _retries() -> int:
     foreign = sys.modules.get("told.store.foreign")
     return foreign.RETRIES if foreign else 0
-
-
-def _check_agent(name: str, home: str) -> None:
-    from told.agents import all_agents, is_agent
-
-    if not is_agent(name):
-        path = os.path.join(home, "config.toml")
-        raise UsageError(
-            f"There is no agent {name!r}, as {path} has it. told knows: {', '.join(all_agents())}."
-        )

@@ -93,7 +93,8 @@ def timeline(context: Context, arguments: Arguments) -> int:
              "asked": cut(" ".join(turn.asked.split()), 300), "trust": "user"}
             for turn in found
         ]  # fmt: skip
-        context.print(to_json(about(context, scope, widened) | {"turns": rows}))
+        less = not_searched_json(context, scope) if len(found) < limit else {}
+        context.print(to_json(about(context, scope, widened) | less | {"turns": rows}))
         return 0 if found else 1
     if not found:
         return nothing(context, "Nothing was asked", scope)
@@ -108,6 +109,8 @@ def timeline(context: Context, arguments: Arguments) -> int:
     context.print(f"{count(len(found), 'turn')}, {scope.name}{beyond(widened)}")
     context.print(context.fence.block("\n".join(lines), "user"))
     unread(context)
+    if len(found) < limit and (missing := not_searched(context, scope)):
+        context.print(missing)
     return 0
 
 
@@ -163,6 +166,12 @@ def about(context: Context, scope: Scope, widened: bool) -> dict[str, Any]:
     return head
 
 
+def not_searched_json(context: Context, scope: Scope) -> dict[str, int]:
+    """Return how many sessions are left out for lack of room, as JSON says it; nothing if none is."""
+    many = context.reading.count_trimmed(scope.filter)
+    return {"not_searched": many} if many else {}
+
+
 def here_or_everywhere(
     context: Context, arguments: Arguments, query: Callable[[Filter], list[T]]
 ) -> tuple[Scope, list[T], bool]:
@@ -191,6 +200,14 @@ def unread(context: Context) -> None:
     """Say how much history is still to be read, if any."""
     if context.left:
         context.print(f"({count(context.left, 'file')} of history still being read; ask again in a moment)")
+
+
+def not_searched(context: Context, scope: Scope) -> str:
+    """Say how many sessions are left out for lack of room, and what to do about it; empty if none is."""
+    many = context.reading.count_trimmed(scope.filter)
+    cap = context.settings.retention_cap_mb
+    more = f"`told config set retention.cap_mb {2 * cap}`, then `told rebuild`" if cap else "`told rebuild`"
+    return f"({count(many, 'older session')} not searched for lack of room: {more})" if many else ""
 
 
 def nothing(context: Context, what: str, scope: Scope) -> int:

@@ -21,6 +21,7 @@ _SHOW_BYTES = 1900
 _CANDIDATES = 8
 _SHORT_TURNS = 3
 _SHORT_FILES = 6
+_LOST = "(What was said in it is gone: its agent deleted the file, and there was no room for a copy.)"
 
 
 def show(context: Context, arguments: Arguments) -> int:
@@ -37,6 +38,8 @@ def show(context: Context, arguments: Arguments) -> int:
         print_checkpoint(context, (exact or notes)[0], arguments)
         return 0
     session = _session(context, base, wanted)
+    if not arguments.flag("json") and context.reading.is_lost(session.id):
+        context.print(_LOST)
     if number:
         return _show_turn(context, session, number, arguments)
     context.rows = 1
@@ -175,6 +178,7 @@ def _session_json(context: Context, session: SessionRow, arguments: Arguments) -
         session.id, -1 if whole or arguments.flag("turns") else _SHORT_TURNS, newest=True
     )
     return session_json(context, session) | {
+        **({"lost": True} if context.reading.is_lost(session.id) else {}),
         "cwd": context.name(session.cwd) or None,
         "turns_shown": [_turn_json(context, session, turn, whole=whole) for turn in turns],
         "files": [

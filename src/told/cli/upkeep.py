@@ -7,6 +7,7 @@ import sys
 
 from told.cli.learning import learn_everything
 from told.cli.output import count, to_json
+from told.errors import ToldError
 from told.ingest.look import QUIET_MS, look
 from told.store.database import prepare_for_bulk
 from told.store.fresh import Fresh
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from told.memory.intake import Learned
 
 
+_MOST_FADING = 2000  # in one go; the next sweep goes on
+
+
 def index(context: Context, arguments: Arguments) -> int:
     """Read everything that is new, with a bar on a terminal."""
     files = _sweep_all(context)
@@ -29,6 +33,7 @@ def index(context: Context, arguments: Arguments) -> int:
     if not context.settings.background:
         learned = learn_everything(context)
         _archive(context, files)
+        _relieve(context)
     elif files or Fresh(context.connection).is_waiting():
         context.behind = True  # what is new is learned from, and archived, in the background
     _report(context, arguments, files, learned)
@@ -46,6 +51,8 @@ def sweep(context: Context, arguments: Arguments) -> int:  # noqa: ARG001
     files = _sweep_all(context)
     learn_everything(context)
     _archive(context, files)
+    _fade(context)
+    _relieve(context)
     from told.setup.snapshots import refresh
 
     refresh(context.settings.home)
@@ -68,7 +75,9 @@ def rebuild(context: Context, arguments: Arguments) -> int:
     from told.journal.apply import rebuild as rebuild_memories
 
     rebuild_memories(context.settings.home).close()
-    _report(context, arguments, files, learn_everything(context))
+    learned = learn_everything(context)
+    _relieve(context)
+    _report(context, arguments, files, learned)
     return 0
 
 
@@ -95,10 +104,33 @@ def _archive(context: Context, files: int) -> None:
         keep(context.connection, context.settings.home, context.now)
 
 
-def _redact(context: Context) -> Callable[[str], str]:
-    from told.guard.redact import Redactor
+def _relieve(context: Context) -> None:
+    """Keep all that told writes below the user's cap."""
+    settings = context.settings
+    if settings.retention_cap_mb and not settings.problem:
+        from told.memory.disk import relieve
 
-    return Redactor(context.key).redact
+        relieve(context.connection, settings.home, settings.retention_cap_mb, learned=settings.learn)
+
+
+def _fade(context: Context) -> None:
+    """Let memories fade that nobody needs, once a day."""
+    from told.hook.fading import fade, is_due
+
+    settings, now = context.settings, context.now
+    if settings.retention_days and not settings.problem and is_due(settings.home, now):
+        from told.journal.apply import open_memories
+
+        try:
+            memories = open_memories(settings.home)
+            fade(settings.home, memories, now, settings.retention_days, most=_MOST_FADING)
+            memories.close()
+        except ToldError:
+            return  # somebody else writes, or nobody can: another day
+
+
+def _redact(context: Context) -> Callable[[str], str]:
+    return context.redactor().redact
 
 
 def _report(context: Context, arguments: Arguments, files: int, learned: Learned | None) -> None:

@@ -11,6 +11,7 @@ from told.cli.services import after_install, proposed
 from told.cli.wiring_wishes import PROFILES, SCOPES, ask, may_ask, named_agents, one_of, place_for, short
 from told.errors import MissingError, NotFoundError
 from told.record import replaced
+from told.settings.first import write_first
 from told.setup.install import BROKEN, KEPT, REMOVED, THERE, WRITTEN, plan, wire
 from told.setup.launch import folders
 from told.setup.ledger import Ledger
@@ -39,6 +40,8 @@ def install(context: Context, arguments: Arguments) -> int:
     """Wire the agents that are found, or that were named."""
     scope = one_of(arguments, "scope", SCOPES, USER_SCOPE)
     profile = one_of(arguments, "profile", PROFILES, "")
+    if scope == PROJECT_SCOPE:
+        context.check_path(context.cwd)
     agents = _chosen(context, arguments)
     terms = proposed(context) if arguments.flag("service") else None
     service = (terms.address, terms.token) if terms else ("", "")
@@ -55,6 +58,7 @@ def install(context: Context, arguments: Arguments) -> int:
             return 0
     done = {agent.name: wire(agent, places[agent.name], ledger) for agent in agents}
     ledger.wish({owner(agent, place): places[agent.name].profile for agent in agents})
+    write_first(context.settings.home)
     write_snapshot(context.settings.home, place.launch.interpreter, tuple(folders()))
     code = _report(context, arguments, agents, places, done, dry=False)
     by_owner = {owner(agent, place): done[agent.name] for agent in agents}

@@ -52,12 +52,11 @@ def wonder(context: Context, arguments: Arguments) -> int:
 
 
 def _note(desk: Desk, arguments: Arguments, topic: str) -> int:
-    from told.guard.redact import Redactor
     from told.memory.finding import scope_named
     from told.memory.remember import Said, checked
 
     context, caller = desk.context, desk.caller
-    redact = Redactor(context.key).redact
+    redact = context.redactor().redact
     said = Said(checked(redact(arguments.text("note"))), scope_named("", desk.project))
     if not caller.is_user:
         said = Said(said.text, said.scope, trust="agent", agent=caller.agent, session=caller.session)

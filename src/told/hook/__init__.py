@@ -50,10 +50,11 @@ def answer(
         serving: What a service brings along that answers in the place of a process of its own.
     """
     from told.agents.dialects import is_second_hand, understood
+    from told.guard.names import is_plain
     from told.store.memory_json import encoded
 
     call = understood(agent, event, payload)
-    if call is None:
+    if call is None or not is_plain(agent):
         return ""
     if is_second_hand(agent, payload, environ):
         from told.hook.sharing import answers_itself
@@ -136,7 +137,7 @@ def _is_debugging() -> bool:
 
 def _log_late() -> None:
     """Say in the log that there was no time for more; nothing may be imported here."""
-    words = ",".join(f'"{word}"' for word in sys.argv[1:] if word.replace("-", "").isalnum())
+    words = ",".join(f'"{word}"' for word in sys.argv[1:3] if _is_name(word))
     line = f'{{"at":"{time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}","hook":[{words}],"late":true}}\n'
     try:
         # Whatever stands there, this must not wait: nobody else ends the process.
@@ -145,6 +146,10 @@ def _log_late() -> None:
         os.write(descriptor, line.encode("utf-8", "replace"))
     except OSError:
         return
+
+
+def _is_name(word: str) -> bool:
+    return len(word) < 20 and word.replace("-", "").isalnum()
 
 
 def _kept_waiting() -> float:

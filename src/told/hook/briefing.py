@@ -11,6 +11,7 @@ from told.memory._recall_structure import below
 from told.memory.brief import handed, prompt_brief
 from told.memory.recall import Ask
 from told.memory.scopes import holding_in
+from told.settings import in_project
 from told.snapshot import TEACH, ready
 from told.store.key import own_key
 
@@ -30,18 +31,22 @@ def brief_for(moment: Moment, asked: str, taught: list[Statement]) -> str:
     """
     call, home, now = moment.call, moment.home, moment.now
     memories = moment.memories()
-    place = here(home, call.cwd)
+    place = here(home, call.cwd, moment.hide)
     key = own_key(home)
     seen = shown(moment)
     known = seen.memories
-    if taught:
+    settings = in_project(moment.settings, place.root)
+    if taught and settings.learn:
         ready(TEACH)
         from told.hook.teaching import learn_from
 
         known |= dict.fromkeys(learn_from(moment, taught, place, memories, key), now)
-        settled()
+    settled()
     ask = Ask(asked, holding_in(memories, place.scope), now, below(place.root, call.cwd))
-    made = prompt_brief(memories, ask, Fence(key), session=call.session, since=seen.since, known=known)
+    made = prompt_brief(
+        memories, ask, Fence(key), budget=settings.brief_tokens, session=call.session, since=seen.since,
+        known=known,
+    )  # fmt: skip
     if call.session and made.memories and not moment.is_late:
         note(moment, made.memories, tokens(made.text))
     return handed(made)

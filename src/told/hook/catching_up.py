@@ -49,13 +49,11 @@ def take_in(connection: apsw.Connection, moment: Moment) -> None:
     Whether anything is new is seen without loading what reads it.
     """
     from told.ingest.look import Look, look
-    from told.settings import load
     from told.store.watch import Watch
 
-    call, environ = moment.call, moment.environ
-    settings = load(environ)
-    if call.agent in settings.agents_off:
-        return
+    call, environ, settings = moment.call, moment.environ, moment.settings
+    if settings.problem:
+        return  # there may be a rule that takes something out, and nobody knows which
 
     def changed() -> Look:
         found = look(Watch(connection), environ, settings.chosen)
@@ -69,7 +67,8 @@ def take_in(connection: apsw.Connection, moment: Moment) -> None:
     from told.store.key import own_key
 
     seconds = moment.began + _READING - time.monotonic()
-    sweep = Sweep(connection, settings, environ, Redactor(own_key(moment.home)).redact)
+    redact = Redactor(own_key(moment.home), settings.redaction).redact
+    sweep = Sweep(connection, settings, environ, redact)
     try:
         if not (call.transcript and sweep.one(call.agent, call.transcript, call.cwd, seconds)):
             sweep.some(changed(), call.cwd, seconds)
@@ -87,26 +86,27 @@ def _is_known(connection: apsw.Connection, path: str) -> bool:
 
 def learn_a_little(connection: apsw.Connection, memories: Memories, moment: Moment) -> None:
     """Learn from what was taken in, while there is time."""
-    from told.settings import may_learn
     from told.store.fresh import Fresh
 
     home = moment.home
     seconds = moment.began + _LEARNING - time.monotonic()
-    if seconds <= 0 or not may_learn(home, moment.environ) or not Fresh(connection).is_waiting():
+    if seconds <= 0 or not moment.settings.learn or not Fresh(connection).is_waiting():
         return
+    from told.ingest.whole import Whole
+    from told.memory._intake_projects import left_out
     from told.memory.authority import Caller
     from told.memory.intake import Intake
     from told.memory.pen import Pen
     from told.store.locks import LEARN, hold_lock
     from told.store.memory_records import CAPTURE
-    from told.store.reading import Reading
 
     lock = hold_lock(home, LEARN)
     if lock is None:
         return
     try:
         pen = Pen(home, memories, moment.now, Caller(CAPTURE))
-        Intake(pen, Fresh(connection), Reading(connection)).run(seconds)
+        deaf = left_out(connection, moment.settings)
+        Intake(pen, Fresh(connection), Whole(connection, home), deaf).run(seconds)
     except ToldError:
         return
     finally:

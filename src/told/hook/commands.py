@@ -12,6 +12,7 @@ from told.memory.finding import meant
 from told.memory.pen import Pen
 from told.memory.remember import Said, checked, remember
 from told.memory.scopes import holding_in
+from told.record import replaced
 from told.store.key import own_key
 from told.store.memory_records import ACTIVE, USER
 
@@ -47,11 +48,12 @@ class _Command:
     def __init__(self, moment: Moment) -> None:
         call, home, now = moment.call, moment.home, moment.now
         key = own_key(home)
-        place = here(home, call.cwd)
-        self._call = call
+        place = here(home, call.cwd, moment.hide)
+        self._call = replaced(call, session=moment.hidden_session())
         self._now = now
         self._fence = Fence(key)
-        self._redact = Redactor(key).redact
+        self._redact = Redactor(key, moment.settings.redaction).redact
+        self._problem = moment.settings.problem
         self._memories = moment.memories(hurry=False)
         self._pen = Pen(home, self._memories, now)
         self._scope = place.scope
@@ -87,6 +89,8 @@ class _Command:
         return f"told put {self._row(done.memory)}\nin the place of {self._row(memory)}"
 
     def _said(self, given: str, *, locked: bool = False) -> Said:
+        if self._problem:  # there may be a rule that takes something out of it
+            raise UsageError(self._problem)
         text = checked(self._redact(given))
         return Said(
             text, self._scope, locked=locked, quote=text, agent=self._call.agent, session=self._call.session

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import time
 
+from told.guard.cutting import whole_words
+from told.guard.names import is_plain
 from told.hook.trouble import TROUBLE
-from told.settings import home_of
 from told.store.memory_json import encoded
 
 TYPE_CHECKING = False
@@ -36,14 +37,17 @@ def log(
 ) -> None:
     """Add a line to the log; `took` is in milliseconds."""
     from told.guard.redact import Redactor
+    from told.hook.wishes import settings_of
     from told.store.key import own_key
 
-    home = home_of(environ)
-    redact = Redactor(own_key(home)).redact
-    line = encoded({
-        "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "hook": list(words),
-        "ms": round(took, 1), "saw": redact(encoded(dict(payload))[:_LONGEST]), "said": redact(said),
-    })  # fmt: skip
+    settings = settings_of(environ)
+    home = settings.home
+    heard: dict[str, Any] = {"ms": round(took, 1)}
+    if not settings.problem:  # else there may be a rule that takes something out of it
+        redact = Redactor(own_key(home), settings.redaction).redact
+        heard |= {"saw": redact(whole_words(encoded(dict(payload)), _LONGEST)), "said": redact(said)}
+    at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    line = encoded({"at": at, "hook": [word for word in words if is_plain(word)], **heard})
     path = os.path.join(home, _LOG)
     if os.path.exists(path) and os.path.getsize(path) > _MOST:
         os.replace(path, f"{path}.old")

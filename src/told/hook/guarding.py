@@ -9,7 +9,6 @@ from told.agents.dialects import verdict
 from told.hook.places import here
 from told.hook.shell import simple_commands
 from told.memory.scopes import holding_in
-from told.settings import guard_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from told.hook.moment import Moment
     from told.store.memory_records import Memory
 
-_ASK = "ask"
+_ASK, _OFF = "ask", "off"
 _FEWEST = 2  # letters
 # Denied themselves, they turn what follows round: "never skip `pytest`".
 _TURNING = frozenset(("skip", "stop", "forget", "omit", "miss", "disable", "bypass", "ignore"))
@@ -27,11 +26,11 @@ _TURNING = frozenset(("skip", "stop", "forget", "omit", "miss", "disable", "bypa
 def at_tool(moment: Moment) -> dict[str, Any]:
     """Return the answer to a tool call; empty if nothing speaks against it."""
     call, home = moment.call, moment.home
-    decision = guard_of(home, moment.environ)
-    if not (call.command or call.file) or not decision:
+    decision = moment.settings.guard
+    if not (call.command or call.file) or decision == _OFF:
         return {}
     memories = moment.memories()
-    place = here(home, call.cwd)
+    place = here(home, call.cwd, moment.hide)
     locked = memories.load(memories.locked(holding_in(memories, place.scope)))
     if not locked:
         return {}

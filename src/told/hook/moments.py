@@ -8,8 +8,8 @@ import time
 from told.agents.dialects import context, listens_after_compaction
 from told.agents.events import COMPACTED, END, HELPER, PROMPT, START, STOP, TOOL
 from told.hook.moment import Moment
+from told.hook.wishes import settings_of
 from told.record import replaced
-from told.settings import home_of
 from told.snapshot import RECALL, REST, ready
 
 TYPE_CHECKING = False
@@ -26,7 +26,16 @@ def answer_to(call: Call, environ: Mapping[str, str], serving: Serving | None = 
     now = time.time_ns() // 1_000_000
     if call.cwd:  # the same folder by whatever way it is named
         call = replaced(call, cwd=os.path.realpath(call.cwd))
-    moment = Moment(call, home_of(environ), environ, now, time.monotonic(), serving)
+    began = time.monotonic()
+    settings = settings_of(environ)
+    if settings.problem:
+        from told.errors import UsageError
+        from told.hook.trouble import note
+
+        note(UsageError(settings.problem), environ)
+    if call.agent in settings.agents_off:
+        return {}
+    moment = Moment(call, settings.home, environ, now, began, settings, serving)
     if call.event == PROMPT:
         from told.hook.prompt import at_prompt
 

@@ -6,7 +6,6 @@ from told.hook import settled
 from told.memory._capture_gate import may_teach
 from told.memory._recall_quiet import quiet
 from told.search.topics import spoken
-from told.settings import may_learn
 from told.snapshot import CAPTURE, RECALL, load_apsw, ready
 
 TYPE_CHECKING = False
@@ -25,7 +24,7 @@ def at_prompt(moment: Moment) -> str:
         from told.hook.commands import carried_out
 
         return carried_out(moment)
-    taught = _statements(prompt) if may_teach(prompt) and may_learn(moment.home, moment.environ) else []
+    taught = _statements(prompt) if may_teach(prompt) and moment.settings.learn else []
     if not taught:
         settled()
     asked = prompt[:_LONGEST]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from told.agents.events import END
 from told.hook.catching_up import learn_a_little, open_sessions, take_in
+from told.hook.fading import fade_a_little
 from told.hook.places import found_out
 from told.hook.shown import note_compaction, write_down
 from told.journal.apply import open_memories
@@ -28,4 +30,6 @@ def at_rest(moment: Moment, *, compacting: bool) -> None:
     take_in(connection, moment)
     learn_a_little(connection, memories, moment)
     if call.cwd:
-        found_out(connection, home, call.cwd)
+        found_out(connection, home, call.cwd, moment.hide)
+    if call.event == END:
+        fade_a_little(memories, moment)

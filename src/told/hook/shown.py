@@ -12,7 +12,7 @@ from told.store.ids import public_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from told.hook.moment import Moment
     from told.memory.pen import Pen
@@ -21,7 +21,7 @@ _FOLDER = "shown"
 _SINCE = "since"
 _KEPT_MS = 7 * 86_400_000
 _HOUR_MS = 3_600_000
-_WRITTEN_WHOLE = ("key", "machine", "places")
+_WRITTEN_WHOLE = ("key", "machine", "places", "settings")
 
 
 @record
@@ -41,12 +41,12 @@ def shown(moment: Moment) -> Shown:
 
 def note(moment: Moment, memories: Sequence[str], tokens: int) -> None:
     """Note that a session was shown memories."""
-    _append(_path(moment), moment.call.session, f"{moment.now} {tokens} {' '.join(memories)}")
+    _append(_path(moment), moment.hidden_session, f"{moment.now} {tokens} {' '.join(memories)}")
 
 
 def note_compaction(moment: Moment) -> None:
     """Note that a session was compacted: what it was shown before, it may be shown again."""
-    _append(_path(moment), moment.call.session, f"{moment.now} {_SINCE}")
+    _append(_path(moment), moment.hidden_session, f"{moment.now} {_SINCE}")
 
 
 def write_down(pen: Pen, now: int, *, own: str = "") -> None:
@@ -77,7 +77,7 @@ def write_down(pen: Pen, now: int, *, own: str = "") -> None:
         if found.memories or is_old:
             os.remove(path)
         if found.memories and not is_old:
-            _append(path, found.session, f"{found.since} {_SINCE}")
+            _append(path, found.session.strip, f"{found.since} {_SINCE}")
 
 
 def clear_left_behind(home: str, now: int) -> None:
@@ -116,8 +116,8 @@ def _read(path: str, session: str) -> Shown:
     return Shown(lines[0] if lines else session, memories, tokens, since)
 
 
-def _append(path: str, session: str, line: str) -> None:
-    """Add a line, in one step; what cannot be noted is shown again, which does no harm."""
+def _append(path: str, session: Callable[[], str], line: str) -> None:
+    """Add a line below the session's id, in one step; what cannot be noted is shown again."""
     flags = os.O_CREAT | os.O_WRONLY | os.O_APPEND
     try:
         try:
@@ -126,8 +126,8 @@ def _append(path: str, session: str, line: str) -> None:
             os.mkdir(os.path.dirname(path), 0o700)
             descriptor = os.open(path, flags, 0o600)
         begun = os.fstat(descriptor).st_size > 0
-        name = " ".join(session.split())
-        os.write(descriptor, (f"{line}\n" if begun else f"{name}\n{line}\n").encode("utf-8", "replace"))
+        first = "" if begun else " ".join(session().split()) + "\n"
+        os.write(descriptor, f"{first}{line}\n".encode("utf-8", "replace"))
         os.close(descriptor)
     except OSError:
         return

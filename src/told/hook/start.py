@@ -11,6 +11,7 @@ from told.hook.catching_up import learn_a_little, open_sessions, take_in
 from told.hook.places import found_out
 from told.hook.service import wait, wake
 from told.hook.shown import clear_left_behind, note, note_compaction, write_down
+from told.ingest.whole import Whole
 from told.journal.apply import open_memories
 from told.memory._brief_start import start_brief
 from told.memory.authority import Caller
@@ -18,10 +19,11 @@ from told.memory.brief import handed
 from told.memory.pen import Pen
 from told.memory.scopes import holding_in
 from told.record import replaced
+from told.settings import in_project
 from told.store.key import own_key
 from told.store.memory_records import CAPTURE, PROJECT
 from told.store.projects import Projects
-from told.store.reading import Filter, Reading
+from told.store.reading import Filter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,10 +49,11 @@ def at_start(moment: Moment) -> str:
             learn_a_little(connection, memories, moment)
     if has_lost_briefs(call):
         note_compaction(moment)
-    place = found_out(connection, home, call.cwd)
+    place = found_out(connection, home, call.cwd, moment.hide)
     made = start_brief(
-        memories, Reading(connection) if connection else None, _own_sessions(connection, place.scope, call),
-        holding_in(memories, place.scope), Fence(own_key(home)), now=now,
+        memories, Whole(connection, home) if connection else None,
+        _own_sessions(connection, place.scope, call), holding_in(memories, place.scope),
+        Fence(own_key(home)), now=now, budget=in_project(moment.settings, place.root).brief_start_tokens,
     )  # fmt: skip
     if call.session and made.memories and call.event != HELPER:
         note(moment, made.memories, tokens(made.text))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from told.guard.cutting import whole_words
 from told.guard.redact import Redactor
 from told.memory.authority import Caller
 from told.memory.capture import capture
 from told.memory.hearing import take
 from told.memory.pen import Pen
 from told.memory.remember import Said
+from told.record import replaced
 from told.store.memory_records import CAPTURE, GLOBAL
 
 TYPE_CHECKING = False
@@ -25,8 +27,9 @@ def learn_from(
     moment: Moment, taught: list[Statement], place: Here, memories: Memories, key: bytes
 ) -> list[str]:
     """Keep what a prompt teaches; return the ids of the memories that say it."""
-    call, now = moment.call, moment.now
-    message = Redactor(key).redact(call.prompt[: _LONGEST + _BEYOND])[:_LONGEST]
+    call, now = replaced(moment.call, session=moment.hidden_session()), moment.now
+    redactor = Redactor(key, moment.settings.redaction)
+    message = redactor.redact(whole_words(call.prompt, _LONGEST + _BEYOND))[:_LONGEST]
     pen = Pen(moment.home, memories, now, Caller(CAPTURE), hurry=True)
     known = []
     if message != call.prompt:  # it was long, or there was a secret in it

@@ -94,7 +94,7 @@ def is_whole(path: str) -> bool:
 
 def head(path: str) -> tuple[str, int]:
     """Return a kept session's own id and how many turns it had; ("", 0) if that cannot be read."""
-    for kind, *fields in _lines(path):
+    for kind, *fields in lines_in(path):
         facts = mapping(fields[0]) if fields else {}
         return (text(facts.get("native")), _number(facts.get("next_n"))) if kind == "session" else ("", 0)
     return "", 0
@@ -104,7 +104,7 @@ def draft_of(path: str, redact: Callable[[str], str]) -> Draft | None:
     """Return what can be read of a kept session; None if not even which one it is."""
     draft: Draft | None = None
     turns: list[TurnText] = []
-    for kind, *fields in _lines(path):
+    for kind, *fields in lines_in(path):
         if kind == "session" and fields and draft is None:
             draft = _begun(mapping(fields[0]), redact)
         elif draft is None:
@@ -144,6 +144,7 @@ def _begun(facts: dict[str, Any], redact: Callable[[str], str]) -> Draft | None:
         parent=text(facts.get("parent")), kind=text(facts.get("kind")), archived=bool(facts.get("archived")),
         model=redact(text(facts.get("model"))),
     )  # fmt: skip
+    draft.place = draft.facts.cwd
     draft.about = redact(text(facts.get("summary")))
     draft.last_at = _number(facts.get("ended"))
     draft.next_n = _number(facts.get("next_n"))
@@ -154,7 +155,7 @@ def _number(value: Any) -> int:
     return value if isinstance(value, int) and 0 <= value < _MAX_TIME else 0
 
 
-def _lines(path: str) -> Iterator[list[Any]]:
+def lines_in(path: str) -> Iterator[list[Any]]:
     """Yield the lines of a file as far as it can be read; one that makes no sense is left out."""
     try:
         with gzip.open(path, "rb") as file:

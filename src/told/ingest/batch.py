@@ -113,15 +113,17 @@ class Batch:
             self._take_over(session, source_id)
         writer.facts.put(session.id, source_id, _dated(draft, session), draft.last_at, replace=draft.begin)
         writer.facts.settle(session.id)
-        session = self._placed(writer.session(agent, draft.native) or session, locator)
+        session = self._placed(writer.session(agent, draft.native) or session, locator, draft)
         if draft.begin:
             writer.clear_source(session, source_id)
+        is_new = owns and not self._is_as_before(draft, session)
         if owns:
             if draft.begin:
                 writer.clear_touches(session.id)
-            writer.put_turns(session, draft.turns, replace=draft.begin)
             writer.put_touches(session.id, draft.touches.values())
-        if owns and draft.turns:
+        if is_new:
+            writer.put_turns(session, draft.turns, replace=draft.begin)
+        if is_new and draft.turns:
             writer.fresh.add(session.id)
         writer.put_refs(session.id, source_id, draft.refs.values())
         for note in draft.notes.values():
@@ -131,14 +133,22 @@ class Batch:
         next_n = draft.next_n if owns else session.next_n
         writer.close_session(session.id, next_n, _summary(draft, session) if owns else session.summary)
 
-    def _placed(self, session: SessionState, locator: Locator) -> SessionState:
-        project_id, part = locator.locate(session.cwd, session.repository)
+    def _is_as_before(self, draft: Draft, session: SessionState) -> bool:
+        """Tell whether a session lost its texts for lack of room, and just these were read again."""
+        if not draft.begin or draft.next_n != session.next_n:
+            return False
+        texts = ((one.n, one.asked, one.answered, one.steps) for one in draft.turns)
+        return self._writer.trimmed.is_as_before(session.id, texts)
+
+    def _placed(self, session: SessionState, locator: Locator, draft: Draft) -> SessionState:
+        place = draft.place if draft.facts.cwd == session.cwd else session.cwd
+        project_id, part = locator.locate(place, session.repository)
         if not project_id and session.parent:
             parent = self._writer.session(session.agent, session.parent)
             project_id = parent.project_id if parent is not None else 0
         if not project_id or project_id == session.project_id:
             return session
-        self._writer.place_session(session.id, project_id, part)
+        self._writer.place_session(session.id, project_id, self._projects.hide(part))
         self._has_placed = True
         return self._writer.session(session.agent, session.native) or session
 

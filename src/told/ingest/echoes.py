@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from told.ingest.forgotten import ANYWHERE
 from told.ingest.spans import Marker, sentences_of, words_of
+from told.ingest.whole import Whole
 from told.search.stop_words import STOP_WORDS
 from told.search.unspaced import is_unspaced
 from told.store.erasing import Erasing
 from told.store.memory_records import USER, Evidence
-from told.store.reading import Reading
+from told.store.trimming import Trimmed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -108,10 +109,11 @@ def _content(words: Sequence[str]) -> set[str]:
 class Echoes:
     """Looks through sessions for what some memories say."""
 
-    def __init__(self, connection: apsw.Connection, key: bytes) -> None:
-        """Take the open store, and told's key for the marks."""
+    def __init__(self, connection: apsw.Connection, key: bytes, home: str) -> None:
+        """Take the open store, told's key for the marks, and told's folder."""
         self._erasing = Erasing(connection)
-        self._reading = Reading(connection)
+        self._reading = Whole(connection, home)
+        self._trimmed = Trimmed(connection)
         self._marker = Marker(key)
 
     def places(self, memory: Memory) -> list[Evidence]:
@@ -122,6 +124,7 @@ class Echoes:
         for statement in statements:
             if statement.is_long:
                 sessions |= set(map(self._erasing.names, self._erasing.sessions_with(statement.expression)))
+        sessions |= self._not_indexed([one for one in statements if one.is_long])
         own = {(one.agent, one.session) for one in memory.evidence}
         for agent, native in sorted(sessions):
             marks = [self._marker.mark(one.words) for one in statements]
@@ -134,6 +137,20 @@ class Echoes:
             if place.session and place.quote and words_of(place.quote):
                 found |= dict.fromkeys(self._said_in(place, memory))
         return list(found)
+
+    def _not_indexed(self, statements: Sequence[Statement]) -> set[tuple[str, str]]:
+        """Return the sessions that say it and are not in the index, because their text is in the archive."""
+        marks = [self._marker.mark(one.words) for one in statements]
+        longest = [max(one.words, key=len) for one in statements]
+        found = set()
+        for session in self._trimmed.all() if marks else ():
+            for _, _, _, *texts in self._reading.kept_turns(session.id):
+                text = "\n".join(texts)
+                folded = text.casefold()
+                if any(word in folded for word in longest) and self._marker.spans(text, marks):
+                    found.add((session.agent, session.native))
+                    break
+        return found
 
     def _said_in(self, place: Evidence, memory: Memory) -> Iterator[Evidence]:
         """Yield the place of a quote if its turn has to be left out where the words are not found in it."""

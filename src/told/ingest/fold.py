@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 
+from told.guard.cutting import whole_words
 from told.guard.fence import strip_fenced
+from told.guard.names import plain_path
 from told.guard.text import clean, one_line
 from told.model import USER, Begin, Checkpoint, Cursor, Facts, Mark, Problem, Ref, Said, Touch
 from told.store.writing import TurnText
@@ -23,10 +25,10 @@ _MAX_ANSWERED = 64_000
 _MAX_STEPS = 8_000
 _MAX_NOTE = 32_000
 _MAX_NAME = 1_000
-_SUMMARY = 200
+SUMMARY = 200
 
 # Stands between texts that are redacted together. It is ASCII: any other letter makes cleaning slower.
-_BETWEEN = "\n~ told ~ next ~\n"
+BETWEEN = "\n~ told ~ next ~\n"
 
 _ISSUE_URL = re.compile(r"https?://[\w.-]+/([\w.-]+/[\w.-]+)/(pull|issues|merge_requests)/(\d{1,9})\b")
 
@@ -51,13 +53,13 @@ class _Turn:
         if self.room > 0:
             if not self.answered and key:
                 self.key = key
-            self.answered.append(text[: self.room])
+            self.answered.append(whole_words(text, self.room))
             self.room -= len(text) + 2  # and the empty line before the next
 
     def step(self, text: str) -> None:
         """Add a line about what the agent did."""
         if self.steps_room > 0:
-            self.steps.append(text[: self.steps_room])
+            self.steps.append(whole_words(text, self.steps_room))
             self.steps_room -= len(text) + 1
 
 
@@ -73,6 +75,7 @@ class Draft:
         self.native = native
         self.begin = begin  # it replaces what was known, rather than adding to it
         self.facts = Facts(native)
+        self.place = ""  # the folder that it ran in, as it is really called; never stored
         self.parts: list[_Turn] = []
         self.turns: tuple[TurnText, ...] = ()  # the parts, put together
         self.open = False  # the first turn goes on one that is already stored
@@ -90,7 +93,7 @@ class Draft:
             return self.about
         first = ""
         for turn in self.turns:
-            summary = one_line(turn.asked, _SUMMARY)
+            summary = one_line(turn.asked, SUMMARY)
             if is_telling(summary):
                 return summary
             first = first or summary
@@ -107,6 +110,7 @@ class Fold:
         begun: Container[str],
         redact: Callable[[str], str],
         open_turn: Callable[[str], tuple[int, TurnText | None]],
+        name: Callable[[str], str] = str,
     ) -> None:
         """Begin.
 
@@ -116,11 +120,13 @@ class Fold:
             redact: removes secrets from a text.
             open_turn: for a session that goes on, the number of its next turn and the turn before that
                 (None when that turn is a copy that another session holds).
+            name: makes an agent's own id one that may be stored.
         """
         self._from_start = from_start
         self._begun = begun
         self._redact = redact
         self._open_turn = open_turn
+        self._name = name
         self.drafts: dict[str, Draft] = {}
         self.problems: list[Problem] = []
         self.cursor: Cursor | None = None
@@ -148,7 +154,7 @@ class Fold:
         elif isinstance(event, Checkpoint):
             self._note(event)
         elif isinstance(event, Begin):
-            self.drafts[event.session] = Draft(_storable(event.session), begin=True)
+            self.drafts[event.session] = Draft(self._native(event.session), begin=True)
         elif isinstance(event, Mark):
             self.cursor = self._without_secrets(event.cursor)
         elif isinstance(event, Problem):
@@ -158,7 +164,7 @@ class Fold:
         draft = self.drafts.get(session)
         if draft is None:
             begin = self._from_start and session not in self._begun
-            draft = self.drafts[session] = Draft(_storable(session), begin=begin)
+            draft = self.drafts[session] = Draft(self._native(session), begin=begin)
             if not begin:
                 draft.next_n, last = self._open_turn(draft.native)
                 draft.open = draft.next_n > 0
@@ -171,10 +177,13 @@ class Fold:
                     draft.parts.append(turn)
         return draft
 
+    def _native(self, session: str) -> str:
+        return self._name(_storable(session))
+
     def _text(self, text: str, limit: int) -> str:
         if not text:
             return ""
-        return self._redact(text[: limit * 2])[:limit]
+        return self._redact(whole_words(text, limit * 2))[:limit]
 
     def _said(self, said: Said) -> None:
         if not said.text:
@@ -183,7 +192,7 @@ class Fold:
         draft.last_at = max(draft.last_at, said.at)
         self.weight += len(said.text)
         if said.who == USER:
-            draft.parts.append(_Turn(draft.next_n, said.at, said.key, said.text[:_MAX_ASKED]))
+            draft.parts.append(_Turn(draft.next_n, said.at, said.key, whole_words(said.text, _MAX_ASKED)))
             draft.next_n += 1
             draft.open = False
             return
@@ -216,7 +225,7 @@ class Fold:
     def _texts(self, part: _Turn) -> list[str]:
         """Redact a turn's three texts in one go: most of what it costs is paid for each call."""
         texts = [part.asked, "\n\n".join(part.answered), "\n".join(part.steps)]
-        redacted = self._redact(_BETWEEN.join(texts)).split(_BETWEEN)
+        redacted = self._redact(BETWEEN.join(texts)).split(BETWEEN)
         if len(redacted) != len(texts):  # a text holds the mark itself, or left something open
             redacted = [self._redact(text) for text in texts]
         return [text.strip() for text in redacted]
@@ -229,15 +238,16 @@ class Fold:
         draft = self._draft(facts.session)
         old = draft.facts
         keeps_title = not facts.title or (old.title_by == USER and old.title and facts.title_by != USER)
+        draft.place = draft.place or whole_words(clean(facts.cwd), _MAX_NAME)
         draft.facts = Facts(
-            session=facts.session,
-            cwd=old.cwd or clean(facts.cwd)[:_MAX_NAME],
+            session=draft.native,
+            cwd=old.cwd or plain_path(draft.place, self._redact),
             branch=self._text(facts.branch, 200) or old.branch,
             repository=self._text(facts.repository, 400) or old.repository,
-            title=old.title if keeps_title else one_line(self._text(facts.title, 400), _SUMMARY),
+            title=old.title if keeps_title else one_line(self._text(facts.title, 400), SUMMARY),
             title_by=old.title_by if keeps_title else facts.title_by,
             started=min(filter(None, (old.started, facts.started)), default=0),
-            parent=_storable(facts.parent) or old.parent,
+            parent=self._native(facts.parent) or old.parent,
             kind=facts.kind or old.kind,
             archived=facts.archived or old.archived,
             model=self._text(facts.model, 100) or old.model,
@@ -278,7 +288,7 @@ class Fold:
             )
         }
         self.weight += sum(map(len, texts.values()))
-        title = one_line(self._text(note.title, _MAX_NAME), _SUMMARY)
+        title = one_line(self._text(note.title, _MAX_NAME), SUMMARY)
         number = max(0, min(note.number, 1_000_000))
         draft.notes[number] = Checkpoint(session="", number=number, title=title, at=note.at, **texts)
         draft.last_at = max(draft.last_at, note.at)

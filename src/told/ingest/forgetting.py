@@ -10,10 +10,10 @@ import os
 from told.ingest.archive import keep_again
 from told.ingest.archive_file import archive_path, rewrite
 from told.ingest.fold import Draft
+from told.ingest.whole import Whole
 from told.record import record
 from told.search.index_text import extra_words, near_words
 from told.store.erasing import Erasing, leave_nothing
-from told.store.reading import Reading
 from told.store.writing import TurnText, Writer
 
 TYPE_CHECKING = False
@@ -49,7 +49,7 @@ class Forgetting:
         self._home = home
         self._forgotten = forgotten
         self._erasing = Erasing(connection)
-        self._reading = Reading(connection)
+        self._reading = Whole(connection, home)
         self._writer = Writer(connection, extra_words, near_words)
 
     def losses(self, names: Iterable[Name]) -> list[Loss]:

@@ -7,14 +7,17 @@ import time
 
 from told.agents import agent_named, all_agents
 from told.agents.base import Folder, find, inside, roots_of
+from told.guard.names import plain_id, plain_path
 from told.ingest.batch import Batch, Portion, fingerprint
 from told.ingest.fold import Fold
 from told.ingest.look import state_of, surroundings
 from told.ingest.places import recall_places
+from told.ingest.telling import Telling
 from told.ingest.tombstones import Tombstones
 from told.model import Cursor, Mark, Problem
 from told.record import record
 from told.search.index_text import extra_words, near_words
+from told.store.key import own_key
 from told.store.projects import Projects
 from told.store.sources import Sources
 from told.store.watch import Watch
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 
     from told.agents.base import Agent
     from told.ingest.look import Look
+    from told.ingest.whole import Texts
     from told.model import Event, Source
     from told.settings import Settings
     from told.store.sources import Known
@@ -64,7 +68,9 @@ class Sweep:
         self._redact = redact
         self._writer = Writer(connection, extra_words, near_words)
         self._sources = Sources(connection)
-        self._projects = Projects(connection)
+        # Not a method of this: a ring of objects would keep the database open after the sweep.
+        self._projects = Projects(connection, lambda name: plain_path(name, redact))
+        self._telling = Telling(self._sources, settings, redact)
         self._batch = Batch(self._writer, self._sources, self._projects, now, Tombstones(settings.home))
 
     def some(self, changed: Look, cwd: str, seconds: float) -> int:
@@ -87,6 +93,14 @@ class Sweep:
         if state_of(path) != (known.size, known.changed):
             self._read([known], time.monotonic() + seconds, None)
         return True
+
+    def alone(self, source: Source) -> None:
+        """Take in one file, whatever is known of it, and no other."""
+        with self._writer.transaction():
+            self._sources.add([source])
+        known = self._sources.get(source.path)
+        assert known is not None
+        self._read([known], None, None)
 
     def everything(self, changed: Look, cwd: str, report: Callable[[Progress], None] | None = None) -> int:
         """Take in all that a look found, to the end. Returns how many files were read.
@@ -136,8 +150,8 @@ class Sweep:
                         folders[found.path] = found.changed
                     elif found[0].path not in known:
                         sources.append(found[0])
-                self._sources.add(sources)
-                self._sources.put_folders(agent.name, folders.items())
+                self._sources.add(self._telling.apart(sources, now()))
+                self._sources.put_folders(agent.name, self._telling.folders(folders.items()))
 
     def _in_new_places(self, before: list[str]) -> list[Known]:
         """Return the files of agents that lie in the folders of projects which were not known before."""
@@ -150,8 +164,9 @@ class Sweep:
                 if agent.in_projects and agent.name not in self._settings.agents_off:
                     found = list(find(agent, (), new))
                     folders = [(one.path, one.changed) for one in found if isinstance(one, Folder)]
-                    self._sources.add_folders(agent.name, folders)
+                    self._sources.add_folders(agent.name, self._telling.folders(folders))
                     sources += [one[0] for one in found if not isinstance(one, Folder)]
+            sources = self._telling.apart(sources, now())
             self._sources.add(sources)
         known = [self._sources.get(source.path) for source in sources]
         return [one for one in known if one is not None and not one.changed]
@@ -236,9 +251,25 @@ class Sweep:
             session = self._writer.session(agent.name, native)
             if session is None or not session.next_n:
                 return 0, None
+            if self._writer.trimmed.has(session.id):  # it goes on, so it is to be found as a whole again
+                from told.ingest.trimming import bring_back
+                from told.ingest.whole import Whole
+
+                whole = Whole(self._connection, self._settings.home, self._again)
+                bring_back(self._writer, whole, session)
             return session.next_n, self._writer.turn(session.id, session.next_n - 1)
 
-        return Fold(from_start=from_start, begun=begun, redact=self._redact, open_turn=open_turn)
+        return Fold(
+            from_start=from_start, begun=begun, redact=self._redact, open_turn=open_turn, name=self._native
+        )
+
+    def _native(self, session: str) -> str:
+        return plain_id(session, self._redact, lambda: own_key(self._settings.home))
+
+    def _again(self, agent: str, native: str) -> Texts:
+        from told.ingest.rereading import texts_again
+
+        return texts_again(self._connection, self._settings, self._environ, self._redact, (agent, native))
 
     def _hold(
         self, known: Known, fold: Fold, start: Cursor, fresh: bool, state: tuple[int, int], *, finished: bool

@@ -92,9 +92,11 @@ def _sorted_out(
     stale: set[str] = set()
     for entry in batch:
         operation = entry.operation
-        if operation is None or (entry.known and operation.payload is not None):
+        if operation is None:
             continue
-        # It was erased since it was applied, or it comes with an earlier segment that arrived late.
+        if entry.known and operation.payload is not None and not operation.redacted:
+            continue
+        # It was changed since it was applied, or it comes with an earlier segment that arrived late.
         if entry.known or operation.number <= latest.get(entry.series, 0):
             stale.update(map(family_of, operation.touched))
         else:

@@ -2,6 +2,9 @@
 
 An operation's hash covers its fields, the hash of its payload and the hash of the operation before it. The
 payload carries a random salt, so that nothing can be told from its hash once it is erased.
+
+A payload from which a secret was taken out later stands in the place of the first one: the line keeps the
+first one's hash, so that the chain holds, and a further hash tells that the new one is as it was written.
 """
 
 from __future__ import annotations
@@ -14,6 +17,8 @@ _HEX = 32
 _TAIL = len(f',"payload_hash":"{"":0<{_HEX}}","previous":"{"":0<{_HEX}}","hash":"{"":0<{_HEX}}"}}')
 _NUMBER = b'{"number":'
 _HASH = b'","hash":"'
+_REDACTED = b',"redacted":"'
+_MARK = len(_REDACTED) + _HEX + 1
 _SALT = len('"salt":""}') + _HEX
 _PART = b'"part":['
 _LONGEST_PART = 24
@@ -51,7 +56,32 @@ def line_of(head: bytes, payload: bytes, previous: str) -> tuple[bytes, str]:
 
 def split(line: bytes, head: bytes) -> tuple[bytes, bytes]:
     """Return the payload and the tail of a line that begins with this head."""
-    return line[len(head) : -_TAIL], line[-_TAIL:]
+    return _unmarked(line[len(head) : -_TAIL]), line[-_TAIL:]
+
+
+def redacted_line(line: bytes, head: bytes, payload: bytes) -> bytes:
+    """Return a line, without its end, that has another payload; all before and behind it stays as it is."""
+    tail = line[-_TAIL:]
+    mark = redacted_mark(head, payload, tail)
+    return head + payload + _REDACTED + mark.encode() + b'"' + tail
+
+
+def redacted_mark(head: bytes, payload: bytes, tail: bytes) -> str:
+    """Return what a line has to say of a payload that is not its first one."""
+    return digest(head + payload + tail)
+
+
+def mark_of(line: bytes) -> str | None:
+    """Return what a line says of its payload, if that is not its first one."""
+    mark = line[-_TAIL - _MARK : -_TAIL]
+    if not mark.startswith(_REDACTED) or not mark.endswith(b'"'):
+        return None
+    return mark[len(_REDACTED) : -1].decode("ascii", "replace")
+
+
+def _unmarked(payload: bytes) -> bytes:
+    # A payload ends with a brace, and what stands behind it with a quotation mark.
+    return payload[:-_MARK] if payload[-_MARK:].startswith(_REDACTED) and payload.endswith(b'"') else payload
 
 
 def end_of(line: bytes) -> tuple[int, str] | None:
@@ -64,7 +94,7 @@ def end_of(line: bytes) -> tuple[int, str] | None:
 
 def part_of(line: bytes) -> tuple[int, int]:
     """Return which of how many operations that belong together a line is; most are the only one."""
-    payload = line[:-_TAIL][:-_SALT]
+    payload = _unmarked(line[:-_TAIL])[:-_SALT]
     start = payload.rfind(_PART, -_LONGEST_PART)
     if start < 0 or not payload.endswith(b"],"):
         return 1, 1

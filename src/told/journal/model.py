@@ -6,6 +6,7 @@ from told.record import record
 from told.store.memory_records import (
     ACTIVE,
     AGENT,
+    ARCHIVED,
     CORRECTION,
     DECISION,
     FACT,
@@ -37,9 +38,9 @@ STRANGER = "~"  # before the machine of an operation in a project's folder that 
 SET = "set"  # the operation that notes something about no memory: {"set": {topic: {name: value}}}
 
 __all__ = [
-    "ACTIVE", "AGENT", "CORRECTION", "DECISION", "FACT", "FORGOTTEN", "GLOBAL", "KINDS", "OBSERVATION",
-    "PREFERENCE", "PROJECT", "QUARANTINED", "RULE", "SET", "SHARED", "STRANGER", "SUPERSEDED", "TEAM", "TOOL",
-    "USER", "WARNING", "Damage", "Edge", "Evidence", "Memory", "Operation", "Trigger",
+    "ACTIVE", "AGENT", "ARCHIVED", "CORRECTION", "DECISION", "FACT", "FORGOTTEN", "GLOBAL", "KINDS",
+    "OBSERVATION", "PREFERENCE", "PROJECT", "QUARANTINED", "RULE", "SET", "SHARED", "STRANGER", "SUPERSEDED",
+    "TEAM", "TOOL", "USER", "WARNING", "Damage", "Edge", "Evidence", "Memory", "Operation", "Trigger",
 ]  # fmt: skip
 
 
@@ -56,6 +57,7 @@ class Operation:
     payload: dict[str, Any] | None  # None: erased
     hash: str = ""
     previous: str = ""
+    redacted: bool = False  # something was taken out of its payload after it was written
 
     @property
     def touched(self) -> tuple[str, ...]:

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from told.journal.append import Draft
     from told.store.memory_records import Memory
 
-# What only counts, or has to outlive the folder: what was forgotten must not be read in again.
-_STAYS_HOME = frozenset(("show", "follow", "forget", SET))
+# What only counts, or is a matter of this user alone, or has to outlive the folder: what was forgotten must
+# not be read in again.
+_STAYS_HOME = frozenset(("show", "follow", "forget", "archive", "restore", SET))
 
 
 def own_series(place: Place) -> str:

@@ -6,7 +6,16 @@ import os
 
 from told.errors import BusyError
 from told.journal.files import SEGMENT, TORN, SeriesLock, every_series, segments
-from told.journal.line import digest, first_previous, hash_of, head_of, split, without_part
+from told.journal.line import (
+    digest,
+    first_previous,
+    hash_of,
+    head_of,
+    mark_of,
+    redacted_mark,
+    split,
+    without_part,
+)  # fmt: skip
 from told.journal.model import Damage, Operation
 from told.store.memory_json import decoded, encoded
 
@@ -71,7 +80,8 @@ def operation(line: bytes, machine: str) -> Operation:
         value = decoded(line.decode())
     except ValueError:
         raise BadLineError("not valid JSON") from None
-    if not isinstance(value, dict) or len(value) != _FIELDS:
+    mark = mark_of(line)
+    if not isinstance(value, dict) or len(value) != _FIELDS + (mark is not None):
         raise BadLineError("not an operation")
     number, at, kind, memory, by, payload = (
         value.get(name) for name in ("number", "at", "kind", "memory", "by", "payload")
@@ -85,9 +95,14 @@ def operation(line: bytes, machine: str) -> Operation:
         raise BadLineError("not written by told")
     if not line.startswith(head) or hash_of(head, str(payload_hash), str(previous)) != own:
         raise BadLineError("wrong hash")
-    if raw != b"null" and (digest(raw) != payload_hash or not isinstance(payload, dict)):
+    matches = raw == b"null" if payload is None else isinstance(payload, dict) and digest(raw) == payload_hash
+    if mark is not None:
+        matches = isinstance(payload, dict) and redacted_mark(head, raw, tail) == mark
+    if not matches:
         raise BadLineError("its payload does not match")
-    return Operation(machine, number, at, kind, memory, by, payload, own, previous)  # type: ignore[arg-type]
+    return Operation(
+        machine, number, at, kind, memory, by, payload, own, previous, mark is not None,  # type: ignore[arg-type]
+    )  # fmt: skip
 
 
 def taken(found: Operation, line: bytes, series: Series) -> Operation | None:

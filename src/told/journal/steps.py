@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from told.journal.model import (
     ACTIVE,
+    ARCHIVED,
     CORRECTION,
     FORGOTTEN,
     GLOBAL,
@@ -24,13 +25,19 @@ from told.journal.model import (
     Trigger,
 )  # fmt: skip
 from told.record import replaced
+from told.store.memory_records import CAPTURE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from told.store.memory_records import Idle
+
 UNDO = "undo"
+ARCHIVE, RESTORE = "archive", "restore"
+# What says that a memory is needed after all: it is no longer archived then.
+_REVIVES = frozenset((RESTORE, "lock", "confirm", "repeat", "follow", "show", "share", "revise", "release"))
 # What is only counted, or follows its project: a locked memory is not changed by that.
 _HARMLESS = frozenset(("show", "follow", "repeat", "move"))
 _LATEST = 1 << 53
@@ -66,7 +73,32 @@ def step(memory: Memory, operation: Operation, key: tuple[int, str, int]) -> Mem
         frozen = True  # what others wrote into a project's folder changes nothing that was said here
     if frozen or (memory.locked and operation.by != USER and operation.kind not in _HARMLESS):
         return replaced(memory, last=key)
+    if memory.status == ARCHIVED:
+        return replaced(_while_archived(memory, operation), last=key)
     return replaced(STEPS[operation.kind](memory, operation), last=key)
+
+
+def _while_archived(memory: Memory, operation: Operation) -> Memory:
+    """Let an operation do to an archived memory what it would have done to it as it was."""
+    if operation.kind == ARCHIVE:
+        return memory
+    done = STEPS[operation.kind](replaced(memory, status=memory.was, was=""), operation)
+    if operation.kind in _REVIVES or done.status == FORGOTTEN:
+        return done
+    return replaced(done, status=ARCHIVED, was=done.status)
+
+
+def archived_as(memory: Memory | Idle) -> list[int]:
+    """Return what must still be true of a memory when it is archived: nobody needed it meanwhile."""
+    return [memory.updated, memory.shown, memory.shown_last, memory.followed, memory.repeated]
+
+
+def _archive(memory: Memory, operation: Operation) -> Memory:
+    """Put a memory away; not one that holds for good, or that was needed where the writer did not know it."""
+    kept = memory.locked or memory.confirmed or memory.trust.startswith(TEAM)
+    if kept or operation.by not in (USER, CAPTURE) or _said(operation).get("known") != archived_as(memory):
+        return memory
+    return replaced(memory, status=ARCHIVED, was=memory.status)
 
 
 def _lock(memory: Memory, operation: Operation) -> Memory:
@@ -110,15 +142,17 @@ def _forget(memory: Memory, operation: Operation) -> Memory:
 
 def _confirm(memory: Memory, operation: Operation) -> Memory:
     more = replaced(
-        memory, alpha=memory.alpha + _amount(_said(operation).get("weight"), 1.0), updated=operation.at
-    )
+        memory, alpha=memory.alpha + _amount(_said(operation).get("weight"), 1.0), updated=operation.at,
+        confirmed=operation.at if operation.by == USER else memory.confirmed,
+    )  # fmt: skip
     return _with_evidence(more, operation)
 
 
 def _reject(memory: Memory, operation: Operation) -> Memory:
     return replaced(
-        memory, beta=memory.beta + _amount(_said(operation).get("weight"), 1.0), updated=operation.at
-    )
+        memory, beta=memory.beta + _amount(_said(operation).get("weight"), 1.0), updated=operation.at,
+        confirmed=0 if operation.by == USER else memory.confirmed,
+    )  # fmt: skip
 
 
 def _follow(memory: Memory, operation: Operation) -> Memory:
@@ -148,7 +182,7 @@ def _edge(memory: Memory, operation: Operation) -> Memory:
     return replaced(memory, edges=(*others, Edge(kind, target, operation.at, _text(operation.by)))[-_MOST:])
 
 
-def _undo(memory: Memory, operation: Operation) -> Memory:  # noqa: ARG001 - what it undoes is left out
+def _same(memory: Memory, operation: Operation) -> Memory:  # noqa: ARG001 - what it undoes is left out
     return memory
 
 
@@ -167,7 +201,7 @@ STEPS: dict[str, Callable[[Memory, Operation], Memory]] = {
     "lock": _lock, "unlock": _unlock, "confirm": _confirm, "reject": _reject, "supersede": _supersede,
     "quarantine": _quarantine, "release": _release, "forget": _forget, "show": _show, "follow": _follow,
     "repeat": _repeat, "edge": _edge, "share": _revise, "expire": _revise, "revise": _revise, "move": _move,
-    UNDO: _undo,
+    UNDO: _same, ARCHIVE: _archive, RESTORE: _same,
 }  # fmt: skip
 
 

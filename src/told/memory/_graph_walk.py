@@ -6,6 +6,7 @@ from told.memory.recall import Ask, recall
 from told.record import record, replaced
 from told.search.analyse import analyse
 from told.search.memories import search_memories
+from told.store.memory_records import ARCHIVED
 from told.store.memory_search import MemorySearch
 
 TYPE_CHECKING = False
@@ -71,7 +72,7 @@ def walk(memories: Memories, topic: str, scopes: Sequence[str], now: int, depth:
             if name in nodes or name not in loaded or len(nodes) >= MOST:
                 continue
             memory = loaded[name]
-            if memory.text and not 0 < memory.expires <= now:
+            if memory.text and memory.status != ARCHIVED and not 0 < memory.expires <= now:
                 nodes[name] = Node(memory, step, round(_STEP * nodes[source].fit, 3), via)
                 frontier.append(name)
     _along_edges(memories, frontier, nodes, edges)

@@ -10,7 +10,7 @@ from told.memory._onboard_instructions import instruction_files, statements_of
 from told.memory._recall_filters import FADED as NO_LONGER_SHOWN
 from told.memory.onboard import learn, place_of, plan
 from told.record import record
-from told.store.memory_records import GLOBAL, TOOL
+from told.store.memory_records import ACTIVE, GLOBAL, TOOL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,6 +95,6 @@ def _stale(
     """Yield what was learned from files that say something else now."""
     planned = plan(memories, learn(tree, redact), scope, key)
     changed = [one.instead for one in planned.new if one.instead]
-    for old in (*planned.gone, *changed):
+    for old in (one for one in (*planned.gone, *changed) if one.status == ACTIVE):
         where = place_of(old).rpartition("#")[0]
         yield Finding(STALE, old, "{} no longer says so.", where, do=("told onboard",))

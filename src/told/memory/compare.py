@@ -10,7 +10,7 @@ from told.search.kinship import SLOTS
 from told.search.plan import plan
 from told.search.stop_words import STOP_WORDS
 from told.search.tokens import key_of, tokens_of
-from told.store.memory_records import ACTIVE, AGENT, GLOBAL, SUPERSEDED, TOOL, USER
+from told.store.memory_records import ACTIVE, AGENT, ARCHIVED, GLOBAL, SUPERSEDED, TOOL, USER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,7 +60,8 @@ def compare(memories: Memories, text: str, scope: str, now: int, said_at: int = 
     """Judge a new statement against the active memories of its scope and the global ones.
 
     Only what has the same scope can be ended or repeated. What was valid once and is said again ends what had
-    taken its place.
+    taken its place. What is archived counts as what it was before: said again it is no new one, and what ends
+    it ends it there.
 
     Args:
         memories: The open memories.
@@ -72,7 +73,7 @@ def compare(memories: Memories, text: str, scope: str, now: int, said_at: int = 
     scopes = list(dict.fromkeys((scope, GLOBAL)))
     near = _near(memories, text, scopes, now)
     claim = _claim(text)
-    active = [one for one in near if one.status == ACTIVE]
+    active = [one for one in near if _stood(one) == ACTIVE]
     repeats, refines = [], []
     outdated: dict[str, tuple[Memory, str]] = {}
     replaces: dict[str, tuple[Memory, str]] = {}
@@ -86,14 +87,13 @@ def compare(memories: Memories, text: str, scope: str, now: int, said_at: int = 
             if old.scope == scope and (after.label == REPLACES or _reverses(claim, before)):
                 outdated[old.id] = (old, after.why if after.label == REPLACES else "says the opposite")
         elif found.label == REPLACES or _reverses(before, claim):
-            (replaces if old.scope == scope and not old.locked else kept)[old.id] = (
-                old,
-                found.why if found.label == REPLACES else "says the opposite",
-            )
-        elif found.label == REFINES:
+            ends = replaces if old.scope == scope and not old.locked else kept
+            if ends is replaces or old.status == ACTIVE:
+                ends[old.id] = (old, found.why if found.label == REPLACES else "says the opposite")
+        elif found.label == REFINES and old.status == ACTIVE:
             refines.append(old)
     if not repeats:
-        for heir in _heirs(memories, text, claim, [one for one in near if one.status == SUPERSEDED]):
+        for heir in _heirs(memories, text, claim, [one for one in near if _stood(one) == SUPERSEDED]):
             if said_at and _last_said(heir) > said_at:
                 if heir.scope == scope:
                     outdated[heir.id] = (heir, "was said after it")
@@ -105,6 +105,11 @@ def compare(memories: Memories, text: str, scope: str, now: int, said_at: int = 
     )  # fmt: skip
 
 
+def _stood(memory: Memory) -> str:
+    """Return the status of a memory; of an archived one, that which it had before."""
+    return memory.was if memory.status == ARCHIVED else memory.status
+
+
 def _last_said(memory: Memory) -> int:
     return max((place.at for place in memory.evidence), default=memory.created)
 
@@ -112,6 +117,7 @@ def _last_said(memory: Memory) -> int:
 def _near(memories: Memories, text: str, scopes: Sequence[str], now: int) -> list[Memory]:
     """Return what could be about the same thing, ended ones as well: what shares words or makes a choice."""
     found: list[Memory] = []
+    put_away: list[Memory] = []
     for terms, most in ((analyse(text, now).terms, _BY_WORDS), (_alternatives(text), _BY_CHOICE)):
         # A word that only ended statements have counts as rare: one of them may be what is said again.
         counts = {term: max(1, memories.frequency(term, _RANKED, scopes=scopes)) for term in terms}
@@ -119,9 +125,11 @@ def _near(memories: Memories, text: str, scopes: Sequence[str], now: int) -> lis
         if expression:
             matched = memories.match(expression, _WEIGHTS, _BESIDE * most, scopes=scopes, ended=True)
             found += _first(memories, [row for row, _ in matched], most)
+            away = memories.match(expression, _WEIGHTS, _BESIDE * most, scopes=scopes, archived=True)
+            put_away += _first(memories, [row for row, _ in away], most)
     if not found:  # nothing but words that say nothing: then only what was said of late is held against it
         found = _first(memories, memories.listed(scopes=scopes, limit=_BESIDE * _BY_WORDS), _BY_WORDS)
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys((*found, *put_away)))
 
 
 def _first(memories: Memories, rows: list[int], most: int) -> list[Memory]:
@@ -157,7 +165,7 @@ def _heirs(memories: Memories, text: str, claim: tuple[str, ...], ended: list[Me
             if after is None:
                 break
             heir = after
-        if heir.status == ACTIVE:
+        if _stood(heir) == ACTIVE:
             heirs.append(heir)
     return heirs
 

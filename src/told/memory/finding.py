@@ -5,7 +5,7 @@ from __future__ import annotations
 from told.errors import UsageError
 from told.record import record
 from told.search.analyse import analyse
-from told.store.memory_records import ACTIVE, GLOBAL, KINDS, PROJECT, SHARED
+from told.store.memory_records import ACTIVE, ARCHIVED, GLOBAL, KINDS, PROJECT, SHARED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,9 +67,9 @@ def _with_words(memories: Memories, wanted: Wanted, now: int) -> list[int]:
     terms = dict.fromkeys((*query.must, *query.terms))
     if not terms:
         return []
-    ended = wanted.status != ACTIVE
     hits = memories.match(
-        " AND ".join(terms), (1.0, 0.5, 0.3), _MOST, scopes=wanted.scopes, ended=ended
+        " AND ".join(terms), (1.0, 0.5, 0.3), _MOST, scopes=wanted.scopes,
+        ended=wanted.status != ACTIVE, archived=wanted.status == ARCHIVED,
     )  # fmt: skip
     return [row for row, _ in hits]
 

@@ -58,7 +58,7 @@ def plan(
     sessions: Sequence[Name] = (),
 ) -> Plan:  # fmt: skip
     """Find everything that says what some memories say, and what sessions would lose by forgetting it."""
-    echoes = Echoes(connection, key)
+    echoes = Echoes(connection, key, home)
     places = {one.id: [*filter(_is_marked, one.evidence), *echoes.places(one)] for one in memories}
     every = [place for found in places.values() for place in found]
     forgotten = Forgotten(key, every, [f"{agent}/{native}" for agent, native in sessions])

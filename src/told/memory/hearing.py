@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from told.memory.compare import compare
 from told.memory.remember import place_of, write_down
-from told.store.memory_records import QUARANTINED
+from told.store.memory_records import ARCHIVED, QUARANTINED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,6 +48,8 @@ def take(pen: Pen, said: Said, *, sync: bool) -> tuple[str, bool]:
 
 def _again(pen: Pen, said: Said, old: Memory) -> None:
     """Count that the user had to say something again: against it only if it was shown before."""
+    if old.status == ARCHIVED:
+        pen.note("restore", old.id, why="said again")
     shown = pen.memories.shown_in(said.session).get(old.id, 0)
     helped_not = 0 < shown <= said.at
     if any(place.session == said.session for place in old.evidence) and not helped_not:

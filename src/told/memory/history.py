@@ -19,6 +19,7 @@ _SAID = {
     "remember": "new", "correct": "new", "supersede": "ended", "lock": "locked", "unlock": "unlocked",
     "confirm": "confirmed", "reject": "rejected", "quarantine": "quarantined", "release": "released",
     "forget": "forgotten", "repeat": "repeated", "revise": "changed", "share": "shared", "undo": "undone",
+    "archive": "archived", "restore": "restored",
 }  # fmt: skip
 
 

@@ -21,7 +21,7 @@ from told.store.memory_records import FORGOTTEN, GLOBAL, PROJECT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from told.memory.pen import Pen
     from told.memory.review import Reviewed
@@ -48,9 +48,12 @@ class Learned:
 class Intake:
     """One run over the sessions that nobody has listened to."""
 
-    def __init__(self, pen: Pen, fresh: Fresh, reading: Reading) -> None:
-        """Take the pen of told itself, and the sessions."""
+    def __init__(
+        self, pen: Pen, fresh: Fresh, reading: Reading, left_out: Callable[[str], bool] | None = None
+    ) -> None:
+        """Take the pen of told itself, the sessions, and which projects' are not learned from, by key."""
         self._pen = pen
+        self._left_out = left_out or (lambda _: False)
         self._fresh = fresh
         self._reading = reading
         self._often = Often(fresh, reading)
@@ -71,7 +74,7 @@ class Intake:
     def _look_back(self, deadline: float | None) -> Reviewed:
         from told.memory.review import Review
 
-        return Review(self._pen, self._fresh, self._reading).run(deadline)
+        return Review(self._pen, self._fresh, self._reading, self._left_out).run(deadline)
 
     def _rename(self) -> None:
         """Let memories follow a project that got another key."""
@@ -110,7 +113,7 @@ class Intake:
 
     def _listen(self, session: FreshSession, start: int) -> list[Said]:
         """Return what a user said in the turns that are new; a helper's task was written by an agent."""
-        if session.kind:
+        if session.kind or self._left_out(session.project):
             return []
         found = []
         before = ""

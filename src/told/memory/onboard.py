@@ -21,7 +21,7 @@ from told.memory._onboard_services import learn_services
 from told.memory._onboard_stack import learn_stack
 from told.memory._onboard_tasks import learn_tasks
 from told.record import record, replaced
-from told.store.memory_records import ACTIVE, FORGOTTEN, SUPERSEDED, TOOL
+from told.store.memory_records import ACTIVE, ARCHIVED, FORGOTTEN, SUPERSEDED, TOOL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,10 +84,12 @@ def learn(tree: Tree, redact: Callable[[str], str]) -> list[Learned]:
 
 def plan(memories: Memories, found: list[Learned], scope: str, key: bytes) -> Plan:
     """Hold what was learned against what is known; what a file no longer says has come to its end."""
+    rows = [row for status in (ARCHIVED, ACTIVE) for row in memories.listed(status=status, scopes=(scope,))]
+    loaded = memories.load(rows)
     active = {
         place: one
-        for one in memories.load(memories.listed(scopes=(scope,))).values()
-        if (place := place_of(one)) and one.trust == TOOL
+        for one in (loaded[row] for row in rows if row in loaded)
+        if (place := place_of(one)) and one.trust == TOOL and one.was in ("", ACTIVE)
     }
     marked = {mark_of(one, scope, key): one for one in found[:MOST]}
     new: list[Change] = []
@@ -124,6 +126,9 @@ def write(pen: Pen, planned: Plan, scope: str) -> list[str]:
         if one.instead:
             pen.note("supersede", one.instead.id, by=memory, why=f"{learned.path} changed")
         made.append(memory)
+    for old in planned.known:
+        if old.status == ARCHIVED:
+            pen.note("restore", old.id, why="a file still says it")
     for old in planned.gone:
         pen.note("supersede", old.id, by="", why="no file says it any more")
     pen.write()

@@ -6,7 +6,7 @@ from told.errors import UsageError
 from told.memory.compare import by_user, compare
 from told.memory.proposals import propose
 from told.record import record
-from told.store.memory_records import AGENT, OBSERVATION, QUARANTINED, USER
+from told.store.memory_records import ACTIVE, AGENT, ARCHIVED, OBSERVATION, QUARANTINED, USER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def remember(pen: Pen, said: Said) -> Remembered:
         return _again(pen, said, found.repeats[0])
     mine = pen.caller.is_user
     ends = [pair for pair in found.replaces if mine or not by_user(pair[0])]
-    asks = [] if mine else [pair for pair in found.replaces if by_user(pair[0])]
+    asks = [] if mine else [one for one in found.replaces if by_user(one[0]) and one[0].status == ACTIVE]
     memory = write_down(pen, said, status=QUARANTINED if asks else "")
     for old, why in ends:
         pen.note("supersede", old.id, by=memory, why=why)
@@ -136,9 +136,12 @@ def _prior(said: Said) -> tuple[float, float]:
 
 def _again(pen: Pen, said: Said, old: Memory) -> Remembered:
     """Count that something was said again: against it if it was shown and did not help, else for it."""
+    if old.status == ARCHIVED:
+        pen.note("restore", old.id, why="said again")
     counts = pen.caller.is_user or not by_user(old)
     if counts:
-        pen.note("repeat" if old.shown else "confirm", old.id, evidence=[place_of(said, pen.now)])
+        against = old.shown and old.status != ARCHIVED  # what was put away could not help
+        pen.note("repeat" if against else "confirm", old.id, evidence=[place_of(said, pen.now)])
     if said.locked and pen.caller.is_user and not old.locked:
         pen.note("lock", old.id)
     pen.write()

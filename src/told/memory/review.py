@@ -15,7 +15,7 @@ from told.store.writing import TurnText
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from told.memory.pen import Pen
     from told.store.fresh import Fresh, FreshSession
@@ -38,9 +38,10 @@ class Reviewed:
 class Review:
     """One run over the sessions that nobody has looked back at."""
 
-    def __init__(self, pen: Pen, fresh: Fresh, reading: Reading) -> None:
-        """Take the pen of told itself, and the sessions."""
+    def __init__(self, pen: Pen, fresh: Fresh, reading: Reading, left_out: Callable[[str], bool]) -> None:
+        """Take the pen of told itself, the sessions, and which projects' are left out, by key."""
         self._pen = pen
+        self._left_out = left_out
         self._fresh = fresh
         self._reading = reading
         self._observations = self._followed = 0
@@ -61,7 +62,7 @@ class Review:
             start = int(known.get(session.name, "0"))
             if start < session.next_n:
                 marks[session.name] = session.next_n
-                if not session.kind:
+                if not session.kind and not self._left_out(session.project):
                     self._look_back(session, start)
         if marks:
             self._pen.begin_act()

@@ -117,12 +117,13 @@ class Worker:
         import told.hook.prompt
         import told.hook.teaching  # noqa: F401
         from told.guard.redact import Redactor
+        from told.hook.wishes import settings_of
         from told.memory.capture import capture
-        from told.settings import home_of
         from told.store.key import own_key
 
-        home = home_of(self._environ)
+        settings = settings_of(self._environ)
+        home = settings.home
         self._kept.open(home, hurry=True)
-        capture(Redactor(own_key(home)).redact(_WARM))
+        capture(Redactor(own_key(home), settings.redaction).redact(_WARM))
         gc.collect()
         gc.freeze()  # what was loaded stays, and need not be looked through ever again

@@ -7,13 +7,8 @@ import shutil
 
 from told.errors import MissingError
 from told.journal.registry import registered
+from told.memory.disk import FILES, FOLDERS
 from told.setup.init import take_back
-
-_FILES = (
-    "sessions.db", "memory.db", "key", "machine", "registry", "calls", "installed.json", "config.toml",
-    "lock", "service.", "hook.", "places", "snapshot.",
-)  # fmt: skip
-_FOLDERS = ("journal", "archive", "checkpoints", "shown", "places")
 
 
 def purge(home: str) -> list[str]:
@@ -44,11 +39,11 @@ def purge(home: str) -> list[str]:
 def _delete(path: str) -> bool:
     name = os.path.basename(path)
     if os.path.isdir(path) and not os.path.islink(path):
-        if name not in _FOLDERS:
+        if name not in FOLDERS:
             return False
         shutil.rmtree(path)
         return True
-    if not name.startswith(_FILES) and not name.endswith(".lock"):
+    if not name.startswith(FILES) and not name.endswith(".lock"):
         return False
     os.remove(path)
     return True

@@ -11,6 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from told.settings import OwnRule
+
 _SECONDS = 60
 _SCRIPT = (
     "import sys; sys.path[:0] = {places!r};"
@@ -24,7 +26,11 @@ _STEPS = (
     ("ship it now and tell me when people can log in again",),
     (
         "No, we never use npm here, always pnpm. The API lives in services/api. I prefer short answers.",
-        "Actually use yarn, not pnpm: `yarn install` and password=" + "hunter2secretvalue9",
+        # With this in it, redaction loads what it needs for other letters, escapes, lines and private parts.
+        (
+            "Actually use yarn, not pnpm: `yarn install` and password="
+            "hunter2secretvalue9\n<private>x</private> 'a' & \"b\" to 100%, na\u00efve"
+        ),
         "install the packages and fix the API",
     ),
 )
@@ -60,11 +66,30 @@ def write_snapshot(home: str, interpreter: str, places: tuple[str, ...]) -> bool
 
 
 def refresh(home: str) -> None:
-    """Write the snapshot anew if there is one, and told has changed since."""
-    if os.path.exists(snapshot.path_in(home)) and not is_current(home):
+    """Write the snapshot anew if there is one, and told or the user's own rules changed since."""
+    path = snapshot.path_in(home)
+    if os.path.exists(path) and not (is_current(home) and _has_rules(home, path)):
+        renew(home)
+
+
+def renew(home: str) -> None:
+    """Write the snapshot anew if there is one."""
+    if os.path.exists(snapshot.path_in(home)):
         from told.setup.launch import folders, launch
 
         write_snapshot(home, launch(strict=False).interpreter, tuple(folders()))
+
+
+def _has_rules(home: str, path: str) -> bool:
+    """Tell whether a snapshot is newer than the user's own rules, if there are any."""
+    config = os.path.join(home, "config.toml")
+    return not _rules_in(home) or os.stat(config).st_mtime_ns < os.stat(path).st_mtime_ns
+
+
+def _rules_in(home: str) -> tuple[OwnRule, ...]:
+    from told.settings import tolerant  # what is loaded before the hook is in no pack
+
+    return tolerant({"TOLD_HOME": home}).redaction.rules
 
 
 def is_current(home: str) -> bool:
@@ -73,10 +98,11 @@ def is_current(home: str) -> bool:
     return found is not None and all(map(snapshot.is_same, found.modules.values()))
 
 
-def prepare(scratch: str, _target: str) -> None:
+def prepare(scratch: str, target: str) -> None:
     """Let the hook make its files; what that takes is not needed ever after."""
     hook = _Hook(scratch)
     hook.call("start")
+    hook.configure(_rules_in(os.path.dirname(target)))
     hook.call("prompt", prompt=_STEPS[-1][0])
     hook.call("stop")
 
@@ -104,8 +130,20 @@ class _Hook:
 
     def __init__(self, scratch: str) -> None:
         self._project = os.path.join(scratch, "project")
-        self._environ = {"HOME": scratch, "TOLD_HOME": os.path.join(scratch, "told")}
+        self.home = os.path.join(scratch, "told")
+        self._environ = {"HOME": scratch, "TOLD_HOME": self.home}
         os.makedirs(self._project, exist_ok=True)
+
+    def configure(self, rules: tuple[OwnRule, ...]) -> None:
+        """Give it a config as on the user's machine: the first one, and the rules that hooks compile."""
+        from told.settings.first import template
+        from told.settings.rules import with_rule
+
+        text = template()
+        for rule in rules:
+            text = with_rule(text, rule.name, rule.pattern, rule.example)
+        with open(os.path.join(self.home, "config.toml"), "w", encoding="utf-8") as file:
+            file.write(text)
 
     def call(self, event: str, **payload: str) -> None:
         from told.hook import answer

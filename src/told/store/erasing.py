@@ -107,7 +107,7 @@ class Erasing:
         cleared = writer.session(session.agent, session.native)
         assert cleared is not None
         writer.put_title(cleared)
-        for table in ("touch", "ref", "checkpoint", "fact", "fresh", "said"):
+        for table in ("touch", "ref", "checkpoint", "fact", "fresh", "said", "trimmed"):
             self._db.execute(f"DELETE FROM {table} WHERE session_id = ?", (session.id,))
         self._db.execute("DELETE FROM session WHERE id = ?", (session.id,))
 

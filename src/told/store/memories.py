@@ -8,13 +8,13 @@ import apsw
 
 from told.store.database import open_database, rows
 from told.store.memory_matching import MemoryMatching
-from told.store.memory_records import ACTIVE, CORRECTION, Edge, Evidence, Memory, Position, Trigger
+from told.store.memory_records import ACTIVE, CORRECTION, Edge, Evidence, Idle, Memory, Position, Trigger
 from told.store.memory_rows import COLUMNS, WRITTEN, hash_of_row, memory_of
 from told.store.memory_schema import migrate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
     from told.store.memory_writing import MemoryWriter
@@ -34,6 +34,7 @@ __all__ = [
 # What SQLite says of a file that is damaged: it has to be rebuilt.
 UNREADABLE = (apsw.NotADBError, apsw.CorruptError, UnicodeDecodeError)
 _COLUMNS = ", ".join(WRITTEN)
+_IDLE = ", ".join(Idle._fields)  # type: ignore[attr-defined]
 _END = 1 + len(COLUMNS)
 _FEW = 500  # values in one query
 _DEED = "(trust = 'agent' AND kind = 'observation' AND label != '')"
@@ -177,6 +178,14 @@ class Memories(MemoryMatching):
         if not deeds:
             conditions.append(f"NOT {_DEED}")
         return self._rows("memory", " AND ".join(conditions), values, limit)
+
+    def idle(self, before: int) -> Iterator[Idle]:
+        """Yield what may fade and nothing happened to since a time, the longest first."""
+        sql = (
+            f"SELECT {_IDLE} FROM memory WHERE last_at < ? AND locked = 0 AND confirmed = 0"
+            " AND status NOT IN ('archived', 'forgotten') ORDER BY last_at, row"
+        )
+        return (Idle(*values) for values in self._db.execute(sql, (before,)))
 
     def of_scope(self, scope: str) -> list[int]:
         """Return the rows of all memories of a scope, whatever became of them."""

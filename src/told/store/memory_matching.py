@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from told.store.database import rows
-from told.store.memory_rows import scope_word
+from told.store.memory_records import ARCHIVED, SUPERSEDED
+from told.store.memory_rows import AWAY, scope_word
 from told.store.memory_tokens import tokens_with
 from told.store.words import indexed_rows
 
@@ -15,7 +16,10 @@ if TYPE_CHECKING:
 
 
 class MemoryMatching:
-    """What recall asks of the full-text index. Without scopes it looks everywhere, at ended ones as well."""
+    """What recall asks of the full-text index.
+
+    Without scopes it looks everywhere, at ended and archived ones as well.
+    """
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._db = connection
@@ -78,7 +82,7 @@ class MemoryMatching:
 
     def match(
         self, expression: str, weights: Sequence[float], limit: int, *,
-        scopes: Sequence[str] = (), ended: bool = False, newest: int = 0,
+        scopes: Sequence[str] = (), ended: bool = False, archived: bool | None = None, newest: int = 0,
     ) -> list[tuple[int, float]]:  # fmt: skip
         """Return (row, score) of the best matches; a lower score is better.
 
@@ -88,9 +92,10 @@ class MemoryMatching:
             limit: How many to return.
             scopes: Only active memories of these scopes.
             ended: With scopes: also those that are no longer active.
+            archived: Only archived ones; or none, also where no scopes are given.
             newest: Only that many of the latest matching memories are scored.
         """
-        held = within(expression, scopes, ended=ended)
+        held = within(expression, scopes, ended=ended, archived=archived)
         oldest = 0
         if newest:
             oldest = rows(
@@ -108,11 +113,17 @@ class MemoryMatching:
         )
 
 
-def within(expression: str, scopes: Sequence[str], *, ended: bool = False) -> str:
-    """Hold an expression to some scopes, inside the index."""
+def within(
+    expression: str, scopes: Sequence[str], *, ended: bool = False, archived: bool | None = None
+) -> str:
+    """Hold an expression to some scopes, and to what is archived or is not, inside the index."""
     if not scopes:
-        return expression
-    words = [scope_word(scope) for scope in scopes]
-    if ended:
-        words += [scope_word(scope, active=False) for scope in scopes]
+        if archived is None:
+            return expression
+        return f"{AWAY} AND ({expression})" if archived else f"({expression}) NOT ({AWAY})"
+    if archived:
+        words = [scope_word(scope, ARCHIVED) for scope in scopes]
+    else:
+        words = [scope_word(scope) for scope in scopes]
+        words += [scope_word(scope, SUPERSEDED) for scope in scopes] if ended else []
     return f"({' OR '.join(words)}) AND ({expression})"

@@ -8,6 +8,7 @@ RULE, CORRECTION, PREFERENCE = "rule", "correction", "preference"
 DECISION, FACT, WARNING, OBSERVATION = "decision", "fact", "warning", "observation"
 KINDS = (RULE, CORRECTION, PREFERENCE, DECISION, FACT, WARNING, OBSERVATION)
 ACTIVE, SUPERSEDED, QUARANTINED, FORGOTTEN = "active", "superseded", "quarantined", "forgotten"
+ARCHIVED = "archived"  # it faded: nothing finds it but who asks for it, and it comes back as it was
 USER, AGENT, TOOL, TEAM = "user", "agent", "tool", "team:"
 CAPTURE = "capture"  # who writes down what users said in sessions: told itself
 GLOBAL, PROJECT, SHARED = "global", "project:", "shared:"
@@ -69,6 +70,8 @@ class Memory:
     shown_last: int = 0
     followed: int = 0
     repeated: int = 0
+    confirmed: int = 0  # when the user last did so; 0: not, or rejected since
+    was: str = ""  # its status before it was archived
     evidence: tuple[Evidence, ...] = ()
     triggers: tuple[Trigger, ...] = ()
     entities: tuple[str, ...] = ()
@@ -79,6 +82,31 @@ class Memory:
     def confidence(self) -> float:
         """How likely it is to help, from what really happened."""
         return self.alpha / (self.alpha + self.beta)
+
+
+@record
+class Idle:
+    """What of a memory decides when it fades, as it is read of many at once."""
+
+    row: int
+    id: str
+    machine: str
+    number: int
+    kind: str
+    status: str
+    trust: str
+    alpha: float
+    beta: float
+    created: int
+    updated: int
+    expires: int
+    shown: int
+    shown_last: int
+    followed: int
+    repeated: int
+    last_at: int  # the latest operation in it
+    last_machine: str
+    last_number: int
 
 
 @record

@@ -6,7 +6,7 @@ from _blake2 import blake2s
 
 from told.store.ids import public_id
 from told.store.memory_json import decoded, encoded
-from told.store.memory_records import ACTIVE, Edge, Evidence, Memory, Trigger
+from told.store.memory_records import ACTIVE, ARCHIVED, Edge, Evidence, Memory, Trigger
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 COLUMNS = (
     "id", "machine", "number", "text", "kind", "label", "scope", "status", "locked", "trust", "importance",
     "alpha", "beta", "created", "updated", "expires", "superseded_by", "shown", "shown_last", "followed",
-    "repeated", "detail", "last_at", "last_machine", "last_number",
+    "repeated", "confirmed", "was", "detail", "last_at", "last_machine", "last_number",
 )  # fmt: skip
 INDEXED = ("scope_word", "text", "words", "extra")
 WRITTEN = ("row", *COLUMNS, "scope_word", "words", "extra", "about", "hash")
@@ -39,15 +39,21 @@ _LOW = (1 << 20) - 1
 
 
 ACTIVE_SCOPE = "toldscope"
-_scope_words: dict[tuple[str, bool], str] = {}
+_AWAY = "toldarchived"  # what every archived memory has beside the word of its scope
+AWAY = f"{{scope_word}}:{_AWAY}"  # as the index is asked for it
+_BEGINNINGS = {ACTIVE: ACTIVE_SCOPE, ARCHIVED: "toldaway"}
+_scope_words: dict[tuple[str, str], str] = {}
 
 
-def scope_word(scope: str, *, active: bool = True) -> str:
-    """Return the word that stands for a scope in the full-text index; nobody says it."""
-    word = _scope_words.get((scope, active))
+def scope_word(scope: str, status: str = ACTIVE) -> str:
+    """Return the word that stands for a scope in the full-text index; nobody says it.
+
+    There is one for what is active, one for what is archived, and one for all else.
+    """
+    beginning = _BEGINNINGS.get(status, "toldended")
+    word = _scope_words.get((scope, beginning))
     if word is None:
-        word = public_id(ACTIVE_SCOPE if active else "toldended", scope, length=10)
-        _scope_words[scope, active] = word
+        word = _scope_words[scope, beginning] = public_id(beginning, scope, length=10)
     return word
 
 
@@ -63,7 +69,9 @@ def written(row: int, memory: Memory, extra: str, about: str) -> tuple[Any, ...]
     detail = encoded([memory.evidence, memory.triggers, memory.entities, memory.edges])
     values: tuple[Any, ...] = (*memory[:_DETAIL], detail, *memory.last)  # type: ignore[index]
     values = (*values[:_LOCKED], int(memory.locked), *values[_LOCKED + 1 :])
-    word = scope_word(memory.scope, active=memory.status == ACTIVE) if memory.text else ""
+    word = scope_word(memory.scope, memory.status) if memory.text else ""
+    if word and memory.status == ARCHIVED:
+        word = f"{_AWAY} {word}"
     words = " ".join([*memory.entities, *(trigger.value for trigger in memory.triggers)])
     values = (row, *values, word, words, extra, about)
     return (*values, hash_of_row(values))

@@ -13,11 +13,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import apsw
 
-VERSION = 3
+VERSION = 4
 
 # `scope_word` comes first so that a query can be held to some scopes inside the index.
 # `word_of` has the index's words once more, where the newest rows of one word in one scope lie side by side:
 # a prompt asks for nothing else, and the index would take longer. It only has active memories.
+# `memory_idle` has what may fade, so that what is archived costs nothing when that is looked for.
 # `trigger_of`, `entity_of` and their like only have active memories, so what they find can be used.
 _SCHEMA = f"""
 CREATE TABLE memory(
@@ -28,14 +29,16 @@ CREATE TABLE memory(
   locked INTEGER NOT NULL, trust TEXT NOT NULL, importance REAL NOT NULL, alpha REAL NOT NULL,
   beta REAL NOT NULL, created INTEGER NOT NULL, updated INTEGER NOT NULL, expires INTEGER NOT NULL,
   superseded_by TEXT NOT NULL, shown INTEGER NOT NULL, shown_last INTEGER NOT NULL,
-  followed INTEGER NOT NULL, repeated INTEGER NOT NULL, detail TEXT NOT NULL, last_at INTEGER NOT NULL,
-  last_machine TEXT NOT NULL, last_number INTEGER NOT NULL, hash BLOB NOT NULL);
+  followed INTEGER NOT NULL, repeated INTEGER NOT NULL, confirmed INTEGER NOT NULL, was TEXT NOT NULL,
+  detail TEXT NOT NULL, last_at INTEGER NOT NULL, last_machine TEXT NOT NULL, last_number INTEGER NOT NULL,
+  hash BLOB NOT NULL);
 CREATE INDEX memory_locked ON memory(scope, row) WHERE locked = 1 AND status = 'active';
 CREATE INDEX memory_scope ON memory(scope, row) WHERE status = 'active';
 CREATE INDEX memory_kind ON memory(scope, kind, row) WHERE status = 'active';
 CREATE INDEX memory_ended ON memory(status, row) WHERE status != 'active';
 CREATE INDEX memory_superseded ON memory(superseded_by) WHERE superseded_by != '';
-CREATE INDEX memory_updated ON memory(updated);
+CREATE INDEX memory_idle ON memory(last_at)
+  WHERE locked = 0 AND confirmed = 0 AND status NOT IN ('archived', 'forgotten');
 CREATE VIRTUAL TABLE memory_words USING fts5(
   scope_word, text, words, extra, content='memory', content_rowid='row',
   tokenize="{TOKENIZER}");

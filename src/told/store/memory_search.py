@@ -72,12 +72,13 @@ class MemorySearch:
         self, expression: str, weights: Sequence[float], limit: int, *,
         scopes: Sequence[str] = (), ended: bool = False, newest: int = 0,
     ) -> list[tuple[int, float]]:  # fmt: skip
-        """Return (row, score) of the best matches among the newest; a lower score is better."""
-        held = expression
+        """Return (row, score) of the best matches among the newest, no archived ones; lower is better."""
         if scopes:
             letters = ("toldscope", "toldended") if ended else ("toldscope",)
             words = [public_id(letter, scope, length=10) for letter in letters for scope in scopes]
             held = f"{{scope_word}}:({' OR '.join(words)}) AND ({expression})"
+        else:
+            held = f"({expression}) NOT ({{scope_word}}:toldarchived)"  # as `memory_rows` writes it
         marks = ", ".join(str(float(weight)) for weight in (0.0, *weights))
         latest = "SELECT rowid FROM memory_words WHERE memory_words MATCH ?1 ORDER BY rowid DESC LIMIT ?3"
         bound = f" AND rowid >= coalesce((SELECT min(rowid) FROM ({latest})), 0)" if newest else ""

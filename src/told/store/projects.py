@@ -8,6 +8,8 @@ from told.store.fresh import Fresh
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import apsw
 
 
@@ -24,8 +26,10 @@ class Project:
 class Projects:
     """The tables `project` and `place`."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, hide: Callable[[str], str] = str) -> None:
+        """Take the store, and what takes secrets out of the names under which all this is stored."""
         self._db = connection
+        self.hide = hide
 
     def at(self, path: str) -> Project | None:
         """Return the project that a folder was found to belong to."""
@@ -33,13 +37,13 @@ class Projects:
             self._db,
             "SELECT id, key, name, root FROM project"
             " WHERE id = (SELECT project_id FROM place WHERE path = ?)",
-            (path,),
+            (self.hide(path),),
         )
         return Project(*found[0]) if found else None
 
     def by_key(self, key: str) -> Project | None:
         """Return a project by its key."""
-        found = rows(self._db, "SELECT id, key, name, root FROM project WHERE key = ?", (key,))
+        found = rows(self._db, "SELECT id, key, name, root FROM project WHERE key = ?", (self.hide(key),))
         return Project(*found[0]) if found else None
 
     def named(self, name: str) -> list[Project]:
@@ -57,26 +61,29 @@ class Projects:
         known = self.by_key(key)
         if known is not None:
             return known
+        key, name, root = self.hide(key), self.hide(name), self.hide(root)
         self._db.execute("INSERT INTO project(key, name, root) VALUES(?, ?, ?)", (key, name, root))
         return Project(self._db.last_insert_rowid(), key, name, root)
 
     def rename(self, project_id: int, key: str, name: str) -> None:
         """Give a project a better key, once it is known; its memories have to be told."""
+        key, name = self.hide(key), self.hide(name)
         for (old,) in rows(self._db, "SELECT key FROM project WHERE id = ?", (project_id,)):
             Fresh(self._db).rename(old, key)
         self._db.execute("UPDATE project SET key = ?, name = ? WHERE id = ?", (key, name, project_id))
 
     def follow(self, old: str, new: str) -> None:
         """Let the memories of a project that was known by another key follow it."""
-        Fresh(self._db).rename(old, new)
+        Fresh(self._db).rename(self.hide(old), self.hide(new))
 
     def place(self, path: str, project_id: int) -> None:
         """Note that a folder belongs to a project."""
-        self._db.execute("INSERT OR REPLACE INTO place VALUES(?, ?)", (path, project_id))
+        self._db.execute("INSERT OR REPLACE INTO place VALUES(?, ?)", (self.hide(path), project_id))
 
     def below(self, path: str) -> list[str]:
         """Return the known folders below one."""
-        low, high = path.rstrip("/") + "/", path.rstrip("/") + "0"
+        path = self.hide(path).rstrip("/")
+        low, high = f"{path}/", f"{path}0"
         found = rows(
             self._db, "SELECT path FROM place WHERE path > ? AND path < ? ORDER BY path", (low, high)
         )

@@ -118,6 +118,12 @@ class Reading:
         where, values = _where(wanted)
         return int(rows(self._db, f"SELECT count(*) FROM session s WHERE s.turns > 0{where}", values)[0][0])
 
+    def count_trimmed(self, wanted: Filter) -> int:
+        """Return how many sessions have lost their texts, and are not searched."""
+        where, values = _where(wanted)
+        sql = "SELECT count(*) FROM trimmed t JOIN session s ON s.id = t.session_id WHERE s.turns > 0"
+        return int(rows(self._db, sql + where, values)[0][0])
+
     def session(self, session_id: int) -> SessionRow:
         """Return one session."""
         return SessionRow(*rows(self._db, f"{_SESSION} WHERE s.id = ?", (session_id,))[0])
@@ -140,6 +146,10 @@ class Reading:
             "SELECT id, revision FROM session WHERE turns > 0 AND kept < revision AND ended < ?",
             (before,),
         )
+
+    def revision(self, session_id: int) -> int:
+        """Return how often a session has changed."""
+        return int(rows(self._db, "SELECT revision FROM session WHERE id = ?", (session_id,))[0][0])
 
     def kept_facts(self, session_id: int) -> dict[str, Any]:
         """Return what the archive keeps of a session beside its turns, by name."""

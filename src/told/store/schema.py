@@ -7,13 +7,13 @@ leads from is rebuilt instead. A migration is never edited once released.
 from __future__ import annotations
 
 from told.store.database import Transaction, rows
-from told.store.sealing import seal
+from told.store.sealing import LATER, TABLES, seal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import apsw
 
-VERSION = 2
+VERSION = 3
 
 # Indexed words of a turn. `project` comes first so that a query can be held to one project inside the index.
 _SCHEMA = """
@@ -97,14 +97,21 @@ CREATE TABLE said(
   PRIMARY KEY(words, session_id)) WITHOUT ROWID;
 """
 
+# Sessions whose turns lost their text when told came over its cap, with a hash of it: the text can be had
+# again from the archive or the agent's file.
+_TRIMMED = """
+CREATE TABLE trimmed(
+  session_id INTEGER PRIMARY KEY REFERENCES session, print TEXT NOT NULL);
+"""
+
 # From version N to N + 1.
 _MIGRATIONS: dict[int, str] = {
     1: _LEARNING
-    + "INSERT INTO fresh SELECT stage, id FROM session, (SELECT 0 AS stage UNION SELECT 1) WHERE turns > 0;"
+    + "INSERT INTO fresh SELECT stage, id FROM session, (SELECT 0 AS stage UNION SELECT 1) WHERE turns > 0;",
+    2: _TRIMMED,
 }
-
-
-_FIRST_SEALED = 2
+# Which tables get a sum with which version.
+_SEALED = {2: tuple(one for one in TABLES if one not in LATER), 3: LATER}
 
 
 def version(connection: apsw.Connection) -> int:
@@ -124,13 +131,13 @@ def migrate(connection: apsw.Connection) -> bool:
     with Transaction(connection):
         found = version(connection)
         if found == 0:
-            connection.execute(_SCHEMA + _LEARNING)
-            seal(connection)
+            connection.execute(_SCHEMA + _LEARNING + _TRIMMED)
+            seal(connection, TABLES)
         while 0 < found < VERSION and found in _MIGRATIONS:
             connection.execute(_MIGRATIONS[found])
             found += 1
-            if found == _FIRST_SEALED:
-                seal(connection)
+            if found in _SEALED:
+                seal(connection, _SEALED[found])
         if found not in (0, VERSION):
             return False
         connection.execute(f"PRAGMA user_version={VERSION}")

@@ -14,12 +14,14 @@ from told.store.database import rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
 TABLES = (
     "project", "place", "source", "folder", "problem", "session", "fact", "turn", "touch", "ref",
-    "checkpoint", "sweep", "fresh", "renamed", "said",
+    "checkpoint", "sweep", "fresh", "renamed", "said", "trimmed",
 )  # fmt: skip
+LATER = ("trimmed",)  # came with a later version than the sums
 # Where the full-text index keeps its words: the check that it has of its own misses some changes.
 _BLOCKS = "turn_words_data"
 _LARGEST = (1 << 64) - 1
@@ -56,10 +58,12 @@ def _prepare(connection: apsw.Connection) -> None:
 apsw.connection_hooks.append(_prepare)
 
 
-def seal(connection: apsw.Connection) -> None:
-    """Begin to keep sums; what is in the tables already is in them. Inside a transaction."""
-    connection.execute(_TABLE)
-    for table in (*TABLES, _BLOCKS):
+def seal(connection: apsw.Connection, tables: Sequence[str]) -> None:
+    """Begin to keep sums of tables; what is in them already counts. Inside a transaction."""
+    is_first = not rows(connection, "SELECT 1 FROM sqlite_schema WHERE name = 'seal'")
+    if is_first:
+        connection.execute(_TABLE)
+    for table in (*tables, _BLOCKS) if is_first else tables:
         columns = _columns(connection, table)
         new, old = (", ".join(f"{which}.{name}" for name in columns) for which in ("new", "old"))
         add = "told_seal_block" if table == _BLOCKS else "told_seal"

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _SELECT = "SELECT id, agent, path, layout, root, size, changed, offset, line, state, print, gone FROM source"
 
+_MOST_PROBLEMS = 1000  # of one source
+
 
 @record
 class Known:
@@ -50,6 +52,12 @@ class Sources:
     def by_id(self, source_id: int) -> Known | None:
         """Return one source by its id."""
         found = rows(self._db, _SELECT + " WHERE id = ?", (source_id,))
+        return _known(found[0]) if found else None
+
+    def of_session(self, agent: str, native: str) -> Known | None:
+        """Return the source that a session's turns come from."""
+        owned = " WHERE id = (SELECT source_id FROM session WHERE agent = ? AND native = ?)"
+        found = rows(self._db, _SELECT + owned, (agent, native))
         return _known(found[0]) if found else None
 
     def add(self, sources: Iterable[Source]) -> None:
@@ -94,10 +102,14 @@ class Sources:
         self._db.execute("DELETE FROM problem WHERE source_id = ?", (source_id,))
 
     def put_problems(self, source_id: int, problems: Iterable[Problem], at: int) -> None:
-        """Store what could not be taken in."""
+        """Store what could not be taken in; of a file that is nothing else, the first part."""
+        new = list(problems)
+        if not new:
+            return
+        known = rows(self._db, "SELECT count(*) FROM problem WHERE source_id = ?", (source_id,))[0][0]
         self._db.executemany(
             "INSERT OR IGNORE INTO problem VALUES(?, ?, ?, ?)",
-            ((source_id, problem.line, problem.reason, at) for problem in problems),
+            ((source_id, one.line, one.reason, at) for one in new[: max(0, _MOST_PROBLEMS - known)]),
         )
 
     def sessions_of(self, source_id: int) -> list[tuple[int, int]]:

@@ -9,6 +9,7 @@ from told.store.database import rows
 from told.store.facts import SessionFacts
 from told.store.fresh import Fresh
 from told.store.ids import NOTE, TITLE, project_token, public_id
+from told.store.trimming import Trimmed
 from told.store.words import WordsTransaction, net_changes
 
 TYPE_CHECKING = False
@@ -77,6 +78,7 @@ class Writer:
         self._near = near
         self.facts = SessionFacts(connection)
         self.fresh = Fresh(connection)
+        self.trimmed = Trimmed(connection)
         self._pending: list[tuple[int, bool, tuple[str, ...]]] = []
 
     def transaction(self) -> WordsTransaction:
@@ -177,6 +179,13 @@ class Writer:
                 self._drop(row_id, gone)
         if before is not None:
             self._renew_near(session.id, before.n)
+        if replace and any(turn.asked or turn.answered or turn.steps for turn in turns):
+            self.trimmed.remove(session.id)
+
+    def empty_turns(self, session_id: int) -> None:
+        """Take the texts out of a session's turns, and their words out of the index; titles stay."""
+        for row in self._turn_rows("session_id = ? AND n >= 0", (session_id,)):
+            self._rewrite(row[0], row[1:], (row[1], "", "", "", "", ""))
 
     def put_title(self, session: SessionState) -> None:
         """Make a session's title searchable."""

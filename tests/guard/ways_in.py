@@ -1,0 +1,58 @@
+"""Every way into told that there is; a new one has to join these lists, or tests of the canary fail."""
+
+from __future__ import annotations
+
+from tests.guard.canary import TEXT, TOKEN
+
+# The agents whose files are read.
+TRANSCRIPTS = (
+    "aider", "claude-code", "cline", "codex", "continue", "copilot-cli", "cursor", "gemini-cli",
+    "jetbrains-copilot", "neovim", "opencode", "qoder", "qwen-code", "specstory", "vscode-copilot",
+)  # fmt: skip
+# The agents that can be wired, and so may call hooks, and the moments at which they do.
+CALLERS = (
+    "aider", "antigravity", "claude-code", "cline", "codex", "copilot-cli", "cursor", "gemini-cli", "generic",
+    "jetbrains-copilot", "kiro", "opencode", "qoder", "qwen-code", "vscode-copilot", "windsurf", "zed",
+)  # fmt: skip
+EVENTS = ("start", "prompt", "compact", "compacted", "stop", "end", "helper", "tool")
+# What the user can type as a prompt.
+SLASHES = ("remember", "lock", "correct", "unlock", "confirm", "reject")
+# What the background service answers.
+SERVED = {"PING": "/ping", "HOOK": "/told.hook/"}
+# Every command, with what it takes besides options; secrets are also given to every option that takes a text.
+COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "list": ((),), "files": ((),), "search": ((TEXT,), (TOKEN,)), "show": ((TOKEN,),), "checkpoints": ((),),
+    "brief": ((), ("--prompt", TEXT)), "explain": ((TEXT,),), "repos": ((),), "timeline": ((),),
+    "remember": ((TEXT,), (f"The deploy token is {TOKEN}.",)), "memories": ((), (TOKEN,)),
+    "correct": (("pnpm", f"We use npm with the token {TOKEN} here."), (TOKEN, "We use yarn in this house.")),
+    "lock": ((TEXT,),), "unlock": ((TOKEN,),), "confirm": ((TOKEN,),), "reject": ((TOKEN,),),
+    "forget": ((TOKEN,),), "why": ((TOKEN,), ("pnpm",)), "evolution": ((TEXT,),),
+    "diff": ((TOKEN,), ("today",)), "reason": ((f"Do we use {TEXT}?",),),
+    "wonder": ((TEXT,), (f"pnpm {TOKEN}", "--note", f"pnpm may want {TEXT}")),
+    "undo": ((),), "proposals": ((), ("accept", TOKEN)), "onboard": ((), (TOKEN,)), "init": ((), (TOKEN,)),
+    "audit": ((),), "scopes": ((), ("create", TOKEN), ("subscribe", TOKEN), ("share", "pnpm", TOKEN)),
+    "retention": ((), ("prune",), ("restore", TOKEN)), "stats": ((),), "install": (("--yes",),),
+    "uninstall": (("--yes",),), "status": ((),), "service": ((TOKEN,), ("status",)), "ping": ((),),
+    "hook": (), "config": (("get", TOKEN), ("set", TOKEN, TOKEN), ("set", "learn", TOKEN), ("list",)),
+    "redact-scan": ((), ("--apply", "--yes")), "health": ((), ("--deep",)), "schema-check": ((),),
+    "agents": ((),), "index": ((),), "rebuild": ((),), "sweep": ((),),
+}  # fmt: skip
+# What prints from told's files, for what comes back from there.
+PRINTING = (
+    ("list",), ("files",), ("repos",), ("timeline",), ("checkpoints",), ("memories", "--all"), ("stats",),
+    ("search", "greet"), ("search", "never print"), ("brief",), ("brief", "--prompt", "never print these"),
+    ("scopes",),
+    ("explain", "never print these"), ("proposals",), ("audit",), ("health",), ("diff", "yesterday"),
+)  # fmt: skip
+# Variables that told looks at; others hold secrets as well and are never looked at.
+VARIABLES = (
+    "AI_AGENT", "ANTIGRAVITY_AGENT", "AUGMENT_AGENT", "CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLINE_ACTIVE",
+    "CODEX_CI", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID", "COPILOT_AGENT",
+    "COPILOT_AGENT_SESSION_ID", "COPILOT_CLI", "CURSOR_AGENT", "CURSOR_TRANSCRIPT_PATH", "GEMINI_CLI",
+    "GEMINI_SESSION_ID", "GOOSE_TERMINAL", "OPENCODE", "OPENCODE_CLIENT", "OPENCODE_SESSION_ID", "QWEN_CODE",
+    "QWEN_SESSION_ID", "TRAE_AI_SHELL_ID",
+)  # fmt: skip
+PLACES = (
+    "APPDATA", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "CONTINUE_GLOBAL_DIR", "COPILOT_HOME", "LOCALAPPDATA",
+    "QODER_CONFIG_DIR", "QWEN_HOME", "USERPROFILE", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME",
+)  # fmt: skip

@@ -1,0 +1,363 @@
+"""A store that is over its cap: what can be had again goes first, and every answer but a search's stays."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import signal
+import time
+from typing import TYPE_CHECKING, Any
+
+import apsw
+import pytest
+
+from tests.ingest.box import TURNS, Transcript, differences
+from told.ingest import trimming
+from told.ingest.archive_file import archive_path
+from told.memory import disk
+from told.store.condition import damaged
+from told.store.schema import migrate
+from told.store.writing import Writer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.ingest.box import Box
+
+SESSIONS = 60
+FREE = "[retention]\ncap_mb = 0\n"
+TIGHT = "[retention]\ncap_mb = 2\n"
+CAP = 2 * disk.MB
+
+
+def prose(chance: random.Random, count: int) -> str:
+    """Return words that hardly pack: as real text, they fill the index."""
+    return " ".join(f"{chance.choice('bcdfgklmnprst')}{chance.randrange(16**5):x}" for _ in range(count))
+
+
+def history(box: Box) -> list[Transcript]:
+    """Write sessions of which the store takes more than a megabyte; the first is the oldest."""
+    chance = random.Random(3)
+    made: list[Transcript] = []
+    for number in range(SESSIONS):
+        talk = box.claude(f"session-{number:02}", cwd=box.folder("work/shop"))
+        talk.at = talk.at.replace(month=3 + number // 28, day=1 + number % 28)
+        if number == 4:  # a fork: it begins with a copy of turns of the one before
+            talk.lines = [line | {"sessionId": talk.session} for line in made[3].lines[:3]]
+        for turn in range(4):
+            talk.prompt(f"Question {turn} of session{number}: {prose(chance, 60)}")
+            talk.tool("Edit", file_path=f"/gone/shop/file{number}.py").answer(prose(chance, 500))
+        talk.write()
+        made.append(talk)
+    return made
+
+
+def config(box: Box, content: str) -> None:
+    box.told_home.mkdir(exist_ok=True)
+    (box.told_home / "config.toml").write_text(content)
+
+
+def size(box: Box) -> int:
+    return sum(path.stat().st_size for path in box.told_home.rglob("*") if path.is_file())
+
+
+def trimmed(box: Box) -> set[str]:
+    rows = box.rows("SELECT native FROM trimmed t JOIN session s ON s.id = t.session_id")
+    return {row[0] for row in rows}
+
+
+def shown(box: Box) -> dict[str, Any]:
+    """Return everything a user sees without searching, as it is printed."""
+    seen = {name: box.told(name, "--all-projects", "-n", "1000").out for name in ("list", "files")}
+    for number in (0, 1, 2, 3, 4, 20, SESSIONS - 1):
+        name = f"session-{number:02}"
+        for how in ((), ("--turns",), ("--full", "--json")):
+            seen[f"{name} {how}"] = box.told("show", name, *how).out
+        seen[f"{name}.2"] = box.told("show", f"{name}.2").out
+    return seen
+
+
+@pytest.fixture
+def full(box: Box) -> list[Transcript]:
+    """A history that was read without a cap."""
+    made = history(box)
+    config(box, FREE)
+    box.index()
+    assert size(box) > 1.5 * CAP
+    return made
+
+
+def test_the_oldest_texts_go_and_everything_but_a_search_answers_as_before(
+    box: Box, full: list[Transcript]
+) -> None:
+    before = shown(box)
+    config(box, TIGHT)
+    box.index()
+    assert size(box) <= CAP
+    gone = trimmed(box)
+    assert gone == {f"session-{number:02}" for number in range(len(gone))}
+    assert 5 < len(gone) <= SESSIONS - 10
+    assert differences(before, shown(box)) == []
+    assert len(box.rows("SELECT 1 FROM turn WHERE asked = '' AND n >= 0")) == sum(
+        row[0] for row in box.rows("SELECT turns FROM session JOIN trimmed ON session_id = id")
+    )
+
+
+def test_a_search_says_what_it_leaves_out_and_what_to_do(box: Box, full: list[Transcript]) -> None:
+    config(box, TIGHT)
+    box.index()
+    many = len(trimmed(box))
+    assert box.found("session59") == ["session-59"]
+    answer = box.told("search", "session59", "--all-projects")
+    line = f"({many} older sessions not searched for lack of room: `told config set retention.cap_mb 4`"
+    assert answer.out.splitlines()[-1] == f"{line}, then `told rebuild`)"
+    assert box.told("search", "session59", "--all-projects", "--json").json["not_searched"] == many
+    none = box.told("search", "session0", "--all-projects")
+    assert none.code == 1
+    assert line in none.err
+    late = box.told("search", "session59", "--all-projects", "--since", "2026-04-20")
+    assert "not searched" not in late.out
+    assert f"({many} older sessions not searched" in box.told("timeline", "-n", "999", "--all-projects").out
+
+
+def test_more_room_and_a_rebuild_bring_everything_back(box: Box, full: list[Transcript]) -> None:
+    words = ("session0", "session59", "question")
+    before, rows = box.answers(words), box.rows(TURNS)
+    config(box, TIGHT)
+    box.index()
+    assert trimmed(box)
+    full[0].path.unlink()  # the archive alone has it now
+    config(box, FREE)
+    assert box.told("rebuild").code == 0
+    assert differences(before, box.answers(words)) == []
+    assert box.rows(TURNS) == rows
+    assert trimmed(box) == set()
+
+
+def test_what_was_trimmed_is_not_read_in_again(box: Box, full: list[Transcript]) -> None:
+    config(box, TIGHT)
+    assert box.told("sweep").code == 0
+    before = trimmed(box)
+    rows = box.rows(TURNS)
+    for _ in range(2):
+        assert box.index() == 0
+        assert box.told("sweep").code == 0
+    assert trimmed(box) == before
+    assert box.rows(TURNS) == rows
+    # The agent's files are read once more, and say the same: still nothing comes back.
+    for talk in full:
+        talk.write()
+    assert box.index() == SESSIONS
+    assert trimmed(box) == before
+    assert box.rows(TURNS) == rows
+
+
+def test_a_trimmed_session_that_goes_on_is_whole_again(
+    box: Box, full: list[Transcript], make_box: Callable[[str], Box]
+) -> None:
+    config(box, TIGHT)
+    box.index()
+    config(box, FREE)
+    full[2].turn("Where were we with the zebra?", "At the crossing.").append()
+    full[3].answer("And one sentence more.").append()
+    box.index()
+    assert not trimmed(box) & {"session-02", "session-03"}
+    assert "session-02" in box.found("session2")
+    assert box.found("zebra crossing") == ["session-02"]
+    never = make_box("never")
+    for talk, again in zip(full, history(never), strict=True):
+        again.path.write_bytes(talk.path.read_bytes())
+    config(never, FREE)
+    never.index()
+    wanted = [row for row in never.rows(TURNS) if row[0] in ("session-02", "session-03")]
+    assert [row for row in box.rows(TURNS) if row[0] in ("session-02", "session-03")] == wanted
+    assert len(wanted) == 9
+
+
+def test_what_the_archive_lost_is_read_from_the_agents_file(box: Box, full: list[Transcript]) -> None:
+    before = shown(box)
+    config(box, TIGHT)
+    box.index()
+    for number in (0, 4):
+        path = archive_path(str(box.told_home), "claude-code", f"session-{number:02}")
+        box.told_home.joinpath(path).unlink()
+    assert differences(before, shown(box)) == []
+    full[0].path.unlink()
+    answer = box.told("show", "session-00")
+    assert answer.out.startswith("(What was said in it is gone")
+    assert box.told("show", "session-00", "--json").json["lost"] is True
+    full[4].turn("Once more, about the zebra?", "Yes.").append()
+    config(box, FREE)
+    box.index()
+    assert len(box.turns("session-04")) == 5
+    assert "session-04" in box.found("session4 zebra")
+
+
+def test_nothing_is_trimmed_that_the_archive_has_not_just_so(
+    box: Box, full: list[Transcript], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The note that a session is archived is not believed: its file is compared, and written anew."""
+    before = shown(box)
+    damaged_file, lost_file = (
+        box.told_home / archive_path(str(box.told_home), "claude-code", name)
+        for name in ("session-00", "session-01")
+    )
+    damaged_file.write_bytes(damaged_file.read_bytes()[:400])
+    lost_file.unlink()
+    for talk in full:
+        talk.path.unlink()
+    config(box, TIGHT)
+    box.index()
+    assert {"session-00", "session-01"} <= trimmed(box)
+    assert differences(before, shown(box)) == []
+
+
+def test_a_run_that_is_cut_off_leaves_every_session_whole_or_trimmed(
+    box: Box, full: list[Transcript], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = shown(box)
+    config(box, TIGHT)
+    monkeypatch.setattr(trimming, "_BATCH", 20_000)
+    real, calls = Writer.empty_turns, []
+
+    def cut_off(self: Writer, session_id: int) -> None:
+        calls.append(session_id)
+        real(self, session_id)
+        if len(calls) == 5:
+            raise KeyboardInterrupt  # as if it was killed: the transaction is not finished
+
+    monkeypatch.setattr(Writer, "empty_turns", cut_off)
+    assert box.told("index").code == 130
+    assert 0 < len(trimmed(box)) < 5
+    assert differences(before, shown(box)) == []
+    monkeypatch.setattr(Writer, "empty_turns", real)
+    box.index()
+    assert size(box) <= CAP
+    assert differences(before, shown(box)) == []
+
+
+def test_killed_at_any_moment_it_loses_nothing(box: Box, full: list[Transcript]) -> None:
+    before = shown(box)
+    config(box, TIGHT)
+    chance = random.Random(5)
+    for _ in range(8):
+        child = box.start("index")
+        time.sleep(chance.uniform(0.1, 0.9))
+        child.send_signal(signal.SIGKILL)
+        child.communicate(timeout=60)
+        box.check()
+    child = box.start("index")
+    assert child.communicate(timeout=60)[1] == ""
+    assert size(box) <= CAP
+    assert differences(before, shown(box)) == []
+
+
+@pytest.mark.parametrize("year", [2016, 2036])
+def test_a_clock_that_jumped_changes_nothing(
+    box: Box, full: list[Transcript], monkeypatch: pytest.MonkeyPatch, year: int
+) -> None:
+    config(box, TIGHT)
+    jumped = (year - 1970) * 31_556_952 * 10**9
+    monkeypatch.setattr(time, "time_ns", lambda: jumped)
+    monkeypatch.setattr(time, "time", lambda: jumped / 1e9)
+    assert box.told("index").code == 0
+    monkeypatch.undo()
+    gone = trimmed(box)
+    assert gone == {f"session-{number:02}" for number in range(len(gone))}
+    assert 5 < len(gone) <= SESSIONS - 10
+
+
+def test_a_session_is_learned_from_before_it_is_trimmed(box: Box) -> None:
+    history(box)
+    config(box, TIGHT)
+    box.environ["TOLD_BACKGROUND"] = "on"
+    box.told("index")  # without the background that would learn
+    box.environ["TOLD_BACKGROUND"] = "off"
+    connection = apsw.Connection(str(box.store))
+    waiting = len(connection.execute("SELECT DISTINCT session_id FROM fresh").fetchall())
+    assert waiting == SESSIONS
+    disk.relieve(connection, str(box.told_home), 2, learned=True)
+    connection.close()
+    assert trimmed(box) == set()
+    del box.environ["TOLD_LEARN"]
+    box.index()
+    assert trimmed(box)
+    assert box.rows("SELECT 1 FROM fresh JOIN trimmed USING (session_id)") == []
+
+
+def test_leftovers_go_before_any_text(box: Box) -> None:
+    history(box)[0].write()
+    config(box, "[retention]\ncap_mb = 6\n")
+    box.index()
+    for name in ("sessions.db.damaged", "sessions.db.damaged-wal", "hook.log", "hook.log.old"):
+        (box.told_home / name).write_bytes(b"x" * 1_000_000)
+    config_before = (box.told_home / "config.toml").read_bytes()
+    box.index()
+    assert size(box) <= 6 * disk.MB
+    assert not list(box.told_home.glob("*.damaged*"))
+    assert trimmed(box) == set()
+    assert (box.told_home / "config.toml").read_bytes() == config_before
+
+
+def test_a_cap_that_the_only_copies_do_not_fit_into_cuts_none_of_them(
+    box: Box, full: list[Transcript]
+) -> None:
+    before = shown(box)
+    for talk in full:
+        talk.path.unlink()
+    box.index()
+    for name in ("one", "two"):
+        journal = box.told_home / "journal" / name
+        journal.mkdir(parents=True)
+        (journal / "00000001.jsonl").write_bytes(b"#" * disk.MB)
+    files = [path for part in ("journal", "archive") for path in (box.told_home / part).rglob("*.*")]
+    prints = {path: hashlib.sha256(path.read_bytes()).digest() for path in files}
+    assert len(prints) > SESSIONS
+    config(box, TIGHT)
+    box.index()
+    box.told("sweep")
+    assert {path: hashlib.sha256(path.read_bytes()).digest() for path in files} == prints
+    assert differences(before, shown(box)) == []
+    found = box.told("health", "--json").json["disk"]
+    assert found["over"] == found["bytes"] - CAP > 0
+    assert "MB over its cap of 2 MB." in box.told("health").out
+
+
+def test_copies_of_what_an_agent_still_has_go_after_the_texts(box: Box, full: list[Transcript]) -> None:
+    before = shown(box)
+    for talk in full[:30]:
+        talk.path.unlink()
+    box.index()
+    filler = box.told_home / "journal" / "one"
+    filler.mkdir(parents=True)
+    (filler / "00000001.jsonl").write_bytes(b"#" * 1_500_000)
+    config(box, TIGHT)
+    box.index()
+    kept = {path.name for path in (box.told_home / "archive").rglob("*.gz")}
+    names = [archive_path("", "claude-code", talk.session).rpartition("/")[2] for talk in full]
+    assert {*names[:30]} <= kept
+    assert {*names[30:50]} - kept
+    assert differences(before, shown(box)) == []
+
+
+def test_a_store_of_the_version_before_gets_its_table_and_its_sum() -> None:
+    now, before = apsw.Connection(":memory:"), apsw.Connection(":memory:")
+    assert migrate(now)
+    assert migrate(before)
+    before.execute("DROP TABLE trimmed; DELETE FROM seal WHERE name = 'trimmed'; PRAGMA user_version=2;")
+    assert migrate(before)
+    layout = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name"
+    assert before.execute(layout).fetchall() == now.execute(layout).fetchall()
+    assert damaged(before) == []
+    now.close()
+    before.close()
+
+
+def test_a_file_that_is_nothing_but_bad_lines_does_not_fill_the_store(box: Box) -> None:
+    talk = box.claude("one").turn("Which port?", "8443.")
+    talk.write()
+    with talk.path.open("a") as file:
+        file.write("{broken\n" * 5000)
+    box.index()
+    assert box.rows("SELECT count(*) FROM problem") == [(1000,)]
+    assert box.turns("one") == [("Which port?", "8443.")]
