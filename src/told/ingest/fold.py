@@ -9,6 +9,7 @@ from told.guard.cutting import whole_words
 from told.guard.fence import strip_fenced
 from told.guard.names import plain_path
 from told.guard.text import clean, one_line
+from told.guard.together import together
 from told.model import USER, Begin, Checkpoint, Cursor, Facts, Mark, Problem, Ref, Said, Touch
 from told.store.writing import TurnText
 
@@ -27,9 +28,6 @@ _MAX_NOTE = 32_000
 _MAX_NAME = 1_000
 SUMMARY = 200
 
-# Stands between texts that are redacted together. It is ASCII: any other letter makes cleaning slower.
-BETWEEN = "\n~ told ~ next ~\n"
-
 _ISSUE_URL = re.compile(r"https?://[\w.-]+/([\w.-]+/[\w.-]+)/(pull|issues|merge_requests)/(\d{1,9})\b")
 
 
@@ -47,6 +45,11 @@ class _Turn:
         self.steps: list[str] = []
         self.room = _MAX_ANSWERED
         self.steps_room = _MAX_STEPS
+
+    @property
+    def texts(self) -> tuple[str, str, str]:
+        """What was asked, what was answered, and what the agent did."""
+        return self.asked, "\n\n".join(self.answered), "\n".join(self.steps)
 
     def answer(self, text: str, key: str) -> None:
         """Add a text of the agent; what goes beyond the room for answers is left out."""
@@ -212,8 +215,9 @@ class Fold:
         """Put the turns together, cleaned and redacted, and return the drafts."""
         for draft in self.drafts.values():
             turns = []
+            texts = iter(together(self._redact, [text for part in draft.parts for text in part.texts]))
             for part in draft.parts:
-                asked, answered, steps = self._texts(part)
+                asked, answered, steps = (next(texts).strip() for _ in range(3))
                 asked = strip_fenced(asked).strip()
                 turns.append(TurnText(part.n, part.at, part.key, asked, answered, steps))
                 for text in (asked, answered):
@@ -221,14 +225,6 @@ class Fold:
                         self._links(draft, text, part.at)
             draft.turns = tuple(turn for turn in turns if turn.asked or turn.answered or turn.steps)
         return tuple(self.drafts.values())
-
-    def _texts(self, part: _Turn) -> list[str]:
-        """Redact a turn's three texts in one go: most of what it costs is paid for each call."""
-        texts = [part.asked, "\n\n".join(part.answered), "\n".join(part.steps)]
-        redacted = self._redact(BETWEEN.join(texts)).split(BETWEEN)
-        if len(redacted) != len(texts):  # a text holds the mark itself, or left something open
-            redacted = [self._redact(text) for text in texts]
-        return [text.strip() for text in redacted]
 
     def _links(self, draft: Draft, text: str, at: int) -> None:
         for repository, kind, number in _ISSUE_URL.findall(text):

@@ -10,7 +10,8 @@ import os
 
 from told.guard.second_look import excerpt, taken_out, without_end
 from told.guard.text import one_line
-from told.ingest.fold import BETWEEN, SUMMARY, Draft
+from told.guard.together import BETWEEN
+from told.ingest.fold import SUMMARY, Draft
 from told.model import Ref, Touch
 from told.record import record, replaced
 from told.search.index_text import extra_words, near_words

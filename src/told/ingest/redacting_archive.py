@@ -8,9 +8,9 @@ import os
 from told.guard.files import NotReadableError, read_document
 from told.guard.jsonl import parse
 from told.guard.second_look import changes, excerpt, without_end
+from told.guard.together import BETWEEN
 from told.ingest.archive import kept_files
 from told.ingest.archive_file import archive_path, lines_in, write_lines
-from told.ingest.fold import BETWEEN
 from told.ingest.redacting import Found, secrets_in, summary_of
 from told.journal.files import write_whole
 from told.store.erasing import Erasing
