@@ -198,3 +198,14 @@ def test_the_answer_is_the_same_in_every_process() -> None:
 
 def _words(text: str) -> set[str]:
     return {word.strip(".,!?").rstrip("s") for word in text.lower().split() if len(word) > 3}
+
+
+def test_what_stands_for_a_secret_is_one_word_whatever_its_letters() -> None:
+    for one, other in (("79d6", "42c6"), ("bd6a", "f2b7"), ("0000", "ffff"), ("1e10", "face")):
+        door = f"Always open the door with [secret:badge:{one}], never with the key."
+        back = f"The back door takes [secret:badge:{other}]."
+        assert relation(door, back).label == "independent"
+        token = "The staging token is [secret:token:{}]."
+        assert relation(token.format(one), token.format(one)).label == "repeats"
+        assert relation(token.format(one), f"{token.format(other)[:-1]} now.").label == "replaces"
+    assert relation("It is [secret:cut", "It is [secret:cut").label == "repeats"

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _MOST_TEXT = 2000
+_HIDDEN = "[secret:"
+_LETTERS = str.maketrans("0123456789", "ghijklmnop")
 # Small words that are names only where they are written as names, and not as the first word.
 _HOMONYMS = {
     "mit": "MIT", "sie": "Sie", "go": "Go", "c": "C", "can": "CAN", "less": "Less", "got": "Got",
@@ -53,6 +55,8 @@ class Reading:
 
 def read(text: str) -> Reading:
     """Read a text of any kind and language; never fails."""
+    if _HIDDEN in text:
+        text = _with_words_for_secrets(text)
     raw = text[:_MOST_TEXT].lower()
     tokens = tokens_of(raw)
     words: dict[str, float] = {}
@@ -120,6 +124,17 @@ def read(text: str) -> Reading:
         head,
         _proper(text[:_MOST_TEXT]),
     )
+
+
+def _with_words_for_secrets(text: str) -> str:
+    """Write one word for each placeholder: which secret it is counts, its letters and digits say nothing."""
+    first, *others = text.split(_HIDDEN)
+    kept = [first]
+    for other in others:
+        placeholder, closed, rest = other.partition("]")
+        mark = placeholder.rpartition(":")[2].translate(_LETTERS)
+        kept.append(f"q{mark}{rest}" if closed else other)
+    return "".join(kept)
 
 
 def _proper(text: str) -> frozenset[str]:
