@@ -36,6 +36,13 @@ def test_a_prompt_that_needs_nothing_prints_nothing(project: Machine) -> None:
     assert (answer.code, answer.out) == (1, "")
 
 
+def test_what_stands_for_a_secret_calls_for_nothing(project: Machine) -> None:
+    project.told("remember", "Send the monthly figures to ops@acme-corp.io")
+    assert "[secret:email:" in project.told("brief", "--prompt", "send the monthly figures").out
+    for prompt in ("write the signup email template", "how do we rotate a secret?"):
+        assert "figures" not in project.told("brief", "--prompt", prompt).out
+
+
 def test_a_start_says_where_we_stopped_and_what_holds(project: Machine) -> None:
     out = project.told("brief", "--start").out
     assert out.startswith("Lately:\n- Last session (2026-11-15, claude, ")

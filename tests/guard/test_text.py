@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from told.guard.text import clean, one_line, tokens
+from told.guard.text import clean, one_line, tokens, without_placeholders
 
 PIECES = [
     "\x1b[31m",
@@ -125,3 +125,9 @@ def test_one_line_of_a_huge_text_is_its_beginning() -> None:
 @given(st.text(st.characters(codec=None)))
 def test_tokens_are_bytes_by_three_and_a_half(text: str) -> None:
     assert tokens(text) == math.ceil(len(text.encode("utf-8", "surrogatepass")) / 3.5)
+
+
+def test_what_stands_for_secrets_are_not_words_that_anybody_said() -> None:
+    assert without_placeholders("Mail [secret:email:07b2] and [private], not x") == "Mail  and , not x"
+    assert without_placeholders("the secret: plain [secret") == "the secret: plain [secret"
+    assert without_placeholders("cut [secret:email") == "cut "

@@ -67,6 +67,14 @@ def one_line(text: str, width: int) -> str:
     return (cut[:space] if space > width // 2 else cut[: width - 1]).rstrip() + "…"
 
 
+def without_placeholders(text: str) -> str:
+    """Return the text without what stands for secrets and private parts: nobody said those words."""
+    if "[secret:" in text:
+        first, *others = text.split("[secret:")
+        text = "".join([first, *(other.partition("]")[2] for other in others)])
+    return text.replace("[private]", "")
+
+
 def tokens(text: str) -> int:
     """Estimate how many tokens a model counts: UTF-8 bytes by 3.5, rounded up."""
     size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))

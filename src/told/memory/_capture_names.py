@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from told.guard.text import without_placeholders
 from told.memory._capture_cues import is_unspaced, plain
 from told.memory.capture import Trigger
 from told.snapshot import pattern
@@ -71,6 +72,7 @@ _MOST = 12
 
 def entities(text: str) -> tuple[str, ...]:
     """Return the files, commands, tools, packages and identifiers that a statement names, in its order."""
+    text = without_placeholders(text)
     found: list[tuple[int, str]] = []
     for kind in (_PATH, _SYMBOL, _FLAG):
         found += [(match.start(), match.group().lstrip("@").rstrip(".,")) for match in kind.finditer(text)]
@@ -86,6 +88,7 @@ def entities(text: str) -> tuple[str, ...]:
 
 def triggers(text: str) -> tuple[Trigger, ...]:
     """Return when a statement applies: the paths, commands and kinds of task it speaks of."""
+    text = without_placeholders(text)
     found = [Trigger("path", match.group().lstrip("@").rstrip(".,")) for match in _PATH.finditer(text)]
     for match in _TICKED.finditer(text):
         words = match.group(1).split()

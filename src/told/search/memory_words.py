@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from told.guard.text import without_placeholders
 from told.search.about import about_line
 from told.search.index_text import extra_words
 
@@ -13,4 +14,5 @@ def memory_words(text: str, at: int) -> tuple[str, str]:
         text: What it says.
         at: When it was said, in ms since 1970; 0 when unknown.
     """
+    text = without_placeholders(text)
     return extra_words(text, at), about_line(text)
