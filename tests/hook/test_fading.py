@@ -78,7 +78,6 @@ def test_without_time_it_does_nothing(desk: Desk, old: str, monkeypatch: pytest.
     monkeypatch.setattr(fading, "_ENDS", -1.0)
     end(desk)
     assert archived(desk) == []
-    assert not (desk.told_home / "hook.faded").exists()
     assert [one["id"] for one in desk.memories("--all")] == [old]
 
 
@@ -135,3 +134,15 @@ def test_a_prompt_that_says_it_again_brings_it_back(desk: Desk) -> None:
     desk.prompt("No, we use pnpm here, never npm.", session="s-3")
     assert [found["id"] for found in desk.memories()] == [made["id"]]
     assert "pnpm" in desk.prompt("Install the missing dependencies with npm", session="s-4")
+
+
+def test_who_runs_out_of_time_leaves_the_rest_of_the_day_to_the_background(
+    desk: Desk, old: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fading, "_ENDS", 0.0)
+    end(desk)
+    monkeypatch.setattr(fading, "_ENDS", 90.0)
+    end(desk)  # not once more at each session's end
+    assert archived(desk) == []
+    assert desk.told("sweep").code == 0
+    assert archived(desk) == [old]

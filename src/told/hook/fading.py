@@ -13,25 +13,27 @@ if TYPE_CHECKING:
     from told.store.memories import Memories
 
 _STAMP = "hook.faded"  # the day on which all was done; without it, it is looked at once more
+_UNDONE = b"+"  # behind the day: there was no time for all of it, so the rest is the sweep's
 _DAY_MS = 86_400_000
 _BEGINS, _ENDS = 0.13, 0.2  # seconds after the hook began: when it is too late to begin, and to go on
 _FEW = 10
 _LARGEST = 20_000_000  # bytes of the journals that can be looked through in that time
 
 
-def is_due(home: str, now: int) -> bool:
-    """Tell whether what fades was not yet looked at today."""
+def is_due(home: str, now: int, *, hurry: bool = False) -> bool:
+    """Tell whether what fades was not yet looked at today; in a hurry, not even at a part of it."""
     try:
         with open(os.path.join(home, _STAMP), "rb") as file:
-            return file.read(20) != b"%d" % (now // _DAY_MS)
+            noted = file.read(20)
     except OSError:
         return True
+    return (noted.removesuffix(_UNDONE) if hurry else noted) != b"%d" % (now // _DAY_MS)
 
 
 def fade_a_little(memories: Memories, moment: Moment) -> None:
     """Archive what fades, if there is time left for it."""
     settings = moment.settings
-    if settings.problem or not settings.retention_days or not is_due(moment.home, moment.now):
+    if settings.problem or not settings.retention_days or not is_due(moment.home, moment.now, hurry=True):
         return
     size = sum(one.size for one in memories.positions().values())
     if time.monotonic() > moment.began + _BEGINS or size > _LARGEST:
@@ -69,12 +71,14 @@ def fade(home: str, memories: Memories, now: int, days: int, *, most: int, ends:
         write_down(pen, now)
     if check(pen, days, most=most, ends=ends):
         _stamp(home, now)
+    elif ends and time.monotonic() > ends:
+        _stamp(home, now, _UNDONE)
 
 
-def _stamp(home: str, now: int) -> None:
+def _stamp(home: str, now: int, more: bytes = b"") -> None:
     path = os.path.join(home, _STAMP)
     descriptor = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC | getattr(os, "O_NONBLOCK", 0), 0o600)
     try:
-        os.write(descriptor, b"%d" % (now // _DAY_MS))
+        os.write(descriptor, b"%d%b" % (now // _DAY_MS, more))
     finally:
         os.close(descriptor)
