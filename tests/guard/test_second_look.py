@@ -45,7 +45,7 @@ def test_it_is_taken_out_until_no_rule_finds_more() -> None:
 
 @given(st.lists(texts, min_size=1, max_size=4))
 def test_texts_that_are_looked_at_together_give_the_same_as_one_by_one(given: list[str]) -> None:
-    assert LOOK.texts(given, "\n~ between ~\n") == [LOOK.text(one) for one in given]
+    assert LOOK.texts(given) == [LOOK.text(one) for one in given]
 
 
 @given(texts)

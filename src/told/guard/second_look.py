@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from told.guard.names import plain_id, plain_path
 from told.guard.text import clean, one_line
+from told.guard.together import together
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,15 +46,9 @@ class SecondLook:
         """Return an agent's own id as it may be stored."""
         return plain_id(name, self._redact, lambda: self._key)
 
-    def texts(self, texts: Sequence[str], between: str) -> list[str]:
-        """Return texts without what is found in them, looked at in one go: each call has its price."""
-        whole = between.join(texts)
-        new = self.text(whole)
-        if new == whole:
-            return list(texts)
-        parts = new.split(between)
-        if len(parts) != len(texts) or "\r" in whole:  # which goes together with the line end behind it
-            return [self.text(one) for one in texts]
+    def texts(self, texts: Sequence[str]) -> list[str]:
+        """Return texts without what is found in them."""
+        parts = together(self.text, texts)
         return [old if part == clean(old) else part for old, part in zip(texts, parts, strict=True)]
 
     def value(self, value: Any, names: frozenset[str] = frozenset()) -> Any:

@@ -27,7 +27,8 @@ def _some(redact: Callable[[str], str], texts: Sequence[str]) -> list[str]:
     if len(texts) == 1:
         return [redact(texts[0])]
     whole = BETWEEN.join(texts)
-    if whole.count(BETWEEN) == len(texts) - 1:
+    # A lone carriage return goes together with the line end behind it, which would be the mark's.
+    if whole.count(BETWEEN) == len(texts) - 1 and f"\r{BETWEEN}" not in whole:
         redacted = redact(whole).split(BETWEEN)
         if len(redacted) == len(texts):
             return redacted

@@ -10,7 +10,6 @@ import os
 
 from told.guard.second_look import excerpt, taken_out, without_end
 from told.guard.text import one_line
-from told.guard.together import BETWEEN
 from told.ingest.fold import SUMMARY, Draft
 from told.model import Ref, Touch
 from told.record import record, replaced
@@ -65,7 +64,7 @@ class SessionRedacting:
         for done, stored in enumerate(self._store.texts()):
             if report and not done % _EVERY:
                 report(done, total)
-            new = self._look.texts(stored.texts, BETWEEN)
+            new = self._look.texts(stored.texts)
             for old, other in zip(stored.texts, new, strict=True):
                 if old != other:
                     yield Found(stored.kind, stored.name, excerpt(old, other), stored.session_id)
@@ -146,11 +145,11 @@ class SessionRedacting:
                 self._writer.put_refs(session_id, source_id, [Ref("", kind, new, at)])
 
     def _turn(self, turn: TurnText) -> TurnText:
-        asked, answered, steps = self._look.texts((turn.asked, turn.answered, turn.steps), BETWEEN)
+        asked, answered, steps = self._look.texts((turn.asked, turn.answered, turn.steps))
         return replaced(turn, asked=asked, answered=answered, steps=steps)
 
     def _note(self, note: Checkpoint, secrets: dict[str, str]) -> Checkpoint:
-        texts = self._look.texts([getattr(note, name) for name in _NOTE], BETWEEN)
+        texts = self._look.texts([getattr(note, name) for name in _NOTE])
         texts = [without_end(text, secrets) for text in texts]
         return replaced(note, **dict(zip(_NOTE, texts, strict=True)))
 

@@ -8,7 +8,6 @@ import os
 from told.guard.files import NotReadableError, read_document
 from told.guard.jsonl import parse
 from told.guard.second_look import changes, excerpt, without_end
-from told.guard.together import BETWEEN
 from told.ingest.archive import kept_files
 from told.ingest.archive_file import archive_path, lines_in, write_lines
 from told.ingest.redacting import Found, secrets_in, summary_of
@@ -95,7 +94,7 @@ def _looked_at(lines: list[list[Any]], look: SecondLook) -> list[list[Any]]:
 
 def _line(line: list[Any], look: SecondLook) -> list[Any]:
     if _is_turn(line):
-        return [*line[:4], *look.texts(line[4:], BETWEEN)]
+        return [*line[:4], *look.texts(line[4:])]
     return [line[0], *look.value(line[1:], _NAMES)]
 
 

@@ -135,17 +135,6 @@ def in_project(settings: Settings, root: str) -> Settings:
     return replaced(settings, **wishes(settings, root)[0])
 
 
-def may_learn(home: str, environ: Mapping[str, str]) -> bool:  # noqa: ARG001 - who asks has it at hand
-    """Tell whether memories may be made of what users say."""
-    return tolerant(environ).learn
-
-
-def guard_of(home: str, environ: Mapping[str, str]) -> str:  # noqa: ARG001 - who asks has it at hand
-    """Return what a tool call meets that a locked rule denies: ask, deny, or nothing."""
-    found = tolerant(environ).guard
-    return "" if found == "off" else found
-
-
 def is_off(environ: Mapping[str, str], variable: str) -> bool:
     """Tell whether a variable turns something off; none of them turns anything on."""
     return environ.get(variable, "on") in OFF
