@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from told.guard.redact import Redactor
@@ -44,6 +44,7 @@ def test_it_is_taken_out_until_no_rule_finds_more() -> None:
 
 
 @given(st.lists(texts, min_size=1, max_size=4))
+@example(["\x98", "hunter-471108\x9c"])
 def test_texts_that_are_looked_at_together_give_the_same_as_one_by_one(given: list[str]) -> None:
     assert LOOK.texts(given) == [LOOK.text(one) for one in given]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # What begins a terminal control sequence: ESC, or one of the 8-bit control characters.
-_OPENERS = frozenset("\x1b\x90\x98\x9b\x9d\x9e\x9f")
+OPENERS = frozenset("\x1b\x90\x98\x9b\x9d\x9e\x9f")
 # UTF-8 read as Latin-1 is full of 8-bit control characters behind accented letters: these open nothing.
 _EIGHT_BIT = "(?<![\x80-\xff])"
 _COMMAND = rf"(?:\x1b\[|{_EIGHT_BIT}\x9b)[0-?]*+[ -/]*+[@-~]?"
@@ -46,7 +46,7 @@ def clean(text: str) -> str:
     else:
         text = _whole_characters(text)
     present = set(text)
-    if not _OPENERS.isdisjoint(present):
+    if not OPENERS.isdisjoint(present):
         text = _without_sequences(text)
     text = text.replace("\r\n", "\n")
     for character in _SHOWN_AS.keys() & present:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from told.guard.text import OPENERS
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,8 +29,10 @@ def _some(redact: Callable[[str], str], texts: Sequence[str]) -> list[str]:
     if len(texts) == 1:
         return [redact(texts[0])]
     whole = BETWEEN.join(texts)
-    # A lone carriage return goes together with the line end behind it, which would be the mark's.
-    if whole.count(BETWEEN) == len(texts) - 1 and f"\r{BETWEEN}" not in whole:
+    # A lone carriage return goes together with the line end behind it, which would be the mark's; and what a
+    # terminal's command opens in one text may hide what stands in another.
+    is_apart = f"\r{BETWEEN}" not in whole and not any(one in whole for one in OPENERS)
+    if is_apart and whole.count(BETWEEN) == len(texts) - 1:
         redacted = redact(whole).split(BETWEEN)
         if len(redacted) == len(texts):
             return redacted
