@@ -102,6 +102,38 @@ class Checkpoint:
     important_files: str = ""
     next_steps: str = ""
     history: str = ""
+    id: str = ""  # of one that told keeps as a file
+    status: str = ""  # open or closed; agents' own have none
+    path: str = ""  # of the file
+
+
+OPEN, CLOSED = "open", "closed"
+
+
+@record
+class Handover:
+    """A checkpoint as its Markdown file has it: what the next session needs to go on."""
+
+    goal: str
+    done: tuple[str, ...] = ()
+    pending: tuple[str, ...] = ()
+    decisions: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()  # "src/app.py (edit)"
+    plans: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()  # commits, pull requests, addresses
+    questions: tuple[str, ...] = ()
+    notes: str = ""
+    more: tuple[tuple[str, str], ...] = ()  # sections that somebody added by hand: heading, text
+    title: str = ""  # in one line; made of the goal where nobody gave one
+    status: str = OPEN
+    id: str = ""  # "c" and nine letters
+    agent: str = ""
+    session: str = ""  # the agent's own id
+    project: str = ""  # its key
+    folder: str = ""  # where the session worked
+    branch: str = ""
+    at: int = 0
+    by: str = AGENT  # who wrote it: user, agent, or tool for what told made of the transcript
 
 
 @record

@@ -8,9 +8,16 @@ import apsw
 import pytest
 
 from told.search.index_text import extra_words, near_words
+from told.store.checkpoints import OwnCheckpoints
 from told.store.matching import Matching
 from told.store.projects import Projects
-from told.store.protocol import ProjectKeeping, SessionReading, SessionWriting, TurnMatching
+from told.store.protocol import (
+    CheckpointKeeping,
+    ProjectKeeping,
+    SessionReading,
+    SessionWriting,
+    TurnMatching,
+)
 from told.store.reading import Reading
 from told.store.schema import migrate
 from told.store.writing import Writer
@@ -20,6 +27,7 @@ PAIRS = [
     (TurnMatching, Matching),
     (SessionWriting, Writer),
     (ProjectKeeping, Projects),
+    (CheckpointKeeping, OwnCheckpoints),
 ]
 
 
@@ -30,6 +38,8 @@ def test_the_type_checker_agrees() -> None:
     matching: TurnMatching = Matching(connection)
     writing: SessionWriting = Writer(connection, extra_words, near_words)
     projects: ProjectKeeping = Projects(connection)
+    checkpoints: CheckpointKeeping = OwnCheckpoints(connection)
+    assert checkpoints.known() == {}
     assert matching.turn_count() == 0
     with writing.transaction():
         made = writing.new_session("codex", "one")

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from told.agents.base import Agent
 
 # Modules of this room that are not agents; nor are those whose name begins with an underscore.
-_SHARED = {"base", "dialects", "events", "labels", "text", "wiring"}
+_SHARED = {"base", "dialects", "events", "labels", "plans", "text", "wiring"}
 
 
 def _is_agent(file: str) -> bool:

@@ -26,6 +26,7 @@ ARCHIVED = "archived"
 
 # Which lines a file's conversation is taken from; the others repeat it.
 _ITEMS, _EVENTS, _RESPONSES = "items", "events", "responses"
+_PLAN = "update_plan"  # no item tells of it
 
 _THREAD = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?=\.jsonl$)")
 _SUMMARY = re.compile(r"<summary>\s*(.*?)\s*</summary>", re.DOTALL)
@@ -106,7 +107,7 @@ class _Rollout:
             yield from self._compacted(text(payload.get("message")), at)
         elif kind == "event_msg":
             yield from self._event(payload, at)
-        elif kind == "response_item" and self._mode != _ITEMS:
+        elif kind == "response_item" and (self._mode != _ITEMS or payload.get("name") == _PLAN):
             yield from self._response(payload, at)
 
     def _meta(self, meta: dict[str, Any], at: int) -> Iterator[Event]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from told.agents._plans import plan_of
 from told.guard.cutting import whole_words
 
 TYPE_CHECKING = False
@@ -67,8 +68,13 @@ def is_failure(code: Any) -> bool:
 
 
 def step(tool: str, arguments: Any) -> str:
-    """Describe a tool call in one short line: its name and the argument that says most."""
+    """Describe a tool call in one short line: its name and the argument that says most.
+
+    A call that writes the agent's own list of what to do is described by the whole list.
+    """
     given = mapping(arguments)
+    if plan := plan_of(tool, given):
+        return f"[{tool}] {plan}"
     main: Any = next((given[name] for name in _MAIN_ARGUMENT if given.get(name)), "")
     if isinstance(main, list):
         main = " ".join(str(part) for part in main)

@@ -47,3 +47,11 @@ def read_document(path: str, limit: int = MAX_DOCUMENT) -> bytes:
 def reason(error: Exception) -> str:
     """Say in a few words why a file could not be read, without its path."""
     return (getattr(error, "strerror", None) or type(error).__name__).lower()
+
+
+def is_folder(path: str) -> bool:
+    """Tell whether there is a folder, and not a link to one: it might lead anywhere."""
+    try:
+        return stat.S_ISDIR(os.lstat(path).st_mode)
+    except OSError:
+        return False

@@ -114,10 +114,11 @@ def _kept_lines(reading: Whole, session_id: int) -> Iterator[list[Any]]:
     for ref in reading.refs_of(session_id):
         yield ["ref", *ref]
     for note in reading.checkpoints(Filter(), -1, session_id=session_id):
-        yield [
-            "checkpoint", note.number, note.title, note.overview, note.at, note.work_done,
-            note.technical_details, note.important_files, note.next_steps, note.history,
-        ]  # fmt: skip
+        if not note.path:  # told's own come back from their files
+            yield [
+                "checkpoint", note.number, note.title, note.overview, note.at, note.work_done,
+                note.technical_details, note.important_files, note.next_steps, note.history,
+            ]  # fmt: skip
 
 
 def restore(connection: apsw.Connection, home: str, redact: Callable[[str], str]) -> int:

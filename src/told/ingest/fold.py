@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+from told.agents._plans import MARK, apart
 from told.guard.cutting import whole_words
 from told.guard.fence import strip_fenced
 from told.guard.names import plain_path
@@ -34,7 +35,7 @@ _ISSUE_URL = re.compile(r"https?://[\w.-]+/([\w.-]+/[\w.-]+)/(pull|issues|merge_
 class _Turn:
     """A turn as its parts come in."""
 
-    __slots__ = ("answered", "asked", "at", "key", "n", "room", "steps", "steps_room")
+    __slots__ = ("answered", "asked", "at", "key", "n", "plan", "room", "steps", "steps_room")
 
     def __init__(self, n: int, at: int, key: str | int, asked: str) -> None:
         self.n = n
@@ -43,13 +44,15 @@ class _Turn:
         self.asked = asked
         self.answered: list[str] = []
         self.steps: list[str] = []
+        self.plan: str = ""  # what the agent has yet to do, as it said last
         self.room = _MAX_ANSWERED
         self.steps_room = _MAX_STEPS
 
     @property
     def texts(self) -> tuple[str, str, str]:
         """What was asked, what was answered, and what the agent did."""
-        return self.asked, "\n\n".join(self.answered), "\n".join(self.steps)
+        steps = [*self.steps, self.plan] if self.plan else self.steps
+        return self.asked, "\n\n".join(self.answered), "\n".join(steps)
 
     def answer(self, text: str, key: str) -> None:
         """Add a text of the agent; what goes beyond the room for answers is left out."""
@@ -60,7 +63,20 @@ class _Turn:
             self.room -= len(text) + 2  # and the empty line before the next
 
     def step(self, text: str) -> None:
-        """Add a line about what the agent did."""
+        """Add a line about what the agent did; of its lists of what to do only the last is kept whole."""
+        text, plan = apart(text)
+        self.plan = plan or self.plan
+        self._step(text)
+
+    def stepped(self, steps: str) -> None:
+        """Take in what was kept of the steps so far."""
+        before, _, last = steps.rpartition("\n")
+        if last.startswith(MARK):
+            self.plan, steps = last, before
+        if steps:
+            self._step(steps)
+
+    def _step(self, text: str) -> None:
         if self.steps_room > 0:
             self.steps.append(whole_words(text, self.steps_room))
             self.steps_room -= len(text) + 1
@@ -176,7 +192,7 @@ class Fold:
                     if last.answered:
                         turn.answer(last.answered, "")
                     if last.steps:
-                        turn.step(last.steps)
+                        turn.stepped(last.steps)
                     draft.parts.append(turn)
         return draft
 

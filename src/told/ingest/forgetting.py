@@ -1,4 +1,4 @@
-"""Takes what was forgotten out of `sessions.db` and the archive, to the last byte.
+"""Takes what was forgotten out of `sessions.db`, the archive and the checkpoints, to the last byte.
 
 It goes by the marks that the journal keeps, never by the words: what was interrupted can be done again.
 """
@@ -9,6 +9,7 @@ import os
 
 from told.ingest.archive import keep_again
 from told.ingest.archive_file import archive_path, rewrite
+from told.ingest.checkpoint_forgetting import forget_in_files
 from told.ingest.fold import Draft
 from told.ingest.whole import Whole
 from told.record import record
@@ -93,7 +94,9 @@ class Forgetting:
 
         Raises:
             BusyError: another told is reading or writing; not all bytes are gone.
+            MissingError: the file of a checkpoint cannot be written.
         """
+        forget_in_files(self._connection, self._home, self._forgotten)
         there = []
         for agent, native in sorted(set(names)):
             session = self._writer.session(agent, native)

@@ -60,6 +60,11 @@ class Forgotten:
         """Return the marks of what was forgotten in a session."""
         return list(dict.fromkeys(mark for _, mark in self._places.get(f"{agent}/{native}", ())))
 
+    def long_marks(self, least: int) -> list[Mark]:
+        """Return the marks of what was forgotten anywhere, if it has at least so many words."""
+        found = (mark for places in self._places.values() for _, mark in places if mark.words >= least)
+        return list(dict.fromkeys(found))
+
     def take(self, agent: str, drafts: Iterable[Draft], cursor: Cursor) -> tuple[list[Draft], Cursor]:
         """Cut what was forgotten out of what was read: return what is left, and the cursor behind it.
 

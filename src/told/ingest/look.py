@@ -47,6 +47,11 @@ def look(watch: Watch, environ: Mapping[str, str], chosen: str, *, everything: b
     return Look(tuple(files), tuple(sorted(agents)))
 
 
+def has_checkpoints(home: str) -> bool:
+    """Tell whether there may be checkpoints that told keeps as files: in its home, or in projects' own."""
+    return os.path.isdir(os.path.join(home, "checkpoints")) or os.path.exists(os.path.join(home, "registry"))
+
+
 def _changed_files(known: list[tuple[str, int, int]]) -> list[str]:
     """Return the files that are no longer as they were; thousands are looked at, so it is one plain loop."""
     changed_files = []

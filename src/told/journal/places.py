@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from told.errors import UsageError
+from told.guard.files import is_folder
 from told.journal.append import MAKES_MEMORY
 from told.journal.files import (
     REGISTRY,
@@ -17,7 +18,7 @@ from told.journal.files import (
 )  # fmt: skip
 from told.journal.machine import is_machine, machine_of
 from told.journal.model import SET, STRANGER
-from told.journal.registry import BETWEEN, Place, is_folder, places, registered
+from told.journal.registry import BETWEEN, Place, places, registered
 from told.record import replaced
 from told.store.ids import public_id
 

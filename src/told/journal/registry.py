@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import stat
 
+from told.guard.files import is_folder
 from told.journal.files import REGISTRY, Series
 from told.record import record
 
@@ -90,14 +91,6 @@ def fit_to_read(folder: str, names: Iterable[str]) -> list[str]:
         if stat.S_ISREG(state.st_mode) and state.st_size <= _LARGEST:
             found.append(name)
     return found
-
-
-def is_folder(path: str) -> bool:
-    """Tell whether there is a folder, and not a link to one: it might lead anywhere."""
-    try:
-        return stat.S_ISDIR(os.lstat(path).st_mode)
-    except OSError:
-        return False
 
 
 def _is_name(name: str) -> bool:

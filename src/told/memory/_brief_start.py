@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from told.agents.labels import label
 from told.guard.text import clean, one_line
+from told.memory._brief_offer import left_open, own
 from told.memory._recall_filters import never_shown
 from told.memory.brief import BUDGET, STATE, Line, day, fitted, line_of
 from told.store.memory_records import CORRECTION, DECISION, PREFERENCE, RULE, USER, WARNING
@@ -13,12 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from told.guard.fence import Fence
+    from told.memory._brief_offer import Offer
     from told.memory.brief import Brief
     from told.store.memories import Memories
     from told.store.memory_records import Memory
     from told.store.reading import Filter, Reading
 
 _ASKED, _ANSWERED, _NEXT = 160, 280, 240  # characters
+_NOTES = 5  # the latest of a session
 _LOCKED, _RECENT, _STANDING = 8, 4, 6  # memories
 _PROVEN = 0.5  # confidence of what is said unasked
 _DAY = 86_400_000
@@ -27,7 +30,7 @@ _LATELY = 30 * _DAY
 
 def start_brief(
     memories: Memories, reading: Reading | None, wanted: Filter, scopes: Sequence[str], fence: Fence, *,
-    now: int, budget: int = BUDGET,
+    now: int, budget: int = BUDGET, goes_on: tuple[str, str, bool] = ("", "", False),
 ) -> Brief:  # fmt: skip
     """Return what a session should know before anything is asked.
 
@@ -39,16 +42,32 @@ def start_brief(
         fence: What marks others' words.
         now: When, in ms since 1970.
         budget: How many tokens it may cost.
+        goes_on: The agent and its own id of a session that goes on, and whether it was compacted.
     """
-    last = last_session(reading, wanted, fence) if reading and wanted.project else []
+    last = _lately(reading, wanted, fence, now, goes_on) if reading else []
     held = standing(memories, scopes, now)
     locked = [line_of(one, fence, now) for one in held if one.locked]
     others = [line_of(one, fence, now) for one in held if not one.locked]
     return fitted([*last[:1], *locked, *last[1:], *others], budget)
 
 
-def last_session(reading: Reading, wanted: Filter, fence: Fence) -> list[Line]:
-    """Return where the last session of a project stopped, and what it left open."""
+def _lately(
+    reading: Reading, wanted: Filter, fence: Fence, now: int, goes_on: tuple[str, str, bool]
+) -> list[Line]:
+    """Return what was left open: by the session itself if it goes on, else in its project."""
+    agent, native, compacted = goes_on
+    if native:
+        line = own(reading, agent, native, fence, compacted=compacted)
+        return [line] if line else []
+    if not wanted.project:
+        return []
+    offer = left_open(reading, wanted, fence, now)
+    last = last_session(reading, wanted, fence, offer)
+    return [offer.line, *last] if offer else last
+
+
+def last_session(reading: Reading, wanted: Filter, fence: Fence, offer: Offer | None = None) -> list[Line]:
+    """Return where the last session of a project stopped, and what it left open unless that is offered."""
     found = reading.sessions(wanted, 1)
     if not found:
         return []
@@ -56,9 +75,13 @@ def last_session(reading: Reading, wanted: Filter, fence: Fence) -> list[Line]:
     turns = reading.turns(session.id, 1, newest=True)
     asked = session.summary or (turns[0].asked if turns else "")
     head = f"- Last session ({day(session.ended)}, {label(session.agent)}, {session.public}):"
-    lines = [Line(STATE, f"{head} {fence.inline(one_line(clean(asked), _ASKED), USER)}", "", session.ended)]
-    notes = reading.checkpoints(wanted, 1, session_id=session.id)
-    if notes and notes[0].next_steps:
+    lines = []
+    if offer is None or offer.session != session.public:
+        asked = fence.inline(one_line(clean(asked), _ASKED), USER)
+        lines.append(Line(STATE, f"{head} {asked}", "", session.ended))
+    # Of told's own the one that is open is offered.
+    notes = [one for one in reading.checkpoints(wanted, _NOTES, session_id=session.id) if not one.path][:1]
+    if notes and notes[0].next_steps and offer is None:
         steps = one_line(clean(notes[0].next_steps), _NEXT)
         lines.append(Line(STATE, f"- Left open: {fence.inline(steps)}", "", notes[0].at))
     if turns and turns[-1].answered:

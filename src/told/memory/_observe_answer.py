@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
 from told.memory._observe_words import any_of
+from told.snapshot import IGNORECASE, pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_FENCE = re.compile(r"^\s*(?:```|~~~)")
-_MARKS = re.compile(r"^\s*(?:#{1,6}\s+|[-*+•]\s+|\d{1,3}[.)]\s+|>\s*)+")
+_FENCE = pattern(r"^\s*(?:```|~~~)")
+_MARKS = pattern(r"^\s*(?:#{1,6}\s+|[-*+•]\s+|\d{1,3}[.)]\s+|>\s*)+")
 # How a sentence begins that only says what comes next …
 _NARRATES = """
 i'll i_will i'm_going_to i_am_going_to let_me let's now_i now_let next_i next,_i first_i
@@ -44,11 +43,11 @@ removid* removi atualizad* atualizei alterad* alterei
 """
 
 
-_NARRATION = re.compile(rf"{any_of(_NARRATES)}(?![a-z])", re.IGNORECASE)
-_POLITENESS = re.compile(rf"{any_of(_POLITE)}(?![a-z])", re.IGNORECASE)
-_NEWS = re.compile(rf"\b{any_of(_TELLS)}\b|已|修复|添加|更新|重命名|しました|修正|追加", re.IGNORECASE)
+_NARRATION = pattern(rf"{any_of(_NARRATES)}(?![a-z])", IGNORECASE)
+_POLITENESS = pattern(rf"{any_of(_POLITE)}(?![a-z])", IGNORECASE)
+_NEWS = pattern(rf"\b{any_of(_TELLS)}\b|已|修复|添加|更新|重命名|しました|修正|追加", IGNORECASE)
 _END_WIDE = "\u3002\uff01\uff1f"  # full stop, exclamation and question mark of Chinese and Japanese
-_SENTENCE = re.compile(
+_SENTENCE = pattern(
     rf"[^.!?{_END_WIDE}]*(?:[.!?](?!\s|$)[^.!?{_END_WIDE}]*)*(?:[.!?]+(?=\s|$)|[{_END_WIDE}]+|$)"
 )
 _QUESTION_WIDE = "\uff1f"

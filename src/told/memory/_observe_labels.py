@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from told.memory._observe_words import any_of
+from told.snapshot import IGNORECASE, pattern
 
 BUGFIX, FEATURE, REFACTOR = "bugfix", "feature", "refactor"
 DISCOVERY, CHANGE, DECISION = "discovery", "change", "decision"
 
-_TYPE = re.compile(r"(\w+)(?:\([^)]{0,60}\))?!?:\s")
+_TYPE = pattern(r"(\w+)(?:\([^)]{0,60}\))?!?:\s")
 _TYPES = {
     FEATURE: "feat feature add",
     BUGFIX: "fix bugfix hotfix",
@@ -32,7 +31,7 @@ _WORDS = {
 }
 
 
-_LABELS = [(label, re.compile(rf"\b{any_of(words)}\b", re.IGNORECASE)) for label, words in _WORDS.items()]
+_LABELS = [(label, pattern(rf"\b{any_of(words)}\b", IGNORECASE)) for label, words in _WORDS.items()]
 _UNSPACED = (
     (BUGFIX, ("修复", "修正")), (REFACTOR, ("重构", "重命名", "リファクタ", "改名")),
     (DISCOVERY, ("原因", "发现", "発見")), (FEATURE, ("添加", "新增", "追加", "实现", "実装")),

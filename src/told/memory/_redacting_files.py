@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 
 from told.guard.second_look import excerpt
+from told.ingest.checkpoint_files import new_path, write_again
+from told.ingest.checkpoint_text import id_in_name, parsed
 from told.ingest.forgetting import remove_leftovers
 from told.ingest.redacting import Found
-from told.journal.files import UNFINISHED, write_whole
+from told.journal.files import UNFINISHED
 from told.journal.registry import places
 
 TYPE_CHECKING = False
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from told.guard.second_look import SecondLook
 
 _LOGS = ("hook.log", "hook.log.old", "hook.trouble")
-_PLACES = "places"  # a cache
+_CACHES = ("places", "hook.current", "hook.handed")
 _ASIDE = ".db.damaged"
 _LARGEST = 64 * 1024 * 1024  # of a log; a larger one is none of told's
 
@@ -52,8 +54,9 @@ class LooseFiles:
             if path.endswith(UNFINISHED):
                 os.remove(path)
             elif new != old:
-                write_whole(path, new.encode("utf-8", "replace"))
-        for path in (*self._logs(), os.path.join(self._home, _PLACES), *self._spool()):
+                self._write_note(path, new)
+        caches = (os.path.join(self._home, name) for name in _CACHES)
+        for path in (*self._logs(), *caches, *self._spool()):
             if os.path.isfile(path):
                 os.remove(path)
         remove_leftovers(self._home)
@@ -63,6 +66,13 @@ class LooseFiles:
         for folder in (self._home, *(place.folder for place in places(self._home))):
             for parent, _, names in sorted(os.walk(os.path.join(folder, "checkpoints"))):
                 yield from (os.path.join(parent, name) for name in sorted(names))
+
+    def _write_note(self, path: str, text: str) -> None:
+        """Write a note anew; the name that was made of its title goes, too."""
+        write_again(path, text)
+        one = parsed(text, path)
+        if id_in_name(path) and one.at:
+            os.replace(path, new_path(os.path.dirname(path), one))
 
     def _logs(self) -> list[str]:
         return [os.path.join(self._home, name) for name in _LOGS]

@@ -37,7 +37,7 @@ FILES = (
     "sessions.db", "memory.db", "key", "machine", "registry", "calls", "installed.json", "config.toml",
     "lock", "service.", "hook.", "places", "snapshot.", "settings",
 )  # fmt: skip
-FOLDERS = ("journal", "archive", "checkpoints", "shown", "places")
+FOLDERS = ("journal", "archive", "checkpoints", "shown", "counts", "places")
 _LOW = 0.9  # of the cap: how far it is brought down once it is over
 _MUCH = 0.2  # of a database that is free: worth making the file anew
 _ROUNDS = 3

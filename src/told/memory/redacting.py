@@ -12,6 +12,7 @@ import time
 from told.errors import BusyError, MissingError
 from told.guard.second_look import SecondLook, excerpt
 from told.ingest.archive import keep
+from told.ingest.checkpoint_forgetting import drop_gone
 from told.ingest.redacting import Found, SessionRedacting
 from told.ingest.redacting_archive import in_archive, redact_archive, redact_places
 from told.journal.apply import leave_nothing as leave_no_memory
@@ -137,6 +138,7 @@ class Redaction:
             failed = error
         self._memories(anew=found.names or found.begun)
         self._files.redact()
+        drop_gone(self._connection)  # a checkpoint's file may have got another name
         if found.names:
             self._connection = made_anew()
             redact_places(self._home, self._look)  # the old store wrote them down once more

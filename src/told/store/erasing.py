@@ -11,7 +11,10 @@ if TYPE_CHECKING:
 
     from told.store.writing import SessionState, Writer
 
-_NOTE = "number, title, overview, at, work_done, technical_details, important_files, next_steps, history"
+_NOTE = (
+    "number, title, overview, at, work_done, technical_details, important_files, next_steps, history,"
+    " public, status, path"
+)
 # A larger file is copied on the disk when it is made anew, not in memory.
 _IN_MEMORY = 256 * 1024 * 1024
 
@@ -99,7 +102,14 @@ class Erasing:
         self._db.execute("DELETE FROM said WHERE session_id = ?", (session_id,))
 
     def drop_session(self, writer: Writer, session: SessionState) -> None:
-        """Remove a session and all that hangs on it; inside a transaction of the writer."""
+        """Remove a session and all that hangs on it; inside a transaction of the writer.
+
+        A file of a checkpoint that is still there is taken in again.
+        """
+        files = "SELECT source_id FROM checkpoint WHERE session_id = ? AND path != ''"
+        for (source_id,) in rows(self._db, files, (session.id,)):
+            writer.clear_source(session, source_id)
+            self._db.execute("DELETE FROM source WHERE id = ?", (source_id,))
         for source_id, *_ in self.facts(session.id):
             writer.clear_source(session, source_id)
         writer.put_turns(session, (), replace=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import apsw
 
 from told.store.database import rows
+from told.store.ids import NOTE
 from told.store.words import indexed_rows
 
 TYPE_CHECKING = False
@@ -20,8 +21,10 @@ _MOST_TERMS = 20_000
 class Matching:
     """What the search room asks of the store."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, *, notes: bool = False) -> None:
+        """Take the open store; with `notes` only checkpoints match."""
         self._db = connection
+        self._notes = notes
 
     def turn_count(self) -> int:
         """Return how many turns are indexed."""
@@ -56,8 +59,10 @@ class Matching:
             conditions.append("turn_words.rowid >= ?")
             values.append(oldest or 0)
         join = ""
-        if since or until or agent:
+        if since or until or agent or self._notes:
             join = " JOIN turn t ON t.id = turn_words.rowid JOIN session s ON s.id = t.session_id"
+            if self._notes:
+                conditions.append(f"t.n <= {NOTE}")
             for condition, value in (("t.at >= ?", since), ("t.at < ?", until), ("s.agent = ?", agent)):
                 if value:
                     conditions.append(condition)

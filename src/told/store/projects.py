@@ -51,7 +51,7 @@ class Projects:
         exact = rows(
             self._db,
             "SELECT id, key, name, root FROM project WHERE lower(name) = lower(?1) OR lower(key) = lower(?1)"
-            " OR lower(key) LIKE '%/' || lower(?1) ORDER BY key",
+            " OR substr(lower(key), -length(?1) - 1) = '/' || lower(?1) ORDER BY key",
             (name,),
         )
         return [Project(*row) for row in exact]

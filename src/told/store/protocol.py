@@ -1,7 +1,7 @@
 """What a store of conversations has to do, whatever database is behind it.
 
-SQLite is the one there is (`reading`, `matching`, `writing`, `projects`); a team's PostgreSQL is to be the
-second. Only type checkers and tests import this file.
+SQLite is the one there is (`reading`, `matching`, `writing`, `projects`, `checkpoints`); a team's PostgreSQL
+is to be the second. Only type checkers and tests import this file.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from told.model import Checkpoint, Ref, Touch
+    from told.store.checkpoints import KnownFile
     from told.store.projects import Project
     from told.store.reading import CheckpointRow, Filter, SessionRow, TouchRow, TurnRow
-    from told.store.writing import SessionState, TurnText
+    from told.store.writing import SessionState, TurnText, Writer
 
 
 class SessionReading(Protocol):
@@ -52,7 +53,7 @@ class SessionReading(Protocol):
         """Return the (kind, value, at) of what a session names."""
 
     def checkpoints(self, wanted: Filter, limit: int, *, session_id: int = 0) -> list[CheckpointRow]:
-        """Return agents' hand-over notes, the latest first."""
+        """Return hand-over notes, the latest first."""
 
     def checkpoints_like(self, text: str, limit: int) -> list[CheckpointRow]:
         """Return the notes whose id begins with a text."""
@@ -117,7 +118,7 @@ class SessionWriting(Protocol):
         """Store commits, pull requests and issues."""
 
     def put_checkpoint(self, session: SessionState, source_id: int, note: Checkpoint) -> None:
-        """Store a hand-over note of an agent."""
+        """Store a hand-over note."""
 
 
 class ProjectKeeping(Protocol):
@@ -137,3 +138,28 @@ class ProjectKeeping(Protocol):
 
     def place(self, path: str, project_id: int) -> None:
         """Note that a folder belongs to a project."""
+
+
+class CheckpointKeeping(Protocol):
+    """Knows the checkpoints that told keeps as files, each as it was taken in."""
+
+    def known(self, folder: str = "") -> dict[str, KnownFile]:
+        """Return what is known of the files in a folder, or of all, by their paths."""
+
+    def states(self, folder: str) -> list[tuple[str, int, int]]:
+        """Return the (path, size, time of change in ns) of the files in a folder, the latest first."""
+
+    def add(self, path: str, folder: str, public: str, state: tuple[int, int]) -> int:
+        """Note that a file is taken in as it is; return the number of its source."""
+
+    def drop_source(self, source_id: int) -> None:
+        """Forget a file."""
+
+    def clear(self, writer: Writer, source_id: int) -> list[tuple[str, str]]:
+        """Take out what a file said; return the (agent, native) of the sessions that it was about."""
+
+    def put_status(self, public: str, status: str) -> None:
+        """Change the status of a checkpoint."""
+
+    def of_session(self, agent: str, native: str) -> list[tuple[str, str, str]]:
+        """Return the (id, status, path) of a session's, the latest first."""

@@ -70,7 +70,7 @@ class TouchRow:
 
 @record
 class CheckpointRow:
-    """A hand-over note that an agent wrote."""
+    """A hand-over note: one that an agent keeps in its own files, or one that told keeps as a file."""
 
     public: str
     number: int
@@ -85,6 +85,8 @@ class CheckpointRow:
     session: str
     agent: str
     project: str
+    status: str = ""  # open or closed; agents' own have none
+    path: str = ""  # of the file, of one that told keeps
 
 
 @record
@@ -237,7 +239,7 @@ class Reading:
         )
 
     def checkpoints(self, wanted: Filter, limit: int, *, session_id: int = 0) -> list[CheckpointRow]:
-        """Return agents' hand-over notes, the latest first."""
+        """Return hand-over notes, the latest first."""
         where, values = _where(wanted, "c.at")
         if session_id:
             where, values = where + " AND c.session_id = ?", (*values, session_id)
@@ -267,7 +269,7 @@ class Reading:
 
 
 _CHECKPOINT = """SELECT c.public, c.number, c.title, c.overview, c.at, c.work_done, c.technical_details,
-  c.important_files, c.next_steps, c.history, s.public, s.agent, coalesce(p.name, '')
+  c.important_files, c.next_steps, c.history, s.public, s.agent, coalesce(p.name, ''), c.status, c.path
   FROM checkpoint c JOIN session s ON s.id = c.session_id LEFT JOIN project p ON p.id = s.project_id"""
 
 

@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import apsw
 
-VERSION = 3
+VERSION = 4
 
 # Indexed words of a turn. `project` comes first so that a query can be held to one project inside the index.
 _SCHEMA = """
@@ -73,12 +73,6 @@ CREATE TABLE ref(
   session_id INTEGER NOT NULL REFERENCES session, kind TEXT NOT NULL, value TEXT NOT NULL,
   source_id INTEGER NOT NULL, at INTEGER NOT NULL,
   PRIMARY KEY(session_id, kind, value, source_id)) WITHOUT ROWID;
-CREATE TABLE checkpoint(
-  session_id INTEGER NOT NULL REFERENCES session, number INTEGER NOT NULL, public TEXT NOT NULL UNIQUE,
-  title TEXT NOT NULL, overview TEXT NOT NULL, at INTEGER NOT NULL, work_done TEXT NOT NULL,
-  technical_details TEXT NOT NULL, important_files TEXT NOT NULL, next_steps TEXT NOT NULL,
-  history TEXT NOT NULL, source_id INTEGER NOT NULL, PRIMARY KEY(session_id, number)) WITHOUT ROWID;
-CREATE INDEX checkpoint_at ON checkpoint(at);
 CREATE TABLE sweep(
   id INTEGER PRIMARY KEY CHECK(id = 1), at INTEGER NOT NULL, remaining INTEGER NOT NULL,
   surroundings TEXT NOT NULL);
@@ -104,14 +98,40 @@ CREATE TABLE trimmed(
   session_id INTEGER PRIMARY KEY REFERENCES session, print TEXT NOT NULL);
 """
 
+# Notes that agents wrote, and told's own: these have a status and the path of their file.
+_CHECKPOINTS = """
+CREATE TABLE checkpoint(
+  session_id INTEGER NOT NULL REFERENCES session, number INTEGER NOT NULL, public TEXT NOT NULL UNIQUE,
+  title TEXT NOT NULL, overview TEXT NOT NULL, at INTEGER NOT NULL, work_done TEXT NOT NULL,
+  technical_details TEXT NOT NULL, important_files TEXT NOT NULL, next_steps TEXT NOT NULL,
+  history TEXT NOT NULL, source_id INTEGER NOT NULL, status TEXT NOT NULL, path TEXT NOT NULL,
+  PRIMARY KEY(session_id, number)) WITHOUT ROWID;
+CREATE INDEX checkpoint_at ON checkpoint(at);
+"""
+# Its sum covers every column, so it is begun anew with the table.
+_BEFORE_CHECKPOINTS = """
+DROP TRIGGER seal_checkpoint_insert;
+DROP TRIGGER seal_checkpoint_update;
+DROP TRIGGER seal_checkpoint_delete;
+DELETE FROM seal WHERE name = 'checkpoint';
+DROP INDEX checkpoint_at;
+ALTER TABLE checkpoint RENAME TO older_checkpoint;
+"""
+_AFTER_CHECKPOINTS = """
+INSERT INTO checkpoint SELECT session_id, number, public, title, overview, at, work_done, technical_details,
+  important_files, next_steps, history, source_id, '', '' FROM older_checkpoint;
+DROP TABLE older_checkpoint;
+"""
+
 # From version N to N + 1.
 _MIGRATIONS: dict[int, str] = {
     1: _LEARNING
     + "INSERT INTO fresh SELECT stage, id FROM session, (SELECT 0 AS stage UNION SELECT 1) WHERE turns > 0;",
     2: _TRIMMED,
+    3: _BEFORE_CHECKPOINTS + _CHECKPOINTS + _AFTER_CHECKPOINTS,
 }
 # Which tables get a sum with which version.
-_SEALED = {2: tuple(one for one in TABLES if one not in LATER), 3: LATER}
+_SEALED = {2: tuple(one for one in TABLES if one not in LATER), 3: LATER, 4: ("checkpoint",)}
 
 
 def version(connection: apsw.Connection) -> int:
@@ -131,7 +151,7 @@ def migrate(connection: apsw.Connection) -> bool:
     with Transaction(connection):
         found = version(connection)
         if found == 0:
-            connection.execute(_SCHEMA + _LEARNING + _TRIMMED)
+            connection.execute(_SCHEMA + _LEARNING + _TRIMMED + _CHECKPOINTS)
             seal(connection, TABLES)
         while 0 < found < VERSION and found in _MIGRATIONS:
             connection.execute(_MIGRATIONS[found])

@@ -8,7 +8,7 @@ from told.record import record
 from told.store.database import rows
 from told.store.facts import SessionFacts
 from told.store.fresh import Fresh
-from told.store.ids import NOTE, TITLE, project_token, public_id
+from told.store.ids import NOTE, OWN, TITLE, checkpoint_id, project_token, public_id
 from told.store.trimming import Trimmed
 from told.store.words import WordsTransaction, net_changes
 
@@ -129,13 +129,15 @@ class Writer:
         self._db.execute(
             """UPDATE session SET next_n = :next, summary = :summary, revision = revision + 1,
               turns = (SELECT count(*) FROM turn WHERE session_id = :id AND n >= 0),
-              ended = max(coalesce((SELECT max(at) FROM turn WHERE session_id = :id), 0), started,
+              ended = max(coalesce((SELECT max(at) FROM turn WHERE session_id = :id AND n > :own),
+                  (SELECT max(at) FROM turn WHERE session_id = :id), 0), started,
                 coalesce((SELECT last FROM fact f WHERE session_id = :id
                   AND f.source_id = session.source_id), 0)),
               started = CASE WHEN started > 0 THEN started
                 ELSE coalesce((SELECT min(at) FROM turn WHERE session_id = :id AND at > 0), 0) END
             WHERE id = :id""",
-            {"id": session_id, "next": next_n, "summary": summary},
+            # A checkpoint that somebody writes later is none of what happened in the session.
+            {"id": session_id, "next": next_n, "summary": summary, "own": NOTE - OWN},
         )
 
     # -- turns ------------------------------------------------------------------------------------
@@ -333,11 +335,12 @@ class Writer:
         )
         if others and _weight(others[0]) > _weight(texts):
             return
-        public = public_id("c", session.agent, session.native, str(note.number), length=9)
+        public = checkpoint_id(session.agent, session.native, note.number)
         self._db.execute(
-            "INSERT OR REPLACE INTO checkpoint VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (session.id, note.number, public, *texts[:2], note.at, *texts[2:], source_id),
-        )
+            "INSERT OR REPLACE INTO checkpoint VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (session.id, note.number, public, *texts[:2], note.at, *texts[2:], source_id, note.status,
+             note.path),
+        )  # fmt: skip
         self._put_note(session, NOTE - note.number, note.at, "\n".join(filter(None, texts)))
 
     def clear_touches(self, session_id: int) -> None:

@@ -1,0 +1,56 @@
+"""Looks whether the checkpoints of one project are as they were taken in: every query does this."""
+
+from __future__ import annotations
+
+import os
+
+from told.ingest.checkpoint_places import ENDING, folder_of, listed
+from told.store.checkpoints import OwnCheckpoints
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import apsw
+
+    from told.store.projects import Project
+
+# The others are looked at by the sweep.
+_RECENT = 100
+
+
+def changed_folder(connection: apsw.Connection, home: str, project: Project | None, folder: str) -> str:
+    """Return the folder with a project's checkpoints if something has changed in it; else nothing.
+
+    Args:
+        connection: The open store.
+        home: The folder of everything told writes for itself.
+        project: Of which they are; None if it is not known yet.
+        folder: In which someone works.
+    """
+    if project is not None:
+        where = folder_of(home, project.key, project.name, project.root)
+    elif folder:
+        from told.ingest.identity import identify
+
+        found = identify(folder, ask_git=False)
+        where = folder_of(home, found.key, found.name, found.root)
+    else:
+        return ""
+    return where if _differs(where, OwnCheckpoints(connection).states(where)) else ""
+
+
+def _differs(folder: str, known: list[tuple[str, int, int]]) -> bool:
+    """Tell whether files came, went or changed; of many files, the latest are looked at for changes."""
+    try:
+        names = {name for name in os.listdir(folder) if name.endswith(ENDING) and not name.startswith(".")}
+        if names == {path[len(folder) + 1 :] for path, _, _ in known}:
+            return any(_state(path) != (size, changed) for path, size, changed in known[:_RECENT])
+        return listed(folder) != {path: (size, changed) for path, size, changed in known}
+    except (FileNotFoundError, NotADirectoryError):
+        return bool(known)
+    except OSError:
+        return False
+
+
+def _state(path: str) -> tuple[int, int]:
+    found = os.lstat(path)
+    return found.st_size, found.st_mtime_ns
