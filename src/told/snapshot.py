@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 IGNORECASE, MULTILINE, VERBOSE = 2, 8, 64  # as `re` has them, which takes long to load
-HEAD = f"told snapshot 1 {sys.version} ".encode()
+HEAD = f"told snapshot 2 {sys.version} ".encode()
 _DIGEST = _COUNT = 8  # bytes
 _OTHERS_MAY_WRITE = 0o022
 
@@ -28,8 +28,8 @@ made_tables: "dict[str, Any]" = {}
 _patterns: "dict[tuple[Any, int], tuple[Any, ...]]" = {}
 _tables: "dict[str, Any]" = {}
 _used: "list[Snapshot]" = []
-# What each step of a prompt needs, in the order of the packs.
-LOOK, RECALL, CAPTURE, TEACH, REST = range(5)
+# What each step of a prompt needs, then a tool call, the rest, and a checkpoint, in the order of the packs.
+LOOK, RECALL, CAPTURE, TEACH, TOOL, REST, HAND = range(7)
 
 
 def pattern(text: "AnyStr", flags: int = 0) -> "re.Pattern[AnyStr]":

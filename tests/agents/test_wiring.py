@@ -186,6 +186,16 @@ def test_codex_reads_its_server_from_toml() -> None:
     assert entry.value == {"command": "/usr/bin/told", "args": ["mcp"]}
 
 
+def test_codex_hands_its_server_the_variables_that_say_where_told_and_the_agents_keep_their_files() -> None:
+    variables = {
+        "TOLD_HOME": "/data/told",
+        "CODEX_HOME": "/data/codex",
+        "OPENAI_API_KEY": "x",
+        "XDG_DATA_HOME": "",
+    }
+    assert server("codex", variables=variables).value["env_vars"] == ["TOLD_HOME", "CODEX_HOME"]
+
+
 def test_gemini_waits_in_milliseconds_and_is_never_asked_before_every_model_turn() -> None:
     made = hooks("gemini-cli", profile=FULL)
     assert set(made) == {"SessionStart", "BeforeAgent", "AfterAgent", "SessionEnd", "BeforeTool"}

@@ -188,3 +188,29 @@ def test_only_with_the_full_profile_a_tool_call_can_be_stopped(opencode: Opencod
     assert opencode.run(call) == [{"args": {"command": "git push"}}]
     opencode.install(DENY, MINIMAL)
     assert "not a function" in opencode.run(call)[0]["thrown"]
+
+
+def _tool(call: str, session: str = "ses_1") -> tuple[tuple[str, Any, Any], tuple[str, Any, Any]]:
+    asked = {"tool": "bash", "sessionID": session, "callID": call}
+    before = ("tool.execute.before", asked, {"args": {"command": "ls"}})
+    return before, ("tool.execute.after", asked, {"title": "ls", "output": f"files of {call}"})
+
+
+def test_what_told_says_before_a_tool_call_comes_with_its_result(opencode: Opencode) -> None:
+    opencode.install(ECHO.format(log=str(opencode.log)), FULL)
+    before, after = _tool("call_1")
+    _, unasked = _tool("call_2")
+    _, other, own, again = opencode.run(before, unasked, after, after)
+    assert own["output"] == "files of call_1\n\nopencode tool"
+    assert other["output"] == "files of call_2"
+    assert again["output"] == "files of call_1", "it is said once"
+
+
+def test_a_tool_call_of_a_helper_is_told_as_such(opencode: Opencode) -> None:
+    said = "json.load(sys.stdin).get('agent_id', '')"
+    opencode.install(f"import json,sys;print(json.dumps(dict(additionalContext={said})))", FULL)
+    before, after = _tool("call_1")
+    *_, main = opencode.run(chat(), before, after)
+    *_, helper = opencode.run(chat(), before, after, sessions={"ses_1": {"parentID": "ses_0"}})
+    assert main["output"] == "files of call_1"
+    assert helper["output"] == "files of call_1\n\nses_1"

@@ -30,8 +30,12 @@ def _run(desk: Desk, command: str, agent: str = "claude-code") -> dict[str, Any]
 
 
 def _decided(desk: Desk, command: str) -> str:
-    given = _run(desk, command)
-    return str(given["hookSpecificOutput"]["permissionDecision"]) if given else ""
+    return _decision(_run(desk, command))
+
+
+def _decision(answer: dict[str, Any]) -> str:
+    """Return what an answer decides; a reminder of a checkpoint decides nothing."""
+    return str(answer.get("hookSpecificOutput", {}).get("permissionDecision", ""))
 
 
 def _edited(desk: Desk, path: str) -> str:
@@ -39,8 +43,7 @@ def _edited(desk: Desk, path: str) -> str:
         "hook_event_name": "PreToolUse", "tool_name": "Edit",
         "tool_input": {"file_path": path, "old_string": "a", "new_string": "b"},
     }  # fmt: skip
-    answer = desk.ask("claude-code", "tool", given)
-    return str(answer["hookSpecificOutput"]["permissionDecision"]) if answer else ""
+    return _decision(desk.ask("claude-code", "tool", given))
 
 
 def test_without_a_locked_rule_a_tool_call_gets_no_answer(desk: Desk) -> None:

@@ -93,7 +93,7 @@ def test_one_line_for_each_file(machine: Machine) -> None:
         "  ~/.claude/settings.json: 6 hooks written",
         "  ~/.claude.json: MCP server written",
         "  ~/.claude/CLAUDE.md: instructions written",
-        "  ~/.claude/commands/mem: 9 commands written",
+        "  ~/.claude/commands/mem: 10 commands written",
     ]
     assert all(len(line) <= 80 for line in lines)
 

@@ -42,7 +42,7 @@ def test_what_works(machine: Machine) -> None:
     assert answer.code == 0
     first, second, *_ = answer.out.splitlines()
     assert first.startswith("Claude Code: works, its hook took ")
-    assert second == "  all projects: 6 hooks, instructions, 9 commands"
+    assert second == "  all projects: 6 hooks, MCP server, instructions, 10 commands"
     found = row(machine, "claude-code")
     assert (found["wired"], found["works"], found["todo"]) == (True, True, [])
     assert found["hook_ms"] > 0
@@ -138,9 +138,10 @@ def test_codex_waits_for_the_user_until_every_hook_is_approved(machine: Machine)
             f'[hooks.state."{hooks}:{event}:0:0"]\ntrusted_hash = "sha256:00"\n' for event in names
         )
 
-    machine.write(".codex/config.toml", approved(*events[:3]))
+    wired = (machine.home / ".codex" / "config.toml").read_text()
+    machine.write(".codex/config.toml", wired + approved(*events[:3]))
     assert "waits for you" in machine.told("status").out
-    machine.write(".codex/config.toml", approved(*events))
+    machine.write(".codex/config.toml", wired + approved(*events))
     assert "Codex: works" in machine.told("status").out
 
 

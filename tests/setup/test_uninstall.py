@@ -92,6 +92,7 @@ def test_one_line_for_each_file_and_folder(machine: Machine) -> None:
     machine.write(".claude/settings.json", '{"theme": "dark"}\n')
     install(machine)
     assert sorted(machine.told("uninstall").out.splitlines()) == [
+        "~/.claude.json: removed",
         "~/.claude/CLAUDE.md: removed",
         "~/.claude/commands/mem: removed",
         "~/.claude/settings.json: as it was before told",
@@ -109,8 +110,14 @@ def test_what_no_ledger_knows_is_still_recognised(machine: Machine) -> None:
     (machine.told_home / "installed.json").unlink()
     machine.told("uninstall")
     assert json.loads(path.read_text()) == {"theme": "dark"}
-    left = [name for name, content in tree(machine.home).items() if content is not None]
-    assert left == [".claude/settings.json"]
+    left = {name: content for name, content in tree(machine.home).items() if content is not None}
+    # Nobody can tell any more whether a file that is empty now was there before.
+    assert left.pop(".claude/settings.json")
+    assert {name: json.loads(content) for name, content in left.items()} == {
+        ".claude.json": {},
+        ".copilot/mcp-config.json": {},
+        ".kiro/settings/mcp.json": {},
+    }
 
 
 def test_a_file_that_cannot_be_changed_is_said_and_can_be_tried_again(machine: Machine) -> None:
@@ -130,7 +137,7 @@ def test_json(machine: Machine) -> None:
     install(machine, "--agent", "kiro")
     answer = machine.told("uninstall", "--json").json
     assert answer["purged"] is False
-    assert [Path(one["path"]).name for one in answer["files"]] == ["told.md"]
+    assert [Path(one["path"]).name for one in answer["files"]] == ["told.md", "mcp.json"]
 
 
 def test_a_purge_needs_a_yes(machine: Machine) -> None:

@@ -137,6 +137,6 @@ def _capped(block: list[str]) -> list[str]:
 
 
 def _short_hash(path: str) -> str:
-    from hashlib import blake2b
+    from _blake2 import blake2b
 
     return blake2b(os.fsencode(path), digest_size=4).hexdigest()

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from told.agents.wiring import Change, Place
 
 NAME = "codex"
+_FORWARDED = ("TOLD_HOME", "CODEX_HOME", "CLAUDE_CONFIG_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
 
 
 def _hooks_file(place: Place) -> str:
@@ -37,9 +38,15 @@ def changes(place: Place) -> tuple[Change, ...]:
     folder = named(place, "CODEX_HOME", ".codex")
     return (
         *hook_entries(_hooks_file(place), events, group),
-        *mcp(place, below(place, folder, "config.toml"), ("mcp_servers",)),
+        *mcp(place, below(place, folder, "config.toml"), ("mcp_servers",), **_forwarded(place)),
         Block(below(place, folder, "AGENTS.md"), note(place)),
     )
+
+
+def _forwarded(place: Place) -> dict[str, list[str]]:
+    """Return the names of variables that the server needs too: Codex hands it none that it does not know."""
+    names = [name for name in _FORWARDED if place.variables.get(name)]
+    return {"env_vars": names} if names else {}
 
 
 def is_approved(place: Place) -> bool:

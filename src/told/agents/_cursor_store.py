@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from hashlib import blake2b
+from _blake2 import blake2b
 
 from told.agents._cursor_composer import (
     composer_events,

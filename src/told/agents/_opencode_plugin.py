@@ -80,7 +80,7 @@ export const Told = async ({ client, directory }) => {
   const briefs = new Map(); // session id -> what its system prompt says
   const helpers = new Set(); // sessions that another session began: no user speaks in them
   const commanded = new Set(); // sessions whose next message is a command that told has seen
-
+%s
   const said = (name, session, more) => ({
     hook_event_name: name,
     session_id: session,
@@ -153,13 +153,24 @@ export const Told = async ({ client, directory }) => {
 };
 """
 
+_REMINDERS = "  const reminders = new Map(); // call id -> what its result says beside\n"
 _GUARD = """
     "tool.execute.before": async (input, output) => {
       const call = { tool_name: input.tool, tool_input: output.args };
+      if (helpers.has(input.sessionID)) call.agent_id = input.sessionID;
       const answer = await ask("tool", said("tool.execute.before", input.sessionID, call));
       const decided = answer.hookSpecificOutput ?? answer;
-      if (decided.permissionDecision !== "deny") return;
-      throw new Error(decided.permissionDecisionReason ?? "A rule that you locked forbids it.");
+      if (decided.permissionDecision === "deny")
+        throw new Error(decided.permissionDecisionReason ?? "A rule that you locked forbids it.");
+      const text = contextOf(answer);
+      if (text) reminders.set(input.callID, text);
+    },
+
+    // Before a tool runs nothing can be said to the model: what told has to say comes with the result.
+    "tool.execute.after": async (input, output) => {
+      const text = reminders.get(input.callID);
+      reminders.delete(input.callID);
+      if (text && typeof output?.output === "string") output.output += `\\n\\n${text}`;
     },
 """
 
@@ -170,4 +181,4 @@ def plugin(place: Place) -> str:
 
     program, *arguments = place.launch.words("", "")
     head = _HEAD % (json.dumps(program), json.dumps(arguments[:-2]))
-    return head + _BODY % (_GUARD if place.profile == FULL else "")
+    return head + _BODY % ((_REMINDERS, _GUARD) if place.profile == FULL else ("", ""))

@@ -50,6 +50,7 @@ class Call:
     tool: str = ""
     command: str = ""  # that the tool is to run
     file: str = ""  # that the tool is to touch
+    helper: str = ""  # the id of the helper that calls the tool; empty where it is the session itself
 
 
 def understood(agent: str, event: str, payload: Mapping[str, Any]) -> Call | None:
@@ -69,6 +70,7 @@ def understood(agent: str, event: str, payload: Mapping[str, Any]) -> Call | Non
         _text(payload, "transcript_path", "transcriptPath"),
         _text(payload, "source", "trigger", "reason"),
         _text(payload, "tool_name", "toolName"), *_tool_input(payload),
+        _text(payload, "agent_id", "agentId") if moment == TOOL else "",
     )  # fmt: skip
 
 

@@ -60,7 +60,7 @@ def _talk(chat: Chat, session: str, *, helper: bool) -> Iterator[Event]:
             yield from _answer(message, session, at, key)
         elif message.get("type") == "user":
             words = without(content(message), _INJECTED)
-            if words.startswith("<state_snapshot>"):
+            if words.startswith("<") and "<state_snapshot>" in words:  # thoughts may stand before it
                 checkpoints += 1
                 yield Checkpoint(session, checkpoints, "Compaction summary", words, at)
             elif words and not _is_command(words) and not (helper and told):

@@ -60,7 +60,7 @@ def take_in(connection: apsw.Connection, moment: Moment) -> None:
         own = tuple(name for name in found.agents if name == call.agent)
         return Look() if found.moved else Look(found.files, own)
 
-    if _is_known(connection, call.transcript) if call.transcript else changed().nothing:
+    if is_known(connection, call.transcript) if call.transcript else changed().nothing:
         return
     from told.guard.redact import Redactor
     from told.ingest.sweep import Sweep
@@ -76,7 +76,8 @@ def take_in(connection: apsw.Connection, moment: Moment) -> None:
         return  # the next told that can will read it
 
 
-def _is_known(connection: apsw.Connection, path: str) -> bool:
+def is_known(connection: apsw.Connection, path: str) -> bool:
+    """Tell whether all that a file has was taken in."""
     from told.ingest.look import state_of
     from told.store.sources import Sources
 

@@ -6,6 +6,7 @@ Only what stands in backticks in a locked rule, or is its trigger, can match, an
 from __future__ import annotations
 
 from told.agents.dialects import verdict
+from told.hook.gate import at_gate
 from told.hook.places import here
 from told.hook.shell import simple_commands
 from told.memory.scopes import holding_in
@@ -24,7 +25,12 @@ _TURNING = frozenset(("skip", "stop", "forget", "omit", "miss", "disable", "bypa
 
 
 def at_tool(moment: Moment) -> dict[str, Any]:
-    """Return the answer to a tool call; empty if nothing speaks against it."""
+    """Return the answer to a tool call; empty if there is nothing to say about it."""
+    return _forbidden(moment) or at_gate(moment)
+
+
+def _forbidden(moment: Moment) -> dict[str, Any]:
+    """Return what a call meets that a locked rule denies; empty if none does."""
     call, home = moment.call, moment.home
     decision = moment.settings.guard
     if not (call.command or call.file) or decision == _OFF:

@@ -53,7 +53,9 @@ def found_out(
     known = _lines(home)
     others = [one for one in known if not one.startswith(f"{folder}\t")]
     if "\n" not in entry and entry.count("\t") == 2 and [*others, entry] != known:
-        _write(home, [*others[-_MOST + 1 :], entry])
+        from told.hook.lines import write_lines  # most prompts find theirs noted
+
+        write_lines(home, "places", [*others[-_MOST + 1 :], entry])
     return place
 
 
@@ -76,14 +78,3 @@ def _lines(home: str) -> list[str]:
             return [one for one in file.read().splitlines() if one.count("\t") == 2]
     except OSError:
         return []
-
-
-def _write(home: str, lines: list[str]) -> None:
-    path = os.path.join(home, "places")
-    temporary = f"{path}.{os.getpid()}"
-    try:
-        with os.fdopen(os.open(temporary, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
-            file.write("\n".join(lines) + "\n")
-        os.replace(temporary, path)
-    except (OSError, UnicodeError):
-        return

@@ -5,10 +5,12 @@ from __future__ import annotations
 from told.agents.events import END
 from told.hook.catching_up import learn_a_little, open_sessions, take_in
 from told.hook.fading import fade_a_little
+from told.hook.handing_over import hand_over
 from told.hook.places import found_out
 from told.hook.shown import note_compaction, write_down
 from told.journal.apply import open_memories
 from told.memory.authority import Caller
+from told.memory.checkpoint_count import reset
 from told.memory.pen import Pen
 from told.store.memory_records import CAPTURE
 
@@ -24,10 +26,14 @@ def at_rest(moment: Moment, *, compacting: bool) -> None:
     write_down(Pen(home, memories, now, Caller(CAPTURE)), now, own=call.session)
     if compacting:
         note_compaction(moment)
+    if call.event == END:
+        reset(home, call.agent, moment.hidden_session())
     connection = open_sessions(home, make=True)
+    if connection is not None:
+        take_in(connection, moment)
+    hand_over(connection, memories, moment)
     if connection is None:
         return
-    take_in(connection, moment)
     learn_a_little(connection, memories, moment)
     if call.cwd:
         found_out(connection, home, call.cwd, moment.hide)

@@ -20,7 +20,7 @@ CHOICE = "service.json"
 CALLERS = "service.callers"  # the agents that asked for it, as long as they run
 _MOST = 10_000  # bytes
 _PAUSE = 0.005  # seconds
-_RUN = "from told.serve.running import run;run()"
+_RUN = "from told.cli.serving import run;run()"  # the one thing a hook starts is above its room
 # What a service needs of its surroundings; an agent's keys have no business in a process that stays.
 _KEPT = frozenset(("HOME", "USERPROFILE", "PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR"))
 

@@ -21,7 +21,7 @@ _FOLDER = "shown"
 _SINCE = "since"
 _KEPT_MS = 7 * 86_400_000
 _HOUR_MS = 3_600_000
-_WRITTEN_WHOLE = ("key", "machine", "places", "settings")
+_WRITTEN_WHOLE = ("key", "machine", "places", "settings", "hook.current", "hook.handed")
 
 
 @record
@@ -83,8 +83,8 @@ def write_down(pen: Pen, now: int, *, own: str = "") -> None:
 def clear_left_behind(home: str, now: int) -> None:
     """Remove files that a process was writing when it was cut off, an hour after."""
     for name in os.listdir(home):
-        kind, _, rest = name.partition(".")
-        if kind in _WRITTEN_WHOLE and rest.removesuffix(".new").isdigit():
+        kind, _, number = name.removesuffix(".new").rpartition(".")
+        if kind in _WRITTEN_WHOLE and number.isdigit():
             path = os.path.join(home, name)
             if now - os.stat(path).st_mtime_ns // 1_000_000 > _HOUR_MS:
                 os.remove(path)

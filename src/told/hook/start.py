@@ -8,6 +8,8 @@ from told.errors import ToldError
 from told.guard.fence import Fence
 from told.guard.text import tokens
 from told.hook.catching_up import learn_a_little, open_sessions, take_in
+from told.hook.current import note as note_current
+from told.hook.handing_over import make_up
 from told.hook.places import found_out
 from told.hook.service import wait, wake
 from told.hook.shown import clear_left_behind, note, note_compaction, write_down
@@ -16,6 +18,7 @@ from told.journal.apply import open_memories
 from told.memory._brief_start import start_brief
 from told.memory.authority import Caller
 from told.memory.brief import handed
+from told.memory.checkpoint_count import clear_old
 from told.memory.pen import Pen
 from told.memory.scopes import holding_in
 from told.record import replaced
@@ -32,7 +35,7 @@ if TYPE_CHECKING:
     from told.agents.dialects import Call
     from told.hook.moment import Moment
 
-_COMPACT = "compact"
+_COMPACT, _RESUME = "compact", "resume"
 _WAKING = 0.18  # seconds after the hook began
 
 
@@ -43,9 +46,11 @@ def at_start(moment: Moment) -> str:
     connection = open_sessions(home)
     memories = open_memories(home, hurry=True)
     if call.event != HELPER:
+        note_current(moment)
         _tidy(Pen(home, memories, now, Caller(CAPTURE)), now)
         if connection is not None:
             take_in(connection, replaced(moment, call=replaced(call, transcript="")))
+            make_up(connection, memories, moment)
             learn_a_little(connection, memories, moment)
     if has_lost_briefs(call):
         note_compaction(moment)
@@ -54,6 +59,7 @@ def at_start(moment: Moment) -> str:
         memories, Whole(connection, home) if connection else None,
         _own_sessions(connection, place.scope, call), holding_in(memories, place.scope),
         Fence(own_key(home)), now=now, budget=in_project(moment.settings, place.root).brief_start_tokens,
+        goes_on=_going_on(moment),
     )  # fmt: skip
     if call.session and made.memories and call.event != HELPER:
         note(moment, made.memories, tokens(made.text))
@@ -67,13 +73,22 @@ def _tidy(pen: Pen, now: int) -> None:
     try:
         write_down(pen, now)
         clear_left_behind(pen.home, now)
+        clear_old(pen.home, now)
     except (ToldError, OSError):
         return  # full, locked or read-only: a session starts all the same
 
 
+def _going_on(moment: Moment) -> tuple[str, str, bool]:
+    """Return which session goes on, and whether it was compacted; an empty id if a new one begins."""
+    call = moment.call
+    if call.event == HELPER or not call.session or call.source not in (_COMPACT, _RESUME):
+        return "", "", False
+    return call.agent, moment.hidden_session(), call.source == _COMPACT
+
+
 def _own_sessions(connection: apsw.Connection | None, scope: str, call: Call) -> Filter:
     """Return which sessions tell where the last one stopped; a helper and one that goes on need none."""
-    if connection is None or call.event == HELPER or call.source in (_COMPACT, "resume"):
+    if connection is None or call.event == HELPER or call.source in (_COMPACT, _RESUME):
         return Filter()
     project = Projects(connection).by_key(scope.removeprefix(PROJECT))
     return Filter(project.id if project else 0, helpers=False)

@@ -50,6 +50,8 @@ class Settings:
     agents_off: tuple[str, ...] = ()
     agent_folders: tuple[tuple[str, str], ...] = ()
     redaction: Redaction = Redaction()
+    checkpoint_remind_after: int = 5  # tool calls, where that hook is installed; 0: no reminder, no gate
+    checkpoint_gate: str = "off"  # or ask: a tool call waits for a checkpoint then
     retention_days: int = 90  # after how long without need a memory may fade; 0: never
     retention_cap_mb: int = 1024  # how much disk everything told writes may take; 0: no cap
     brief_tokens: int = 450

@@ -67,6 +67,17 @@ KEYS = (
         "guard", choices=(ASK, "deny", "off"),
     ),
     Key(
+        "checkpoint.remind_after", NUMBER, _USUAL.checkpoint_remind_after,
+        "After how many tool calls without a checkpoint an agent is reminded of one, with"
+        " `told install --profile full`; 0: never.",
+        "checkpoint_remind_after", most=1_000,
+    ),
+    Key(
+        "checkpoint.gate", CHOICE, _USUAL.checkpoint_gate,
+        "With ask, a tool call is denied then until there is a checkpoint, three times at most.",
+        "checkpoint_gate", choices=("off", ASK),
+    ),
+    Key(
         "redaction.enabled", BOOLEAN, _USUAL.redaction.enabled,
         "Take secrets out of text before it is stored; `<private>` parts are taken out in any case.",
         "redaction",

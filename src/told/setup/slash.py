@@ -13,6 +13,12 @@ _RUN = (
     " single quotes, with '\\'' for each single quote in them. " + _THEN
 )
 _PLAIN = "The answer comes from `told {name}` in the shell. " + _THEN
+_HAND_OVER = (
+    "The note is written with told's tool `checkpoint`, or where that is not there with `told checkpoint` in"
+    " the shell: --goal, and --done, --pending, --decision and --question as often as needed, each with a"
+    " text in single quotes. It says what the next session needs to go on: what the work is for, what is"
+    " done, what is left, what was decided and why. Tell the user where it is."
+)
 _DONE = (
     "told has seen it and has done it; its line about that is in the context, and one sentence to the user"
     " about it is enough. If there is no such line, told is not wired here: the answer is then that nothing"
@@ -29,7 +35,7 @@ def commands(known: frozenset[str]) -> tuple[Slash, ...]:
         _read("why", "Where a memory comes from, and what happened to it", "id or words"),
         _plain("stats", "What is remembered, what it costs, whether it helps"),
         _plain("onboard", "Learn this project from its README, instructions and history"),
-        _plain("checkpoint", "Write a hand-over note of this session"),
+        Slash("checkpoint", "Write a hand-over note of this session", _HAND_OVER, runs=True),
         _own("remember", "Keep a statement for every later session", "statement", "remembered"),
         _own("lock", "Keep a statement that only you can change", "statement or id", "locked"),
         _own(

@@ -116,8 +116,13 @@ def write(scratch: str, target: str) -> None:
             for prompt in prompts:
                 hook.call("prompt", session_id=session, prompt=prompt)
         packs.close()
+    hook.call("tool", tool_name="Bash", command="ls")
+    packs.close()
     hook.call("stop")
     hook.call("start", source="compact")
+    packs.close()
+    import told.hook.handing  # noqa: F401 - what a session needs that has something to hand over
+
     packs.close()
     temporary = f"{target}.{os.getpid()}"
     with os.fdopen(os.open(temporary, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "wb") as file:
