@@ -227,7 +227,7 @@ def test_what_the_journal_has_beyond_the_database_is_found(api: Machine) -> None
 def test_a_place_that_is_none_is_named(api: Machine) -> None:
     answer = api.told("search", "cache", "--in", "files")
     assert answer.code == 2
-    assert "memories, sessions, all" in answer.err
+    assert "memories, sessions, checkpoints, all" in answer.err
 
 
 @pytest.mark.parametrize("query", HOSTILE)

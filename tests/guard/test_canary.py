@@ -325,6 +325,12 @@ def test_what_stands_in_the_files_that_told_changes(desk: Desk) -> None:
     assert_clean(desk)
 
 
+_OVER_HTTP: dict[str, dict[str, Any]] = {
+    "remember": {"text": f"The deploy token is {TOKEN}."}, "search": {"query": TEXT}, "get": {"id": TOKEN},
+    "checkpoint": {"goal": TEXT, "done": [TEXT]},
+}  # fmt: skip
+
+
 def test_what_the_service_is_sent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -346,6 +352,13 @@ def test_what_the_service_is_sent(
             house.post(body, SERVED["PING"])
             house.post(body, f"{SERVED['HOOK']}sk-ant-{TOKEN[4:30]}/prompt")
             house.post(body, f"/{TOKEN}", authorization=f"Bearer {TOKEN}")
+            house.post(body, SERVED["MCP"])
+        for tool, given in _OVER_HTTP.items():
+            params = {"name": tool, "arguments": {**given, "project": house.project}}
+            asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+            reply = house.post(asked, SERVED["MCP"], accept="application/json")
+            assert reply.code == 200
+            assert leaks([(tool, reply.body)]) == []
         house.raw(TEXT.encode())
     finally:
         house.end()

@@ -18,10 +18,15 @@ EVENTS = ("start", "prompt", "compact", "compacted", "stop", "end", "helper", "t
 # What the user can type as a prompt.
 SLASHES = ("remember", "lock", "correct", "unlock", "confirm", "reject")
 # What the background service answers.
-SERVED = {"PING": "/ping", "HOOK": "/told.hook/"}
+SERVED = {"PING": "/ping", "HOOK": "/told.hook/", "MCP": "/mcp"}
 # Every command, with what it takes besides options; secrets are also given to every option that takes a text.
 COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "list": ((),), "files": ((),), "search": ((TEXT,), (TOKEN,)), "show": ((TOKEN,),), "checkpoints": ((),),
+    "list": ((),), "files": ((),), "search": ((TEXT,), (TOKEN,)), "show": ((TOKEN,),),
+    "checkpoints": ((), ("export", TOKEN)),
+    "checkpoint": (
+        (), (TEXT,), (f"Deploy with {TOKEN}", "--title", TOKEN), ("--goal", TEXT), ("--close", TOKEN),
+        ("--stdin",), ("-",),
+    ),
     "brief": ((), ("--prompt", TEXT)), "explain": ((TEXT,),), "repos": ((),), "timeline": ((),),
     "remember": ((TEXT,), (f"The deploy token is {TOKEN}.",)), "memories": ((), (TOKEN,)),
     "correct": (("pnpm", f"We use npm with the token {TOKEN} here."), (TOKEN, "We use yarn in this house.")),
@@ -33,9 +38,22 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "audit": ((),), "scopes": ((), ("create", TOKEN), ("subscribe", TOKEN), ("share", "pnpm", TOKEN)),
     "retention": ((), ("prune",), ("restore", TOKEN)), "stats": ((),), "install": (("--yes",),),
     "uninstall": (("--yes",),), "status": ((),), "service": ((TOKEN,), ("status",)), "ping": ((),),
-    "hook": (), "config": (("get", TOKEN), ("set", TOKEN, TOKEN), ("set", "learn", TOKEN), ("list",)),
+    "hook": (), "mcp": (),
+    "config": (("get", TOKEN), ("set", TOKEN, TOKEN), ("set", "learn", TOKEN), ("list",)),
     "redact-scan": ((), ("--apply", "--yes")), "health": ((), ("--deep",)), "schema-check": ((),),
     "agents": ((),), "index": ((),), "rebuild": ((),), "sweep": ((),),
+}  # fmt: skip
+# Every tool that agents call, with all that takes a text.
+TOOLS = {
+    "search": ("query", "in", "project", "agent", "since"), "timeline": ("around", "project"),
+    "get": ("id", "project"), "remember": ("text", "kind", "quote", "scope", "project"),
+    "correct": ("id", "text", "quote", "kind", "project"), "forget": ("id", "project"),
+    "checkpoint": (
+        "goal", "done", "pending", "decisions", "files", "plans", "references", "questions", "notes",
+        "status", "session", "project",
+    ),
+    "sessions": ("project", "agent", "since"), "files": ("project", "agent", "since"),
+    "wonder": ("topic", "project"), "reason": ("question", "project"), "feedback": ("id", "project"),
 }  # fmt: skip
 # What prints from told's files, for what comes back from there.
 PRINTING = (

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 OWNER = "claude-code user"
 PROMPT = "/told.hook/claude-code/prompt"
 PATIENCE = 20.0  # seconds; a machine under load is no fault
-_RUN = "from told.serve.running import run;run(idle={idle},patience={patience})"
+_RUN = "from told.cli.serving import run;run(idle={idle},patience={patience})"
 
 
 class Reply(NamedTuple):

@@ -54,6 +54,8 @@ def test_for_machines(house: House) -> None:
         "pid": None,
         "taken": False,
         "for": [],
+        "mcp": None,
+        "token_file": None,
     }
     assert house.told("service", "status", "--json").json == nothing
     assert house.told("ping", "--json") == (1, '{"running":false,"answers":false,"taken":false}\n', "")
@@ -61,7 +63,8 @@ def test_for_machines(house: House) -> None:
     found = house.told("service", "status", "--json").json
     assert found == {
         "chosen": True, "running": True, "port": house.port, "pid": house.pid, "taken": False,
-        "for": ["claude-code user"],
+        "for": ["claude-code user"], "mcp": f"http://127.0.0.1:{house.port}/mcp",
+        "token_file": f"{house.place}/service.token",
     }  # fmt: skip
     answer = house.told("ping", "--json").json
     assert answer.pop("ms") > 0
@@ -113,7 +116,7 @@ def test_killed_it_is_noticed_and_comes_back_at_the_same_place(house: House) -> 
     first, port = house.begin(), house.port
     os.kill(first, signal.SIGKILL)
     until(lambda: not is_running(first))
-    assert house.child("service", "status").out == (
+    assert house.child("service", "status").out.startswith(
         f"The service has port {port}, but does not run. `told service start` starts it.\n"
     )
     second = house.begin()

@@ -9,7 +9,6 @@ from told.cli.output import iso, to_json
 from told.errors import UsageError
 from told.guard.names import plain_id
 from told.guard.text import tokens
-from told.ingest.identity import project_at
 from told.memory._recall_structure import below
 from told.memory.brief import Brief, prompt_brief, shown_payload
 from told.memory.recall import Ask
@@ -95,9 +94,9 @@ def _ask(desk: Desk, prompt: str, *, tools: bool = False) -> Ask:
 
 
 def _project(context: Context) -> Project | None:
-    if not context.cwd or context.cwd == os.path.realpath(context.environ.get("HOME", "")):
+    if context.cwd and context.cwd == os.path.realpath(context.environ.get("HOME", "")):
         return None
-    return project_at(context.projects(), context.cwd)
+    return context.project()
 
 
 def _print(context: Context, made: Brief, *, as_json: bool) -> int:

@@ -1,10 +1,11 @@
-"""`told checkpoints`: hand-over notes that the agents themselves wrote."""
+"""`told checkpoints`: hand-over notes, those of the agents themselves and those that told keeps."""
 
 from __future__ import annotations
 
 from told.agents.labels import label
 from told.cli.output import count, cut, iso, to_json, when
 from told.cli.sessions import about, beyond, here_or_everywhere, nothing, unread
+from told.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,10 +16,15 @@ if TYPE_CHECKING:
     from told.store.reading import CheckpointRow
 
 _PARTS = ("overview", "work_done", "technical_details", "important_files", "next_steps", "history")
+_EXPORT = "export"
 
 
 def checkpoints(context: Context, arguments: Arguments) -> int:
-    """Print notes, the latest first, with what each says is next."""
+    """Print notes, the latest first, with what each says is next; or one of them as Markdown."""
+    if arguments.operands:
+        return _one(context, arguments)
+    if arguments.flag("copy"):
+        raise UsageError("--copy needs a checkpoint: `told checkpoints export ID --copy`.")
     limit = arguments.number("limit", 5)
     scope, found, widened = here_or_everywhere(
         context, arguments, lambda wanted: context.reading.checkpoints(wanted, limit)
@@ -31,27 +37,54 @@ def checkpoints(context: Context, arguments: Arguments) -> int:
         return nothing(context, "No checkpoints", scope)
     lines = []
     for note in found:
-        lines.append(
-            f"{when(note.at, context.now)} {note.public} {label(note.agent)} {note.session} {note.title}"
-        )
+        status = f" {note.status}" if note.status else ""
+        head = f"{when(note.at, context.now)} {note.public} {label(note.agent)} {note.session}{status}"
+        lines.append(f"{head} {cut(note.title, 120)}")
         text = note.next_steps or note.overview or note.work_done
-        if text:
+        if text and text != note.title:
             said = "next: " if note.next_steps else ""
-            lines.append(f"  {said}{cut(' '.join(text.split()), 200)}")
+            lines.append(f"  {said}{cut(in_one_line(text), 200)}")
     context.print(f"{count(len(found), 'checkpoint')}, {scope.name}{beyond(widened)}")
     context.print(context.fence.block("\n".join(lines)))
     unread(context)
     return 0
 
 
+def _one(context: Context, arguments: Arguments) -> int:
+    verb, *ids = arguments.operands
+    if verb != _EXPORT:
+        given = cut(verb, 40)
+        raise UsageError(
+            f"`told checkpoints` takes `export ID`, not {given!r}. `told show ID` shows one, `told search"
+            " WORDS` finds them."
+        )
+    if len(ids) != 1:
+        raise UsageError("Say which one: `told checkpoints export ID`. `told checkpoints` lists them.")
+    from told.cli.checkpoint_export import export
+
+    return export(context, arguments, ids[0].strip())
+
+
+def in_one_line(text: str) -> str:
+    """Return a text in one line, its items without their marks."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    between = "; " if any(line.startswith("- ") for line in lines) else " "
+    joined = between.join(line.removeprefix("- ") for line in lines)
+    return " ".join(joined.replace(":; ", ": ").split())
+
+
 def print_checkpoint(context: Context, note: CheckpointRow, arguments: Arguments) -> None:
     """Print one note: its parts cut, or whole with --full."""
+    if note.path:
+        from told.cli.checkpoint_showing import print_own
+
+        print_own(context, note, arguments)
+        return
     whole = arguments.flag("full")
     if arguments.flag("json"):
         context.print(to_json(checkpoint_json(context, note, whole=whole)))
         return
-    head = f"{when(note.at, context.now)} {note.public} {label(note.agent)} {note.session}"
-    context.print(f"{head} {context.name(note.project)}".rstrip())
+    context.print(checkpoint_head(context, note))
     lines = [note.title]
     for part in _PARTS:
         text = getattr(note, part)
@@ -61,13 +94,26 @@ def print_checkpoint(context: Context, note: CheckpointRow, arguments: Arguments
     context.print(context.fence.block("\n".join(lines)))
 
 
-def checkpoint_json(context: Context, note: CheckpointRow, *, whole: bool) -> dict[str, Any]:
-    """Return a note as JSON shows it."""
-    shown: dict[str, Any] = {
-        "id": note.public, "number": note.number, "session": note.session, "agent": note.agent,
+def checkpoint_head(context: Context, note: CheckpointRow) -> str:
+    """Return the line above a note: when, id, agent, session, status, project."""
+    status = f" {note.status}" if note.status else ""
+    head = f"{when(note.at, context.now)} {note.public} {label(note.agent)} {note.session}{status}"
+    return f"{head} {context.name(note.project)}".rstrip()
+
+
+def checkpoint_facts(context: Context, note: CheckpointRow) -> dict[str, Any]:
+    """Return which note it is, as JSON shows it."""
+    own = {"status": note.status, "path": note.path} if note.path else {"number": note.number}
+    return {
+        "id": note.public, **own, "session": note.session, "agent": note.agent,
         "project": context.name(note.project) or None, "at": iso(note.at), "trust": "agent",
         "title": context.fence.inline(note.title),
     }  # fmt: skip
+
+
+def checkpoint_json(context: Context, note: CheckpointRow, *, whole: bool) -> dict[str, Any]:
+    """Return a note as JSON shows it."""
+    shown = checkpoint_facts(context, note)
     for part in _PARTS:
         text = getattr(note, part)
         if text:

@@ -34,22 +34,47 @@ COMMANDS = (
     Command(
         "search", "find what was said, in plain words",
         "told.cli.searching", "search", operand="QUERY…", needs_operand=True, tier=2,
-        options=(Option("in", "memories, sessions, or all; all if not given", "WHERE"), *_WHERE),
+        options=(Option("in", "memories, sessions, checkpoints, or all; else all", "WHERE"), *_WHERE),
         rows="Looks in the current project first. Words in double quotes must stand just so.\n"
         "Memories first; below each session its best turn (.3: `told show ID.3`) and how\n"
         "many more (+2).",
     ),
     Command(
-        "show", "one session, turn or checkpoint, by the beginning of its id",
+        "show", "one session, turn, checkpoint or memory, by its id",
         "told.cli.showing", "show", operand="ID", needs_operand=True, tier=3,
         options=(Option("turns", "list every turn"), Option("full", "print texts whole"), JSON),
         rows="Ids come from `told list` and `told search`; the agent's own do as well. Their\n"
         "first letters are enough. ID.3 is turn 3 of a session.",
     ),
     Command(
-        "checkpoints", "hand-over notes that agents wrote",
-        "told.cli.checkpoints", "checkpoints", options=_WHERE, tier=1,
-        rows="A row: when, id, agent, session, title; below it, what is next.\n`told show ID` has all of it.",
+        "checkpoints", "hand-over notes of sessions, the latest first",
+        "told.cli.checkpoints", "checkpoints", operand="[export ID]…", tier=1,
+        options=(Option("copy", "export: to the clipboard"), *_WHERE),
+        rows="A row: when, id, agent, session, status, title; below it, what is next.\n"
+        "`told show ID` has all of it, `export ID` prints it as Markdown.",
+    ),
+    Command(
+        "checkpoint", "write a hand-over note of a session",
+        "told.cli.checkpoint", "checkpoint", operand="[GOAL]…", tier=1, learns=True,
+        options=(
+            Option("goal", "what the work is for; or just say it in words", "TEXT"),
+            Option("done", "what is done; as often as needed, like the next six", "TEXT", many=True),
+            Option("pending", "what is left to do", "TEXT", many=True),
+            Option("decision", "what was decided, and why", "TEXT", many=True),
+            Option("file", "a file that matters; else what the session or git shows", "PATH", many=True),
+            Option("plan", "a plan, or the file it is in", "TEXT", many=True),
+            Option("reference", "a commit, an issue, an address", "TEXT", many=True),
+            Option("question", "what is open", "TEXT", many=True),
+            Option("note", "anything else, as Markdown", "TEXT"),
+            Option("title", "a name for it in one line; else made of the goal", "TEXT"),
+            Option("status", "open or closed; open if not given", "STATUS"),
+            Option("close", "write nothing, only close this one", "ID"),
+            Option("session", "the session it belongs to; else the one that runs", "ID"),
+            Option("stdin", "take a JSON object with these fields from standard input"), JSON,
+        ),
+        rows="Without anything: made of what the transcript shows of the session that runs, or\n"
+        "was the last in the project. It is a Markdown file that you can edit; the next\n"
+        "session in the project is offered it. Prints its id, its status and its path.",
     ),
     Command(
         "brief", "what an agent should know at a start, or for a prompt",
@@ -77,7 +102,8 @@ COMMANDS = (
     ),
     Command(
         "timeline", "what was asked, across sessions, the latest first",
-        "told.cli.sessions", "timeline", options=_WHERE, tier=2,
+        "told.cli.sessions", "timeline", tier=2,
+        options=(Option("around", "what was before and after it, whatever it is the id of", "ID"), *_WHERE),
         rows="A row: when, the turn's id, agent, project, what you asked.",
     ),
     Command(
@@ -126,7 +152,7 @@ COMMANDS = (
         "told.cli.memory_changes", "reject", operand="ID…", needs_operand=True, learns=True, options=(JSON,),
     ),
     Command(
-        "forget", "erase memories for good",
+        "forget", "erase memories or checkpoints for good",
         "told.cli.memory_forget", "forget", operand="ID…",
         learns=True, options=(
             Option("session", "this session, and all that comes from it", "ID"),
@@ -256,6 +282,12 @@ COMMANDS = (
         "told.cli.hooks", "hook", operand="AGENT EVENT", needs_operand=True, bare=True,
         rows="EVENT: start, prompt, compact, compacted, stop, end, helper or tool, or what the\n"
         "agent calls it. Always ends with 0, within 300 ms; with TOLD_DEBUG=1 it logs.",
+    ),
+    Command(
+        "mcp", "the server through which agents ask told, on standard input",
+        "told.cli.mcp", "mcp", bare=True,
+        rows="Agents start it: `told install` writes it into their files. It speaks the Model\n"
+        "Context Protocol, one message a line.",
     ),
     Command(
         "config", "your settings: what holds, where it comes from, changes",

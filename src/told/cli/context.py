@@ -26,8 +26,18 @@ if TYPE_CHECKING:
     from told.cli.arguments import Arguments
     from told.guard.redact import Redactor
     from told.ingest.whole import Texts
+    from told.memory.authority import Caller
     from told.settings import Settings
     from told.store.projects import Project
+
+
+@record
+class Visit:
+    """A command that is not typed in the folder it is about: who asks, and where."""
+
+    caller: Caller | None = None  # None: whoever the environment says
+    folder: str | None = None  # None: the current one; empty: none
+    project: str = ""  # a project's name or a folder that was named for this command
 
 
 @record
@@ -43,9 +53,12 @@ class Context:
     """One run of a command."""
 
     def __init__(
-        self, settings: Settings, environ: Mapping[str, str], connection: apsw.Connection, key: bytes
-    ) -> None:
+        self, settings: Settings, environ: Mapping[str, str], connection: apsw.Connection, key: bytes,
+        visit: Visit | None = None,
+    ) -> None:  # fmt: skip
         """Take what was opened for this run."""
+        self._visit = visit
+        self._entered: Project | None = None
         self.settings = settings
         self.environ = environ
         self.connection = connection
@@ -78,16 +91,54 @@ class Context:
 
     @property
     def cwd(self) -> str:
-        """The current folder; empty when it was deleted."""
+        """The folder it is about, else the current one; empty when there is none, or it was deleted."""
+        if self._visit is not None and self._visit.folder is not None:
+            return self._visit.folder
         try:
             return os.getcwd()
         except OSError:
             return ""
 
     @property
+    def caller(self) -> Caller:
+        """Who asks: the user, or an agent."""
+        if self._visit is not None and self._visit.caller is not None:
+            return self._visit.caller
+        from told.memory.authority import caller
+
+        return caller(self.environ)
+
+    def enter(self, name: str) -> Project | None:
+        """Go to a project or a folder by its name; return the project, None where told knows none there.
+
+        Raises:
+            NotFoundError: there is neither a folder nor a project of that name.
+            UsageError: there are several projects of that name.
+        """
+        folder = self._below(name)
+        by_name = "/" not in name and not name.startswith((".", "~")) and self.projects().named(name)
+        if by_name or not os.path.isdir(folder):
+            self._entered = self._named(name)
+            folder = self._entered.root
+        else:
+            folder = os.path.realpath(folder)
+            self._entered = project_at(self.projects(), folder)
+        self._visit = replaced(self._visit or Visit(), folder=folder)
+        return self._entered
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the project was named for this command, wherever the one who asks is."""
+        return self._visit is not None and bool(self._visit.project)
+
+    def project(self) -> Project | None:
+        """Return the project it is about, if told knows it."""
+        return self._entered or (project_at(self.projects(), self.cwd) if self.cwd else None)
+
+    @property
     def width(self) -> int:
         """Columns of the terminal, or 100 where there is none."""
-        if not sys.stdout.isatty():
+        if self._visit is not None or not sys.stdout.isatty():
             return 100
         return max(60, min(160, os.get_terminal_size(sys.stdout.fileno()).columns))
 
@@ -125,9 +176,13 @@ class Context:
 
     def take(self) -> str:
         """Return what was printed."""
-        text = "\n".join(self._lines)
-        self._lines.clear()
+        text = "\n".join(self.pieces())
         return text + "\n" if text else ""
+
+    def pieces(self) -> list[str]:
+        """Return what was printed, piece by piece: a line, or a fenced block."""
+        pieces, self._lines = self._lines, []
+        return pieces
 
     def scope(self, arguments: Arguments) -> Scope:
         """Work out which sessions are meant by --project, --agent, --days, --since and the current folder."""
@@ -138,9 +193,9 @@ class Context:
         if name and arguments.flag("all-projects"):
             raise UsageError("Give --project or --all-projects, not both.")
         if name:
-            project = self._named(name)
-        elif not arguments.flag("all-projects") and self.cwd:
-            project = project_at(self.projects(), self.cwd)
+            project = self._entered or self._named(name)
+        elif not arguments.flag("all-projects"):
+            project = self.project()
         wanted = Filter(project.id if project else 0, agent, since)
         return Scope(wanted, project, self.name(project.name) if project else "all projects")
 
@@ -164,12 +219,13 @@ class Context:
 
     def _named(self, name: str) -> Project:
         projects = self.projects()
-        if os.path.isdir(os.path.expanduser(name)) and ("/" in name or name.startswith((".", "~"))):
-            found = project_at(projects, os.path.abspath(os.path.expanduser(name)))
+        path = self._below(name)
+        if os.path.isdir(path) and ("/" in name or name.startswith((".", "~"))):
+            found = project_at(projects, path)
             if found is not None:
                 return found
         if name.startswith(("/", "~", ".")):
-            gone = projects.at(os.path.abspath(os.path.expanduser(name)).rstrip("/"))
+            gone = projects.at(path.rstrip("/"))
             if gone is not None:
                 return gone
         matches = projects.named(name)
@@ -177,8 +233,13 @@ class Context:
             return matches[0]
         if matches:
             keys = ", ".join(self.name(match.key) for match in matches[:5])
-            raise UsageError(f"{name!r} could be {keys}. Give one of these.")
-        raise NotFoundError(f"No project is called {name!r}. `told repos` lists them.")
+            raise UsageError(f"{self.hide(name)!r} could be {keys}. Give one of these.")
+        raise NotFoundError(f"No project is called {self.hide(name)!r}. `told repos` lists them.")
+
+    def _below(self, name: str) -> str:
+        """Return the path that a name stands for; no path has a NUL."""
+        path = os.path.join(self.cwd, os.path.expanduser(name.replace("\0", "\ufffd")))
+        return os.path.normpath(path)
 
 
 def agent_name(name: str) -> str:

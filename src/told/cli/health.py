@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 
 _WEEK_MS = 7 * 86_400_000
+_MEND = "Mend or delete the file."
 
 
 def health(context: Context, arguments: Arguments) -> int:
@@ -56,6 +57,7 @@ def health(context: Context, arguments: Arguments) -> int:
     if context.settings.problem:  # then nothing is learned any more
         zone, points, advice = "RED", 0.0, context.settings.problem
     noted = _places(context)
+    unread = _unread_checkpoints(context)
     from told.cli.disk import disk_json, disk_line
 
     if arguments.flag("json"):
@@ -63,6 +65,7 @@ def health(context: Context, arguments: Arguments) -> int:
             "zone": zone, "score": points, "do": advice or None, **({"config": settings} if settings else {}),
             **({"deep": deep} if deep else {}), **({"places": noted} if noted else {}),
             **({"failed_hook": failed} if (failed := _failed_hook(context)) else {}),
+            **({"checkpoints": unread} if unread else {}),
             "dimensions": [
                 {"name": one.name, "zone": one.zone, "score": one.score, "says": one.says} for one in judged
             ],
@@ -89,6 +92,8 @@ def health(context: Context, arguments: Arguments) -> int:
         context.print(f"\n{sentence}")
     for place in noted:
         context.print(f"\n{place['root']}: {place['says']}")
+    for row in unread:
+        context.print(f"\nThe checkpoint {row['file']} cannot be read: {row['reason']}. {_MEND}")
     context.print()
     _print_agents(context, [row for row in agents if row["found"]])
     if problems:
@@ -107,6 +112,14 @@ def _failed_hook(context: Context) -> str:
     if not at or context.now - at > _WEEK_MS:
         return ""
     return f"A hook failed {when(at, context.now)}: {context.name(why)}"
+
+
+def _unread_checkpoints(context: Context) -> list[dict[str, str]]:
+    """Return the files of checkpoints that cannot be read, and why."""
+    from told.ingest.checkpoint_reading import unreadable
+
+    found = unreadable(context.settings.home)
+    return [{"file": context.name(path), "reason": reason} for path, reason in found]
 
 
 def _places(context: Context) -> list[dict[str, str]]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from told.cli.arguments import Arguments, Command
+    from told.cli.context import Context, Visit
 
 _TRIES = 2  # one for each database
 
@@ -27,8 +28,8 @@ def run() -> NoReturn:
     try:
         sys.stdout.flush()
         sys.stderr.flush()
-    except OSError:
-        pass
+    except (OSError, AttributeError):
+        pass  # nobody reads it, or it was never open
     os._exit(code)
 
 
@@ -77,7 +78,7 @@ def _main(words: list[str], environ: Mapping[str, str]) -> int:
         return _function(command)(words[1:], environ)
     from told.cli.arguments import parse
 
-    return _run(command, parse(command, words[1:]), environ)
+    return run_command(command, parse(command, words[1:]), environ, _write)
 
 
 def _command_first(words: list[str]) -> list[str]:
@@ -88,24 +89,41 @@ def _command_first(words: list[str]) -> list[str]:
     return words
 
 
-def _run(command: Command, arguments: Arguments, environ: Mapping[str, str], *, again: int = 0) -> int:
+def run_command(
+    command: Command, arguments: Arguments, environ: Mapping[str, str], write: Callable[[Context], None],
+    visit: Visit | None = None, *, again: int = 0,
+) -> int:  # fmt: skip
+    """Run a command that needs the store, and return its exit code.
+
+    Args:
+        command: What to run.
+        arguments: What it is given.
+        environ: The variables of who asks.
+        write: Takes what was printed.
+        visit: Who asks and where, if that is not as the environment and the current folder say.
+        again: How often the store was made anew for it.
+
+    Raises:
+        ToldError: it could not be done; the message says what to do.
+    """
     import apsw
 
     from told.cli.session import Session
 
     began = time.perf_counter()
     code, rows = 1, 0
-    session = Session(environ, whatever=command.name == "health")
+    session = Session(environ, whatever=command.name == "health", visit=visit)
     try:
         context = session.open(
             catch_up=command.tier > 0 or command.learns,
             any_version=command.mends,
             as_it_is=command.name == "health" and arguments.flag("deep"),
         )
+        if visit is not None and visit.project:
+            _enter(context, command, arguments, visit.project)
         code = _function(command)(context, arguments)
         rows = context.rows
-        sys.stdout.write(context.take())
-        sys.stdout.flush()
+        write(context)
     except ToldError as error:
         code = error.exit_code
         raise
@@ -115,7 +133,7 @@ def _run(command: Command, arguments: Arguments, environ: Mapping[str, str], *, 
                 "The store is damaged and cannot be made anew. Delete it and try again."
             ) from None
         session.mend(error)
-        return _run(command, arguments, environ, again=again + 1)
+        return run_command(command, arguments, environ, write, visit, again=again + 1)
     except apsw.BusyError:
         code = BusyError.exit_code
         raise BusyError from None
@@ -126,7 +144,21 @@ def _run(command: Command, arguments: Arguments, environ: Mapping[str, str], *, 
         ) from None
     finally:
         session.close(command, code, rows, (time.perf_counter() - began) * 1000)
+        if visit is not None:  # the process goes on
+            session.let_go()
     return code
+
+
+def _write(context: Context) -> None:
+    sys.stdout.write(context.take())
+    sys.stdout.flush()
+
+
+def _enter(context: Context, command: Command, arguments: Arguments, name: str) -> None:
+    """Go to the project that was named; no other one is asked where it has nothing."""
+    known = context.enter(name)
+    if known is not None and any(option.name == "project" for option in command.options):
+        arguments.set("project", known.key)
 
 
 def _function(command: Command) -> Callable[..., int]:

@@ -8,10 +8,9 @@ from told.cli.learning import learn_some
 from told.cli.output import cut, iso, when
 from told.errors import BusyError, NotFoundError, UsageError
 from told.guard.names import is_plain, plain_id
-from told.ingest.identity import git_root, identify, project_at
+from told.ingest.identity import git_root, identify
 from told.journal.apply import open_memories, rebuild
 from told.journal.check import memory_damage
-from told.memory.authority import caller
 from told.memory.finding import meant, scope_name, scope_named
 from told.memory.pen import Pen
 from told.memory.scopes import checked_name, existing, holding_in
@@ -47,7 +46,7 @@ class Desk:
     @staticmethod
     def _caller(context: Context) -> Caller:
         """Return who asks, with a session's id as it may be stored."""
-        found = caller(context.environ)
+        found = context.caller
         if is_plain(found.session):
             return found
         return replaced(
@@ -133,12 +132,16 @@ class Desk:
 def scope_of_folder(context: Context) -> str:
     """Return the scope of the current folder's project; in the home folder, what holds everywhere."""
     folder = context.cwd
-    if not folder or folder == os.path.realpath(context.environ.get("HOME", "")):
-        return GLOBAL
-    known = project_at(context.projects(), folder)
+    known = None if _is_home(context) else context.project()
     if known is not None:
         return PROJECT + known.key
+    if not folder or _is_home(context):
+        return GLOBAL
     return PROJECT + context.hide(identify(folder, ask_git=bool(git_root(folder))).key)
+
+
+def _is_home(context: Context) -> bool:
+    return bool(context.cwd) and context.cwd == os.path.realpath(context.environ.get("HOME", ""))
 
 
 def memory_json(desk: Desk, memory: Memory) -> dict[str, Any]:

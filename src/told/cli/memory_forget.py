@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from told.cli.checkpoint_forget import forget_checkpoints, means_checkpoints
 from told.cli.memories import source_name, waits
 from told.cli.memory_desk import Desk, memory_count, memory_json, moment_of
 from told.cli.output import count, to_json
@@ -45,11 +46,16 @@ def forget(context: Context, arguments: Arguments) -> int:
     given = [name for name in _CHOICES if arguments.text(name)]
     if bool(arguments.operands) + len(given) != 1:
         raise UsageError("Say what to forget: ids, or one of --session ID, --since WHEN, --source NAME.")
+    if means_checkpoints(arguments):
+        return forget_checkpoints(context, arguments)
     with Desk(context) as desk:
         meant = _meant(desk, arguments)
         context.rows = len(meant.memories)
         if not meant.memories and not meant.sessions:
             raise NotFoundError("There is no memory like that. `told memories` lists them.")
+        from told.cli.upkeep import take_checkpoints
+
+        take_checkpoints(context)  # what is to be forgotten may stand in a file that nobody has read yet
         every = with_all(desk.home, desk.memories, meant.memories)
         others = every[len(meant.memories) :]
         found = plan(context.connection, context.key, desk.home, every, meant.sessions)
@@ -60,6 +66,7 @@ def forget(context: Context, arguments: Arguments) -> int:
             desk.pen.write()
         elif force:
             erase(desk.pen, context.connection, found)
+            take_checkpoints(context)
             drop_log(context.settings.home)
         done = force and desk.caller.is_user
         if arguments.flag("json"):

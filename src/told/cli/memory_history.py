@@ -21,6 +21,15 @@ if TYPE_CHECKING:
     from told.store.memory_records import Evidence, Memory
 
 _LATEST_STEPS = 40
+_LEAST_OF_AN_ID = 3  # letters
+
+
+def is_memory(context: Context, given: str) -> bool:
+    """Tell whether an id is that of a memory, or the beginning of one."""
+    if not (len(given) >= _LEAST_OF_AN_ID and given.startswith("m") and given.isascii() and given.isalnum()):
+        return False
+    with Desk(context) as desk:
+        return bool(desk.memories.like(given, 1))
 
 
 def why(context: Context, arguments: Arguments) -> int:

@@ -33,7 +33,7 @@ def quoted(context: Context, caller: Caller, quote: str) -> Quoted | None:
     wanted = " ".join(quote.split())
     if not caller.session or (len(wanted.split()) < _SHORTEST and wanted.isascii()):
         return None
-    _catch_up(context)
+    catch_up(context)
     for session in context.reading.sessions_like(caller.session, 4):
         if session.native != caller.session or session.kind or session.agent != caller.agent:
             continue
@@ -52,7 +52,7 @@ def _sentence(text: str, start: int, end: int) -> str:
     return text[begins + 1 : min(ends, default=len(text))]
 
 
-def _catch_up(context: Context) -> None:
+def catch_up(context: Context) -> None:
     """Read what the agent wrote down just now: the prompt that it quotes may be seconds old."""
     changed = look(Watch(context.connection), context.environ, context.settings.chosen)
     if changed.nothing:

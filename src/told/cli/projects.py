@@ -14,7 +14,6 @@ from told.journal.erase import erase
 from told.journal.model import STRANGER
 from told.journal.places import series_in
 from told.journal.registry import registered
-from told.memory.authority import caller
 from told.setup.init import ADDED, BY_HAND, held_elsewhere, makers_in
 from told.setup.init import init as make
 from told.store.database import Transaction
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 def init(context: Context, arguments: Arguments) -> int:
     """Give a project a folder of its own for its memories, and say what was found there."""
     root, key, name = _project(context, arguments.operands[0] if arguments.operands else "")
-    mine = caller(context.environ).is_user
+    mine = context.caller.is_user
     made = make(context.settings.home, root, PROJECT + key, context.environ, let_in=mine)
     with suppress(FileNotFoundError):
         os.remove(os.path.join(context.settings.home, "places"))  # where hooks keep what a folder belongs to

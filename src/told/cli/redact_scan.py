@@ -7,7 +7,6 @@ import sys
 from told.cli.output import count, to_json
 from told.cli.wiring_wishes import ask, may_ask
 from told.errors import UsageError
-from told.memory.authority import caller
 from told.memory.redacting import Redaction
 
 TYPE_CHECKING = False
@@ -43,7 +42,7 @@ _MOST = 10
 def redact_scan(context: Context, arguments: Arguments) -> int:
     """Look at everything that is stored once more; with --apply, take out what is found."""
     wished = arguments.flag("apply")
-    if wished and not caller(context.environ).is_user:
+    if wished and not context.caller.is_user:
         raise UsageError(
             "Only you can take text out of what told has stored: run it at a terminal of your own."
         )
@@ -60,6 +59,9 @@ def redact_scan(context: Context, arguments: Arguments) -> int:
                 context.print("Nothing was changed.")
                 return 0
         run.apply(found, context.now, lambda: _made_anew(context, arguments))
+        from told.cli.upkeep import take_checkpoints
+
+        take_checkpoints(context)
         done = True
     if arguments.flag("json"):
         context.print(_json(context, found, done=done))

@@ -18,10 +18,11 @@ from told.cli.sessions import (
     widen,
 )
 from told.errors import NotFoundError, UsageError
+from told.record import record
 from told.search.analyse import analyse
 from told.search.excerpt import excerpt, mark
 from told.search.sessions import search as find
-from told.store.ids import NOTE, TITLE, project_token, public_id
+from told.store.ids import NOTE, TITLE, project_token
 from told.store.matching import Matching
 from told.store.reading import Filter
 
@@ -34,13 +35,24 @@ if TYPE_CHECKING:
     from told.cli.searching_memories import Known
     from told.search.rank import Ranked
     from told.search.sessions import Found
-    from told.store.reading import SessionRow
+    from told.store.reading import CheckpointRow, SessionRow
 
 # Bytes of five hits: 350 tokens.
 _SEARCH_BYTES = 1380
 _LEAST_EXCERPT = 30
 _MOST_EXCERPT = 200
-_MEMORIES, _SESSIONS, _ALL = PLACES = ("memories", "sessions", "all")
+_MEMORIES, _SESSIONS, _CHECKPOINTS, _ALL = PLACES = ("memories", "sessions", "checkpoints", "all")
+
+
+@record
+class _Hit:
+    """What is shown of a session."""
+
+    place: str
+    who: str
+    text: str  # with the words marked
+    trust: str = "agent"
+    note: CheckpointRow | None = None
 
 
 def search(context: Context, arguments: Arguments) -> int:
@@ -55,7 +67,7 @@ def search(context: Context, arguments: Arguments) -> int:
     limit = arguments.number("limit", 5)
     only_here = bool(arguments.text("project"))
     found = find(
-        Matching(context.connection), question, now=context.now,
+        Matching(context.connection, notes=place == _CHECKPOINTS), question, now=context.now,
         project=project_token(scope.project.id) if scope.project else None,
         agent=scope.filter.agent, since=scope.filter.since, limit=limit,
     )  # fmt: skip
@@ -120,7 +132,7 @@ def _print(context: Context, scope: Scope, found: Found, question: str, limit: i
     for typed, used in found.corrected:
         header += f" ({typed} is nowhere; searched {used})"
     rows = [context.reading.session(group.session) for group in found.sessions]
-    heads = [f"{session_head(context, row)} {cut(summary(row), 40)}" for row in rows]
+    heads = [f"{session_head(context, row)} {cut(summary(row), 40)}".rstrip() for row in rows]
     room = _MOST_EXCERPT
     hits = _hits(context, found, rows, room)
     if limit <= 5:
@@ -141,31 +153,41 @@ def _hits(context: Context, found: Found, rows: list[SessionRow], room: int) -> 
     """Return a line for the best turn of each session."""
     hits = []
     for group, row in zip(found.sessions, rows, strict=True):
-        place, who, text, _ = _best(context, row, group.turns[0], found.query.words, room)
+        hit = _best(context, row, group.turns[0], found.query.words, room)
         more = f" (+{len(group.turns) - 1})" if len(group.turns) > 1 else ""
-        hits.append(f"  {place} {who}: {text}{more}")
+        if hit.note is not None and hit.note.path:
+            more = f" {_from_home(context, hit.note.path)}{more}"
+        hits.append(f"  {hit.place} {hit.who}: {hit.text}{more}")
     return hits
 
 
-def _best(
-    context: Context, row: SessionRow, hit: Ranked, words: tuple[str, ...], room: int
-) -> tuple[str, str, str, str]:
-    """Return (place, who, excerpt with the words marked, trust) of one of a session's hits."""
+def _best(context: Context, row: SessionRow, hit: Ranked, words: tuple[str, ...], room: int) -> _Hit:
+    """Return one of a session's hits as it is shown."""
     turn = context.reading.turn(row.id, hit.n)
     if turn is None:
-        return "", "", "", "agent"
+        return _Hit("", "", "")
     if hit.n == TITLE:
         who = "you" if row.title_by == "user" else label(row.agent)
-        return "title", who, mark(*excerpt(turn.answered, words, room), "*", "*"), row.title_by
+        return _Hit("title", who, mark(*excerpt(turn.answered, words, room), "*", "*"), row.title_by)
     if hit.n <= NOTE:
-        number = NOTE - hit.n
-        public = public_id("c", row.agent, row.native, str(number), length=9)
-        return public, "checkpoint", mark(*excerpt(turn.answered, words, room), "*", "*"), "agent"
+        every = context.reading.checkpoints(Filter(), -1, session_id=row.id)
+        note = next((one for one in every if one.number == NOTE - hit.n), None)
+        who = f"{note.status} checkpoint" if note and note.status else "checkpoint"
+        said = turn.answered
+        if note and note.title == note.overview:  # it is made of the goal
+            said = said.removeprefix(note.title).lstrip("\n")
+        return _Hit(note.public if note else "", who, mark(*excerpt(said, words, room), "*", "*"), note=note)
     texts = [(turn.asked, "agent" if row.kind else "user"), (turn.answered, "agent"), (turn.steps, "agent")]
     shown = [(*excerpt(text, words, room), trust) for text, trust in texts if text]
     part, ranges, trust = max(shown, key=lambda option: len({option[0][a:b].lower() for a, b in option[1]}))
     who = "you" if trust == "user" else label(row.agent)
-    return f".{hit.n}", who, mark(part, ranges, "*", "*"), trust
+    return _Hit(f".{hit.n}", who, mark(part, ranges, "*", "*"), trust)
+
+
+def _from_home(context: Context, path: str) -> str:
+    """Return a path as short as a shell understands it."""
+    home = context.environ.get("HOME", "").rstrip("/")
+    return f"~{path[len(home) :]}" if home and path.startswith(f"{home}/") else path
 
 
 def _as_json(context: Context, scope: Scope, found: Found, question: str) -> dict[str, Any]:
@@ -173,17 +195,15 @@ def _as_json(context: Context, scope: Scope, found: Found, question: str) -> dic
     for group in found.sessions:
         row = context.reading.session(group.session)
         hits = []
-        for hit in group.turns:
-            place, who, text, trust = _best(context, row, hit, found.query.words, _MOST_EXCERPT)
-            where = (
-                place
-                if place.startswith("c")
-                else f"{row.public}{place}"
-                if place.startswith(".")
-                else row.public
-            )
-            shown = text if trust == "user" else context.fence.inline(text)
-            hits.append({"id": where, "who": who, "at": iso(hit.at), "excerpt": shown, "trust": trust})
+        for turn in group.turns:
+            hit = _best(context, row, turn, found.query.words, _MOST_EXCERPT)
+            where = f"{row.public}{hit.place}" if hit.place.startswith(".") else row.public
+            shown = hit.text if hit.trust == "user" else context.fence.inline(hit.text)
+            one = {"id": where, "who": hit.who, "at": iso(turn.at), "excerpt": shown, "trust": hit.trust}
+            if hit.note is not None:
+                one |= {"id": hit.note.public, "who": "checkpoint"}
+                one |= {"status": hit.note.status, "path": hit.note.path} if hit.note.path else {}
+            hits.append(one)
         rows.append(session_json(context, row) | {"score": group.score, "hits": hits})
     head = about(context, scope, found.widened) | {"query": question}
     if found.corrected:

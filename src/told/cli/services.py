@@ -10,8 +10,9 @@ from told.cli.output import to_json
 from told.errors import BusyError, MissingError, NotFoundError, ToldError, UsageError
 from told.hook.service import Choice
 from told.record import replaced
-from told.serve.choice import HOST, Terms, remove_choice, settle, terms, token_of
+from told.serve.choice import HOST, TOKEN, Terms, remove_choice, settle, terms, token_of
 from told.serve.control import is_free, ping, start, state, stop
+from told.serve.guarding import MCP
 from told.setup.install import THERE, WRITTEN
 from told.setup.parts import owner
 
@@ -43,13 +44,16 @@ def service(context: Context, arguments: Arguments) -> int:
         ran = stop(home)
     found = state(home)
     if arguments.flag("json"):
-        context.print(to_json(service_json(found)))
+        context.print(to_json(service_json(found, home)))
     elif what == "start":
         context.print(f"{'It runs already' if ran else 'Started'}: {_where(found)}.")
     elif what == "stop":
         context.print(f"Stopped. {_AGAIN}" if ran else "It was not running.")
     else:
         context.print(in_words(found))
+        if found.port:
+            token = context.hide(os.path.join(home, TOKEN))
+            context.print(f"MCP over HTTP: {_address(found)}, as Bearer the token in {token}.")
     return 0
 
 
@@ -91,11 +95,13 @@ def in_words(found: State) -> str:
     return f"The service runs: {_where(found)}."
 
 
-def service_json(found: State) -> dict[str, object]:
+def service_json(found: State, home: str) -> dict[str, object]:
     """Return how the service is, for machines."""
     return {
         "chosen": found.port > 0, "running": found.pid > 0, "port": found.port or None,
         "pid": found.pid or None, "taken": found.taken, "for": list(found.owners),
+        "mcp": _address(found) if found.port else None,
+        "token_file": os.path.join(home, TOKEN) if found.port else None,
     }  # fmt: skip
 
 
@@ -175,6 +181,10 @@ def _asks(steps: Iterable[Step], address: str) -> bool:
     """Tell whether a hook that asks the service is there."""
     done = [step.change for step in steps if step.state in (WRITTEN, THERE)]
     return any(isinstance(change, Entry) and address in to_json(change.value) for change in done)
+
+
+def _address(found: State) -> str:
+    return f"http://{HOST}:{found.port}{MCP}"
 
 
 def _where(found: State) -> str:

@@ -9,7 +9,7 @@ import time
 from told.cli.context import Context
 from told.cli.wishes import settings_for
 from told.errors import MissingError
-from told.ingest.look import look
+from told.ingest.look import has_checkpoints, look
 from told.store.database import WAIT_MS, open_database
 from told.store.key import own_key
 from told.store.schema import VERSION, migrate, version
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import apsw
 
     from told.cli.arguments import Command
+    from told.cli.context import Visit
 
 # What a query may spend on reading new data before it answers.
 _CATCH_UP_SECONDS = 0.1
@@ -32,13 +33,16 @@ _SWEEP_EVERY_MS = 60_000
 class Session:
     """The life of one command."""
 
-    def __init__(self, environ: Mapping[str, str], *, whatever: bool = False) -> None:
+    def __init__(
+        self, environ: Mapping[str, str], *, whatever: bool = False, visit: Visit | None = None
+    ) -> None:
         """Read the settings; with `whatever`, safe ones where the user's are not understood."""
+        self._visit = visit
         self._environ = environ
         self._retried = _retries()
         self._settings = settings_for(environ, whatever=whatever)
         self._context: Context | None = None
-        self._connection: apsw.Connection | None = None
+        self.connection: apsw.Connection | None = None
 
     def open(self, *, catch_up: bool, any_version: bool = False, as_it_is: bool = False) -> Context:
         """Open the store, making it if need be, and take in what is new if the command asks for it.
@@ -50,13 +54,15 @@ class Session:
             connection = open_database(settings.sessions_path, create=False)
         else:
             connection = open_store(settings.sessions_path, any_version=any_version)
-        self._connection = connection
+        self.connection = connection
         key = own_key(settings.home)
-        context = self._context = Context(settings, self._environ, connection, key)
+        context = self._context = Context(settings, self._environ, connection, key, self._visit)
         if catch_up:
             changed = look(Watch(connection), self._environ, settings.chosen)
             if not changed.nothing:
                 context.left = self._catch_up(connection, changed, key, context.cwd)
+            if has_checkpoints(settings.home):
+                self._take_checkpoints(context)
             last, left = Watch(connection).last_sweep()
             context.left = context.left or left
             context.behind = bool(context.left) or context.now - last > _SWEEP_EVERY_MS
@@ -79,6 +85,26 @@ class Session:
         finally:
             connection.set_busy_timeout(WAIT_MS)
 
+    def _take_checkpoints(self, context: Context) -> None:
+        """Take in what was written or edited in the folder of this project's checkpoints."""
+        from told.ingest.checkpoint_catching_up import changed_folder
+
+        folder = changed_folder(context.connection, self._settings.home, context.project(), context.cwd)
+        if not folder:
+            return
+        import apsw
+
+        from told.errors import BusyError
+        from told.ingest.checkpoint_sync import sync
+
+        context.connection.set_busy_timeout(_CATCH_UP_WAIT_MS)
+        try:
+            sync(context.connection, self._settings.home, context.redactor().redact, folder=folder)
+        except (BusyError, apsw.BusyError, apsw.ReadOnlyError, apsw.FullError, apsw.IOError):
+            return
+        finally:
+            context.connection.set_busy_timeout(WAIT_MS)
+
     def mend(self, error: Exception) -> None:
         """Make anew what is damaged: the memories, from the journal, or else the store of sessions.
 
@@ -95,15 +121,22 @@ class Session:
         if isinstance(error, UnicodeDecodeError):
             from told.store.condition import damaged
 
-            if self._connection is None or not damaged(self._connection):
+            if self.connection is None or not damaged(self.connection):
                 raise error
         self.begin_anew()
 
     def begin_anew(self) -> None:
         """Put a damaged store aside: it is derived, and is made again from the agents' files."""
-        if self._connection is not None:
-            self._connection.close()
+        if self.connection is not None:
+            self.connection.close()
         set_aside(self._settings.sessions_path)
+
+    def let_go(self) -> None:
+        """Close the store: other commands follow in this process."""
+        if self._context is not None and self._context.connection is not self.connection:
+            self._context.connection.close()
+        if self.connection is not None:
+            self.connection.close()
 
     def close(self, command: Command, code: int, rows: int, milliseconds: float) -> None:
         """Note the call, and start a sweep in the background if one is due."""

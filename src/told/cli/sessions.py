@@ -80,6 +80,10 @@ def repos(context: Context, arguments: Arguments) -> int:
 
 def timeline(context: Context, arguments: Arguments) -> int:
     """Print what the user asked, across sessions, the latest first."""
+    if arguments.text("around"):
+        from told.cli.around import around
+
+        return around(context, arguments)
     limit = arguments.number("limit", 20)
     scope, found, widened = here_or_everywhere(
         context, arguments, lambda wanted: context.reading.timeline(replaced(wanted, helpers=False), limit)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from told.agents.labels import label
-from told.cli.checkpoints import checkpoint_json, print_checkpoint
+from told.cli.checkpoints import checkpoint_json, in_one_line, print_checkpoint
 from told.cli.output import count, cut, iso, short_path, to_json, when
 from told.cli.sessions import session_head, session_json, summary
 from told.errors import NotFoundError, UsageError
@@ -37,7 +37,12 @@ def show(context: Context, arguments: Arguments) -> int:
         context.rows = 1
         print_checkpoint(context, (exact or notes)[0], arguments)
         return 0
-    session = _session(context, base, wanted)
+    if wanted.startswith("m"):
+        from told.cli.memory_history import is_memory, why
+
+        if is_memory(context, wanted):
+            return why(context, arguments)
+    session = session_named(context, base, wanted)
     if not arguments.flag("json") and context.reading.is_lost(session.id):
         context.print(_LOST)
     if number:
@@ -52,7 +57,13 @@ def show(context: Context, arguments: Arguments) -> int:
     return 0
 
 
-def _session(context: Context, wanted: str, given: str) -> SessionRow:
+def session_named(context: Context, wanted: str, given: str) -> SessionRow:
+    """Return the one session that an id, or the beginning of one, stands for.
+
+    Raises:
+        NotFoundError: there is none.
+        UsageError: there are several, or it is too short to tell.
+    """
     if len(wanted) < 3:
         raise UsageError(f"{given!r} is too short for an id. Give at least three letters of it.")
     found = context.reading.sessions_like(wanted, _CANDIDATES + 1)
@@ -92,8 +103,9 @@ def _print_short(context: Context, session: SessionRow) -> None:
         lines.append("refs: " + ", ".join(f"{kind} {cut(value, 40)}" for kind, value, _ in refs[-5:]))
     if notes:
         next_steps = notes[0].next_steps or notes[0].overview
+        status = f" {notes[0].status}" if notes[0].status else ""
         lines.append(
-            f"checkpoint {notes[0].public}: {cut(' '.join(next_steps.split()) or notes[0].title, 240)}"
+            f"checkpoint {notes[0].public}{status}: {cut(in_one_line(next_steps) or notes[0].title, 240)}"
         )
     skipped = session.turns - len(turns)
     if skipped > 0:

@@ -13,7 +13,6 @@ from told.cli.wiring_wishes import SCOPES, ask, may_ask, named_agents, one_of, p
 from told.errors import MissingError, UsageError
 from told.journal.files import has_places
 from told.journal.registry import registered
-from told.memory.authority import caller
 from told.serve.control import state
 from told.setup.foreign import FAILED, GONE, LEFT, REMOVED, RESTORED, Outcome
 from told.setup.launch import launch
@@ -108,7 +107,7 @@ def _report(context: Context, arguments: Arguments, outcomes: list[Outcome], *, 
 
 
 def _check_purge(context: Context, arguments: Arguments) -> None:
-    if not caller(context.environ).is_user:
+    if not context.caller.is_user:
         raise UsageError("Only you can delete everything told knows: run it at a terminal of your own.")
     if arguments["agent"] or arguments["scope"]:
         raise UsageError("--purge is for everything: leave out --agent and --scope.")

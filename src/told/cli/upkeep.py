@@ -8,7 +8,7 @@ import sys
 from told.cli.learning import learn_everything
 from told.cli.output import count, to_json
 from told.errors import ToldError
-from told.ingest.look import QUIET_MS, look
+from told.ingest.look import QUIET_MS, has_checkpoints, look
 from told.store.database import prepare_for_bulk
 from told.store.fresh import Fresh
 from told.store.watch import Watch
@@ -29,9 +29,11 @@ _MOST_FADING = 2000  # in one go; the next sweep goes on
 def index(context: Context, arguments: Arguments) -> int:
     """Read everything that is new, with a bar on a terminal."""
     files = _sweep_all(context)
+    take_checkpoints(context)
     learned = None
     if not context.settings.background:
         learned = learn_everything(context)
+        _hand_over(context)
         _archive(context, files)
         _relieve(context)
     elif files or Fresh(context.connection).is_waiting():
@@ -49,7 +51,9 @@ def sweep(context: Context, arguments: Arguments) -> int:  # noqa: ARG001
     if hasattr(os, "nice"):
         os.nice(19)
     files = _sweep_all(context)
+    take_checkpoints(context)
     learn_everything(context)
+    _hand_over(context)
     _archive(context, files)
     _fade(context)
     _relieve(context)
@@ -72,6 +76,7 @@ def rebuild(context: Context, arguments: Arguments) -> int:
     context.use(fresh)
     files = _sweep_all(context)
     files += restore(fresh, context.settings.home, _redact(context))
+    take_checkpoints(context)
     from told.journal.apply import rebuild as rebuild_memories
 
     rebuild_memories(context.settings.home).close()
@@ -95,6 +100,30 @@ def _sweep_all(context: Context) -> int:
 
     Sources(context.connection).swept(context.now, 0)
     return files
+
+
+def take_checkpoints(context: Context) -> None:
+    """Take in the files of checkpoints that are new, changed or gone, once all their sessions are there."""
+    if has_checkpoints(context.settings.home):
+        from told.ingest.checkpoint_sync import sync
+
+        sync(context.connection, context.settings.home, _redact(context))
+
+
+def _hand_over(context: Context) -> None:
+    """Write the checkpoints for which a hook had no time."""
+    from told.hook.handed import waiting
+
+    if waiting(context.settings.home):
+        from told.hook.handing_over import make_up_for_all
+        from told.journal.apply import open_memories
+
+        try:
+            memories = open_memories(context.settings.home)
+        except ToldError:
+            return  # the next sweep
+        make_up_for_all(context.connection, memories, context.settings, context.environ, context.now)
+        memories.close()
 
 
 def _archive(context: Context, files: int) -> None:

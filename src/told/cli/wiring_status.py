@@ -72,7 +72,7 @@ def status(context: Context, arguments: Arguments) -> int:
                 {
                     "agents": [_json(row) for row in rows],
                     "guard": context.settings.guard if guard else "off",
-                    "service": service_json(state(context.settings.home)),
+                    "service": service_json(state(context.settings.home), context.settings.home),
                 }
             )
         )

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 PING = "/ping"
 HOOK = "/told.hook/"
+MCP = "/mcp"
 # A token in an agent's file is for what that agent's hooks ask over the network, and for nothing else.
 _SERVED = frozenset((PROMPT,))
 _JSON = "application/json"
@@ -25,6 +26,7 @@ class Route:
 
     agent: str = ""  # empty: it only asks whether anybody is there
     event: str = ""
+    is_mcp: bool = False  # no hook asks, but an agent in the middle of its work
 
 
 def admitted(head: Head, port: int, token: str) -> Route | int:
@@ -54,8 +56,8 @@ def admitted(head: Head, port: int, token: str) -> Route | int:
 
 
 def _route(path: str) -> Route | None:
-    if path == PING:
-        return Route()
+    if path in (PING, MCP):
+        return Route(is_mcp=path == MCP)
     agent, slash, event = path.removeprefix(HOOK).partition("/")
     is_hook = path.startswith(HOOK) and slash and event in _SERVED
     return Route(agent, event) if is_hook and _is_name(agent) else None

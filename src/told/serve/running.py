@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from socket import socket
     from typing import NoReturn
 
+    from told.serve.mcp.protocol import Toolbox
+
 _IDLE = 1800.0  # seconds
 _PATIENCE = 0.25  # an agent that waits for 0.3 seconds has to be told before
 _TO_LOAD = 2.0
@@ -25,12 +27,13 @@ _TO_FINISH = 0.5
 _BACKLOG = 64
 
 
-def run(idle: float = _IDLE, patience: float = _PATIENCE) -> NoReturn:
+def run(idle: float = _IDLE, patience: float = _PATIENCE, tools: Toolbox | None = None) -> NoReturn:
     """Be the service until nobody needs it, and leave the process.
 
     Args:
         idle: After how many seconds without a call nobody needs it.
         patience: How many seconds an agent waits for an answer.
+        tools: Does the work of the tools that agents call over MCP; without it they cannot.
     """
     home = home_of(os.environ)
     _leave_parent()
@@ -44,7 +47,7 @@ def run(idle: float = _IDLE, patience: float = _PATIENCE) -> NoReturn:
         if listener is None:
             code = 1
         else:
-            successor = _served(listener, lock, home, idle, patience)
+            successor = _served(listener, lock, home, idle, patience=patience, tools=tools)
     finally:
         _clean_up(home, lock, stays=successor)
         if successor:
@@ -85,12 +88,14 @@ def _listener(home: str) -> socket | None:
     return listening(choice.port) if choice else None
 
 
-def _served(listener: socket, lock: int, home: str, idle: float, patience: float) -> bool:
+def _served(
+    listener: socket, lock: int, home: str, idle: float, *, patience: float, tools: Toolbox | None
+) -> bool:
     """Answer until there is a reason to leave; tell whether a newer told should go on."""
     from told.serve.service import OUTDATED, STUCK, Service
 
     signal.signal(signal.SIGTERM, _stop)
-    service = Service(listener, home, os.environ, patience)
+    service = Service(listener, home, os.environ, patience, tools)
     try:
         service.load(_TO_LOAD)
         os.write(lock, f"{os.getpid()}\n".encode())

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import time
 from socket import SHUT_WR
-from threading import Thread
+from threading import Lock, Thread
 
 from told import __version__
 from told.serve.choice import token_of
 from told.serve.freshness import Freshness
 from told.serve.guarding import admitted
 from told.serve.neighbour import is_another_users
-from told.serve.request import drain, read_body, read_head
+from told.serve.request import MOST_BODY, drain, read_body, read_head
 from told.serve.worker import Job, Worker
 from told.store.memory_json import encoded
 
@@ -21,9 +21,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from socket import socket
 
+    from told.serve.mcp.http import Http
+    from told.serve.mcp.protocol import Toolbox
+    from told.serve.request import Head
+
 IDLE, OUTDATED, GONE, STUCK = "idle", "outdated", "gone", "stuck"
 _TO_READ, _TO_LEAVE = 1.0, 0.3  # seconds for a request to arrive, and for one that was refused to go
 _STUCK = 10.0  # seconds after which an answer will never come
+_STUCK_CALL = 300.0  # and after which a tool will never be done
 _MOST = 64  # connections at a time
 _LOOK, _EVERY = 2.0, 60.0  # seconds between two looks around, with calls and without
 _PAUSE = 0.05
@@ -33,12 +38,19 @@ _SETTLED = 1.0  # seconds without a change after which a new told is there as a 
 class Service:
     """One listening socket, a thread for each connection, and one that answers."""
 
-    def __init__(self, listener: socket, home: str, environ: Mapping[str, str], patience: float) -> None:
+    def __init__(
+        self, listener: socket, home: str, environ: Mapping[str, str], patience: float,
+        tools: Toolbox | None = None,
+    ) -> None:  # fmt: skip
         """Take a socket that listens already: calls wait in it until everything is loaded."""
         self._listener = listener
         self._port = listener.getsockname()[1]
         self._home = home
+        self._environ = environ
         self._worker = Worker(environ)
+        self._tools = tools
+        self._mcp: Http | None = None  # until somebody asks for it
+        self._making = Lock()
         self._patience = patience
         self._open: set[socket] = set()
         self._last = self._looked = time.monotonic()
@@ -84,7 +96,7 @@ class Service:
         now = self._looked = time.monotonic()
         if not token_of(self._home):
             return GONE
-        if self._worker.busy_for() > _STUCK:
+        if self._worker.busy_for() > _STUCK or (self._mcp and self._mcp.busy_for() > _STUCK_CALL):
             return STUCK
         if freshness.changed():
             self._changed = now
@@ -125,12 +137,30 @@ class Service:
             connection.shutdown(SHUT_WR)
             drain(connection, min(ends, time.monotonic() + _TO_LEAVE))
             return
+        if found.is_mcp and head:
+            self._last = time.monotonic()
+            connection.sendall(_response(*self._asked(head, body)))
+            return
         if not found.agent:
             connection.sendall(_response(200, encoded({"pid": os.getpid(), "version": __version__})))
             return
         self._last = time.monotonic()
         said = self._worker.ask(Job(found, body, self._last + self._patience))
         connection.sendall(_response(200 if said else 204, said))
+
+    def _asked(self, head: Head, body: bytes) -> tuple[int, str]:
+        """Answer what an agent asks over MCP, in other threads than those that prompts need."""
+        if self._tools is None:
+            return 404, ""
+        if self._mcp is None:
+            from told.hook.trouble import note
+            from told.serve.mcp.http import Http
+
+            environ = self._environ
+            made = Http(self._tools, lambda error: note(error, environ), MOST_BODY)
+            with self._making:
+                self._mcp = self._mcp or made
+        return self._mcp.respond(head, body)
 
 
 def _response(code: int, body: str = "") -> bytes:

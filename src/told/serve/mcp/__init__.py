@@ -1,0 +1,1 @@
+"""The Model Context Protocol: how agents ask told in the middle of their work."""

@@ -1,0 +1,165 @@
+"""The folders a client works in: asked for, waited for a moment, and read whatever they look like."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.serve.mcp.caller import Box, call, greeting, lines, request
+from told.serve.mcp.loop import serve
+from told.serve.mcp.roots import folder_of, folders
+from told.serve.mcp.server import Server
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+STARTED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+CHANGED = {"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}
+
+
+def answered(question: Any, *uris: str) -> dict[str, Any]:
+    roots = [{"uri": uri} for uri in uris]
+    return {"jsonrpc": "2.0", "id": question["id"], "result": {"roots": roots}}
+
+
+@pytest.mark.parametrize(
+    ("uri", "folder"),
+    [
+        ("file:///home/ada/shop", "/home/ada/shop"),
+        ("file:///home/ada/my%20shop%C3%A9", "/home/ada/my shopé"),
+        ("FILE://localhost/srv/shop", "/srv/shop"),
+        ("file:///c%3A/Users/ada", "c:/Users/ada"),
+        ("file:///C:/Users/ada", "C:/Users/ada"),
+        ("file:///srv/100%/x%zz", "/srv/100%/x%zz"),
+        ("file:///srv/shop?x=1#top", "/srv/shop"),
+        ("/srv/shop", "/srv/shop"),
+        ("srv/shop", ""),
+        ("https://example.com/shop", ""),
+        ("file:///", ""),
+        ("file:///srv/%00", ""),
+        ("", ""),
+    ],
+)
+def test_an_address_is_read_as_a_folder(uri: str, folder: str) -> None:
+    if os.name != "nt" or not uri.startswith("/"):
+        assert folder_of(uri) == folder
+
+
+def test_what_is_no_folder_is_left_out() -> None:
+    some = [{"uri": "file:///a"}, {"uri": 7}, {}, None, "x", {"uri": "https://b"}, {"uri": "file:///a"}]
+    assert folders({"roots": some}) == ("/a",)
+    odd: tuple[Any, ...] = (None, [], {}, {"roots": None}, {"roots": {"uri": "file:///a"}}, "file:///a")
+    for nothing in odd:
+        assert folders(nothing) == ()
+
+
+def test_a_client_that_has_folders_is_asked_and_asked_again_when_they_change() -> None:
+    box = Box()
+    server = Server(box)
+    server.answer(greeting(roots={"listChanged": True}))
+    assert server.question() is None
+    server.answer(STARTED)
+    first = server.question()
+    assert first is not None
+    assert first["method"] == "roots/list"
+    assert server.question() is None
+    server.answer(answered(first, "file:///srv/shop"))
+    server.answer(call("files"))
+    server.answer(CHANGED)
+    second = server.question()
+    assert second is not None
+    server.answer(answered(first, "file:///late"))
+    server.answer(answered(second, "file:///srv/till", "file:///srv/shop"))
+    server.answer(call("files"))
+    assert [client.roots for _, _, client in box.asked] == [("/srv/shop",), ("/srv/till", "/srv/shop")]
+    assert {client.name for _, _, client in box.asked} == {"an agent"}
+
+
+def test_a_client_without_folders_is_never_asked() -> None:
+    server = Server(Box())
+    for greeted in (greeting(), greeting(roots=None), greeting(roots=True)):
+        server.answer(greeted)
+        server.answer(STARTED)
+        server.answer(CHANGED)
+        assert server.question() is None
+
+
+class Wire:
+    """A server that runs beside the test, and the client's ends of its pipes."""
+
+    def __init__(self, box: Box) -> None:
+        source, self._to = os.pipe()
+        self._from, sink = os.pipe()
+        self._out = os.fdopen(self._from, "rb")
+        self._thread = threading.Thread(target=self._run, args=(box, source, sink))
+        self._thread.start()
+
+    def _run(self, box: Box, source: int, sink: int) -> None:
+        serve(Server(box), source, sink)
+        os.close(source)
+        os.close(sink)
+
+    def send(self, *messages: Any) -> None:
+        """Send messages in one piece."""
+        os.write(self._to, lines(*messages))
+
+    def next(self) -> dict[str, Any]:
+        """Return the next message of the server."""
+        found: dict[str, Any] = json.loads(self._out.readline())
+        return found
+
+    def close(self) -> list[dict[str, Any]]:
+        """Send nothing more, and return what the server still says."""
+        os.close(self._to)
+        rest = [json.loads(line) for line in self._out]
+        self._thread.join()
+        self._out.close()
+        return rest
+
+
+@pytest.fixture
+def box() -> Box:
+    return Box()
+
+
+@pytest.fixture
+def wire(box: Box) -> Iterator[Wire]:
+    made = Wire(box)
+    made.send(greeting(roots={}), STARTED)
+    made.next()
+    yield made
+    if made._thread.is_alive():
+        made.close()
+
+
+def test_a_call_waits_for_the_folders_and_other_messages_do_not(wire: Wire, box: Box) -> None:
+    question = wire.next()
+    asks, ping = call("files"), request("ping")
+    wire.send(asks, ping)
+    assert wire.next()["id"] == ping["id"]
+    assert box.asked == []
+    wire.send(answered(question, "file:///srv/shop"))
+    assert wire.next()["id"] == asks["id"]
+    assert [client.roots for _, _, client in box.asked] == [("/srv/shop",)]
+
+
+def test_a_client_that_does_not_say_its_folders_is_answered_without(wire: Wire, box: Box) -> None:
+    wire.next()
+    first, second, ping = call("files"), call("files"), request("ping")
+    wire.send(first)
+    assert wire.next()["id"] == first["id"]
+    wire.send(second, ping)  # only the first call waits
+    assert [wire.next()["id"], wire.next()["id"]] == [second["id"], ping["id"]]
+    assert [client.roots for _, _, client in box.asked] == [(), ()]
+
+
+def test_what_was_asked_before_the_end_is_answered_all_the_same(wire: Wire, box: Box) -> None:
+    wire.next()
+    asks = [call("files") for _ in range(20)]
+    wire.send(*asks)
+    assert sorted(answer["id"] for answer in wire.close()) == sorted(one["id"] for one in asks)
+    assert len(box.asked) == 20
