@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: install demo test check bench agents docs clean
+.PHONY: install demo test check bench agents clients docs clean
 
 # Compiled once here: an environment that forbids Python to write bytecode would make every call compile.
 install: $(VENV)/.installed
@@ -31,10 +31,15 @@ bench: install
 	@$(BIN)/python -m benchmarks ingest $(BENCH)
 	@$(BIN)/python -m benchmarks recall $(BENCH)
 	@$(BIN)/python -m benchmarks hook $(BENCH)
+	@$(BIN)/python -m benchmarks mcp $(BENCH)
 
 # Runs the real agents, from npm, against a scripted model; writes what it saw into docs/agents.md. Needs Node.
 agents: install
 	@$(BIN)/python -m lab $(AGENTS)
+
+# The official MCP clients, two of them from npm, list and call every tool of `told mcp`. Needs Node.
+clients: install
+	@$(BIN)/python -m lab.clients $(CLIENTS)
 
 # The generated parts of docs/ and the examples in the README.
 docs: install

@@ -89,7 +89,10 @@ def install_peer() -> Peer:
     return install(PEER, PEER_VERSION, "session-recall-cc")
 
 
-def install(name: str, version: str, program: str, cache: str = "") -> Peer:
+def install(
+    name: str, version: str, program: str, cache: str = "", *, beside: str = "", source: str = "",
+    python: str = sys.executable,
+) -> Peer:  # fmt: skip
     """Install a tool from the package index into an environment of its own, unless it is there.
 
     Args:
@@ -97,18 +100,23 @@ def install(name: str, version: str, program: str, cache: str = "") -> Peer:
         version: Of its package.
         program: One of its commands, which tells that it is there.
         cache: The folder of such environments; by default one in the user's cache.
+        beside: What else it needs that its package does not ask for, as pip takes it.
+        source: A folder with its source, where the package index does not have it.
+        python: The Python that it needs.
     """
     cache = cache or os.path.join(
         os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "told-bench"
     )
-    folder = os.path.join(cache, f"{name}-{version}")
+    other = "".join(char if char.isalnum() else "-" for char in f" {beside}") if beside else ""
+    folder = os.path.join(cache, f"{name}-{version}{other}")
     commands = os.path.join(folder, "bin")
     if os.path.exists(os.path.join(commands, program)):
         return Peer(commands)
     try:
-        subprocess.run([sys.executable, "-m", "venv", folder], check=True, capture_output=True, text=True)
-        pip = [os.path.join(commands, "python"), "-m", "pip", "install", "--quiet", f"{name}=={version}"]
-        subprocess.run(pip, check=True, capture_output=True, text=True, timeout=300)
+        subprocess.run([python, "-m", "venv", folder], check=True, capture_output=True, text=True)
+        pip = [os.path.join(commands, "python"), "-m", "pip", "install", "--quiet"]
+        wanted = [source or f"{name}=={version}", *([beside] if beside else [])]
+        subprocess.run([*pip, *wanted], check=True, capture_output=True, text=True, timeout=300)
     except subprocess.CalledProcessError as error:
         return Peer("", f"could not be installed: {str(error.stderr).strip()[-200:]}")
     except (OSError, subprocess.TimeoutExpired) as error:

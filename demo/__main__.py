@@ -68,6 +68,13 @@ def _tour(scratch: Scratch) -> None:
     _step(scratch, "… by itself, once told is wired into your agents. Here that is Claude Code:",
           "install", "--agent", "claude-code", "--yes", expect="hooks")  # fmt: skip
     _step(scratch, "It is taken back byte for byte.", "uninstall", "--yes")
+    _step(
+        scratch, "Hand the work over: a note for the next session, in a file that you can edit …",
+        "checkpoint", "The same key for refunds", "--done", "the table", "--pending", "the form in the shop",
+        expect="open",
+    )  # fmt: skip
+    _step(scratch, "… which is offered at the next start, whichever agent that is.",
+          "brief", expect="the form in the shop")  # fmt: skip
     memory = _first_memory(scratch, "profiler")
     _step(scratch, "Every line says where it comes from.", "why", memory, expect="codex")
     _step(scratch, "Lock it, and only you can change it.", "lock", memory, expect="Locked")

@@ -76,8 +76,10 @@ _REAL = """## With the real agents
 of its own, against a scripted model on this machine, and writes this table. In the story the user corrects
 the agent once; the next session, a new process, must have the correction in the request that reaches the
 model. A fact that only one prompt needs must be in that prompt's request and in no other. The model then says
-that its context is full, so that the agent compacts, and the correction must still be there. At the end
-`told uninstall` must leave every file that told touched as it was.
+that its context is full, so that the agent compacts, and the correction must still be there; a checkpoint of
+that session must have been written by then, and the brief of the next one must name it. In that next session
+the model calls told's `search` as the agent names it, and the request that follows must hold what told
+answered. At the end `told uninstall` must leave every file that told touched as it was.
 
 """
 

@@ -23,7 +23,9 @@ ROOMS = (
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
 
 # One ingested item (a bad file never stops the others), the entry of a hook, and the handler of a request.
-MAY_CATCH_ALL = {"ingest/sweep.py", "hook/__init__.py", "serve/worker.py"}
+MAY_CATCH_ALL = {
+    "ingest/sweep.py", "hook/__init__.py", "serve/worker.py", "serve/mcp/methods.py", "serve/mcp/http.py",
+}  # fmt: skip
 READS_ENVIRONMENT = ("cli/", "serve/", "hook/")
 # Where else the surroundings are read, and why. A line that goes away has to go away here, too.
 ENVIRONMENT_EXCEPTIONS = {
