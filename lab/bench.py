@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lab.quiet import wait_for_quiet
+from lab.wires.base import SUMMARY, TURN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +28,16 @@ class Exchange:
     @property
     def turns(self) -> tuple[Request, ...]:
         """The requests of the conversation itself: no titles and no summaries."""
-        return tuple(request for request in self.requests if request.kind == "turn")
+        return tuple(request for request in self.requests if request.kind == TURN)
+
+    @property
+    def after_summary(self) -> tuple[Request, ...]:
+        """The requests of the conversation that follow its last compaction; none if there was none."""
+        kinds = [request.kind for request in self.requests]
+        if SUMMARY not in kinds:
+            return ()
+        last = len(kinds) - 1 - kinds[::-1].index(SUMMARY)
+        return tuple(request for request in self.requests[last + 1 :] if request.kind == TURN)
 
     @property
     def answered(self) -> bool:
@@ -44,6 +54,7 @@ class Bench:
         self.machine = machine
         self.model = model
         self.label = f"{os.path.basename(machine.root)}-{agent.name}"
+        model.watched[self.label] = os.path.join(machine.told_home, "checkpoints")
         self.program = shelf.installed(agent.program)
         self.path = shelf.path_for(agent.program)
         agent.prepare(self)

@@ -7,6 +7,7 @@ import os
 import signal
 import time
 
+_SWEEP = 20.0  # seconds that a sweep may take, on a machine that has much else to do
 _PATIENCE = 5.0  # seconds until it is no longer asked but made to
 
 
@@ -18,6 +19,16 @@ def running(home: str) -> dict[int, str]:
         if name.isdigit() and wanted in _read(f"/proc/{name}/environ").split(b"\0"):
             found[int(name)] = _read(f"/proc/{name}/cmdline").replace(b"\0", b" ").decode(errors="replace")
     return found
+
+
+def lasting(home: str, words: str) -> list[str]:
+    """Return the command lines with these words that do not end by themselves, as a background sweep does."""
+    ends = time.monotonic() + _SWEEP
+    while True:
+        lines = [line for line in running(home).values() if words in line]
+        if not lines or time.monotonic() > ends:
+            return lines
+        time.sleep(0.3)
 
 
 def end(home: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -15,6 +16,7 @@ from lab.wires import anthropic, chat, gemini, responses
 from lab.wires.base import Body, Event, compact
 
 if TYPE_CHECKING:
+    import re
     from types import ModuleType, TracebackType
 
 _WIRES: dict[str, ModuleType] = {wire.SUFFIX: wire for wire in (anthropic, chat, responses, gemini)} | {
@@ -27,9 +29,12 @@ _MODELS = ("scripted", "claude-sonnet-4-5", "gpt-5.5", "gpt-4.1", "gemini-2.5-pr
 class Request:
     """One request that reached the model."""
 
-    kind: str  # turn, summary, title, json
+    kind: str  # TURN, SUMMARY, TITLE, JSON
     body: Body
     prompt: str  # what the user said last in it
+    tools: tuple[str, ...] = ()  # the names of those that the model may call
+    results: tuple[str, ...] = ()  # what those said that it has called since the prompt
+    newest: int = 0  # when a file in the folder that is watched was last written, in ns
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -40,6 +45,10 @@ class Request:
         """Whether any text in it contains these words."""
         return any(words in text for text in self.texts)
 
+    def matches(self, pattern: re.Pattern[str]) -> bool:
+        """Whether any text in it matches a pattern somewhere."""
+        return any(pattern.search(text) for text in self.texts)
+
 
 class Model:
     """The server; a context manager. `requests[label]` are the requests below `/label/`."""
@@ -48,6 +57,7 @@ class Model:
         """Keep the requests in `folder`, one file each; those of an earlier run go."""
         shutil.rmtree(folder, ignore_errors=True)
         self.requests: dict[str, list[Request]] = {}
+        self.watched: dict[str, str] = {}  # the folder of each label at which every request takes a look
         self._folder = folder
         self._lock = threading.Lock()
         self._server = _Server(("127.0.0.1", 0), _Handler)
@@ -119,7 +129,9 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(raw)
         asked = wire.read(body, rest)
         answer = script.answer_to(asked)
-        self.server.model.keep(label, Request(answer.kind, body, asked.prompt))
+        model = self.server.model
+        newest = _newest(model.watched.get(label, ""))
+        model.keep(label, Request(answer.kind, body, asked.prompt, tuple(asked.tools), asked.results, newest))
         if body.get("stream") or rest.endswith(gemini.STREAM_SUFFIX):
             self._stream(wire.stream(answer, body))
         else:
@@ -148,6 +160,16 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name of the base class
         """Say nothing."""
+
+
+def _newest(folder: str) -> int:
+    """Return when a file below a folder was last written; 0 if there is none."""
+    paths = [os.path.join(here, name) for here, _, files in os.walk(folder) for name in files]
+    times = [0]
+    for path in paths:
+        with contextlib.suppress(OSError):  # gone meanwhile
+            times.append(os.stat(path).st_mtime_ns)
+    return max(times)
 
 
 def _line(event: Event) -> bytes:

@@ -28,20 +28,24 @@ class Shelf:
     """The programs below one folder."""
 
     def __init__(self, folder: str) -> None:
-        self._folder = folder
+        self.folder = folder
 
-    def installed(self, program: Program) -> str:
+    def installed(self, program: Program, path_to_node: str = "") -> str:
         """Install a program if it is not there, and return the path of its command.
+
+        Args:
+            program: The program.
+            path_to_node: The PATH to run it with, where it does not run at all on an older Node.
 
         Raises:
             CannotRunError: It is not there, or is not the version that was asked for.
         """
-        folder = os.path.join(self._folder, f"{program.command}-{program.version}")
+        folder = os.path.join(self.folder, f"{program.command}-{program.version}")
         path = os.path.join(folder, "node_modules", ".bin", program.command)
         if not os.path.exists(path):
-            _install(folder, f"{program.package}@{program.version}")
+            install(folder, f"{program.package}@{program.version}")
         # With a Node older than a release wants, npm takes an older release without a word.
-        said = self._version(path, folder)
+        said = self._version(path, folder, path_to_node or os.environ.get("PATH", os.defpath))
         if program.version not in re.split(r"[^\w.-]+|\.(?=\s|$)", said):
             raise CannotRunError(
                 f"{program.command} says it is {said.strip()[:80]!r} and not {program.version}; remove "
@@ -57,10 +61,10 @@ class Shelf:
         node = self.installed(Program("node", _NODE, "node"))
         return os.pathsep.join((os.path.dirname(node), path))
 
-    def _version(self, path: str, folder: str) -> str:
+    def _version(self, path: str, folder: str, path_to_node: str) -> str:
         home = os.path.join(folder, "home")
         os.makedirs(home, exist_ok=True)
-        environ = {"PATH": os.environ.get("PATH", os.defpath), "HOME": home}
+        environ = {"PATH": path_to_node, "HOME": home}
         done = subprocess.run(
             [path, "--version"], env=environ, cwd=home, stdin=subprocess.DEVNULL, capture_output=True,
             text=True, timeout=120, check=False,
@@ -68,7 +72,12 @@ class Shelf:
         return done.stdout.replace("v", " ") if path.endswith("node") else done.stdout
 
 
-def _install(folder: str, wanted: str) -> None:
+def install(folder: str, wanted: str) -> None:
+    """Install a package below a folder.
+
+    Raises:
+        CannotRunError: npm is not there, or cannot.
+    """
     npm = shutil.which("npm")
     if npm is None:
         raise CannotRunError("npm is not on the PATH; install Node.js 20 or newer.")

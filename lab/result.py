@@ -9,11 +9,16 @@ if TYPE_CHECKING:
     from typing import Any
 
 FILES, START, PROMPT, COMPACTION, UNINSTALL = "files", "start", "prompt", "compaction", "uninstall"
+LISTED, CALLED, WRITTEN, OFFERED = "listed", "called", "written", "offered"
 COLUMNS = {
     FILES: "session files read",
     START: "brief at start",
     PROMPT: "brief at prompt",
     COMPACTION: "survives compaction",
+    LISTED: "MCP listed",
+    CALLED: "tool call works",
+    WRITTEN: "checkpoint before compaction",
+    OFFERED: "checkpoint offered at the next start",
     UNINSTALL: "uninstall clean",
 }
 

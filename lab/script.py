@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from lab.wires.base import CUSTOM, Answer, Asked, compact
+from lab import asking
+from lab.wires.base import CUSTOM, JSON, TITLE, Answer, Asked, compact
+from lab.wires.base import SUMMARY as SUMMARISED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
 LIST_FILES = "List the files"  # a prompt with these words makes the model run `ls`
 FULL_CONTEXT = "Read the whole archive"  # and these make it say meanwhile that its context is nearly full
 FULL_TOKENS = 970_000
+LEFT_OPEN = "The archive is read.\n\nNext steps:\n- Move the old notes into the new folder."
 
 _LISTED = "The user asked for the files of the project and they were listed."
 SUMMARY = (
@@ -36,16 +39,22 @@ def answer_to(asked: Asked) -> Answer:
     prompt = asked.prompt
     wanted = _SUMMARISING.search(asked.last) or (not asked.tools and _SUMMARISING.search(asked.system))
     if wanted and _LISTED not in asked.last:  # an agent may say again how it asked
-        return Answer(SUMMARY, kind="summary")
+        return Answer(SUMMARY, kind=SUMMARISED)
     if asked.schema is not None:
-        return Answer(compact(_instance(asked.schema)), kind="json")
+        return Answer(compact(_instance(asked.schema)), kind=JSON)
     if not asked.tools:
-        return Answer("Files of the project", kind="title")
+        return Answer("Files of the project", kind=TITLE)
     full = FULL_CONTEXT in prompt
     call = _shell("ls", asked.tools) if full or LIST_FILES in prompt else None
     if call is not None and asked.rounds == 0:
-        return Answer("I look.", calls=(call,), tokens=FULL_TOKENS if full else Answer.tokens)
-    return Answer("All right, that is done.")
+        return Answer(
+            "Let me look at the files first.", calls=(call,), tokens=FULL_TOKENS if full else Answer.tokens
+        )
+    asked_for = asking.next_call(asked) if asking.ASK in prompt else None
+    if asked_for is not None:
+        return Answer("I ask.", calls=(asked_for,))
+    compacted = any(_LISTED in text for _, text in asked.said)
+    return Answer(LEFT_OPEN if full or compacted else "All right, that is done.")
 
 
 def _shell(command: str, tools: Mapping[str, Any]) -> tuple[str, Any] | None:

@@ -5,9 +5,23 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from lab import footprint, leftovers, script
+from lab import asking, footprint, handover, leftovers, script
 from lab.briefs import BUDGET, briefs, holding, own_words, tokens
-from lab.result import COMPACTION, FILES, PROMPT, START, UNINSTALL, Finding, Row
+from lab.result import (
+    CALLED,
+    COLUMNS,
+    COMPACTION,
+    FILES,
+    LISTED,
+    OFFERED,
+    PROMPT,
+    START,
+    UNINSTALL,
+    WRITTEN,
+    Finding,
+    Row,
+)
+from lab.wires.base import SUMMARY
 
 if TYPE_CHECKING:
     from lab.bench import Bench, Exchange
@@ -19,6 +33,7 @@ FACT_WORDS = "semicolons"
 QUESTION = "How does the invoice export separate its columns?"
 INSTRUCTIONS = "What told remembers"  # the heading of the paragraph that told writes
 OTHER = f"{script.LIST_FILES} of this folder."
+ASKED = f"{asking.ASK}."
 LONG = f"{script.FULL_CONTEXT} of old notes."
 
 
@@ -41,7 +56,8 @@ def tell(bench: Bench) -> Row:
     row.findings[START] = _refused(bench, START) or _at_start(second, row)
     row.also["learned by the next session"] = _refused(bench, START) or _learned(second)
     row.findings[PROMPT] = _refused(bench, PROMPT) or _at_prompt(second, third)
-    row.findings[COMPACTION] = _refused(bench, COMPACTION) or _compacted(bench)
+    _compact(bench, row)
+    _ask(bench, row)
     row.also["budget"] = _within_budget(bench, row)
     row.findings[FILES] = _files(bench)
     row.also["not captured again"] = _not_again(bench)
@@ -50,7 +66,7 @@ def tell(bench: Bench) -> Row:
     row.findings[UNINSTALL] = _uninstalled(bench, before, installed, used)
     leftovers.end(bench.machine.home)
     row.figures["seconds"] = round(time.monotonic() - began, 1)
-    row.findings = {name: row.findings[name] for name in (FILES, START, PROMPT, COMPACTION, UNINSTALL)}
+    row.findings = {name: row.findings[name] for name in COLUMNS}
     return row
 
 
@@ -105,22 +121,38 @@ def _at_prompt(second: Exchange, third: Exchange) -> Finding:
     return Finding(not unasked, "it was there unasked" if unasked else "")
 
 
-def _compacted(bench: Bench) -> Finding:
-    """Fill the context until the agent compacts by itself; the next request must hold the correction."""
+def _compact(bench: Bench, row: Row) -> None:
+    """Fill the context until the agent compacts by itself."""
+    refused = _refused(bench, COMPACTION)
+    if refused is not None:
+        row.findings |= {COMPACTION: refused, WRITTEN: _refused(bench, WRITTEN) or refused}
+        return
     done = bench.resume(LONG)
-    kinds = [request.kind for request in done.requests]
-    if "summary" not in kinds:
+    row.findings[WRITTEN] = _refused(bench, WRITTEN) or handover.written(done)
+    row.findings[COMPACTION] = _compacted(bench, done)
+
+
+def _compacted(bench: Bench, done: Exchange) -> Finding:
+    """Tell whether the request after a compaction holds the correction."""
+    if all(request.kind != SUMMARY for request in done.requests):
         return Finding(
             False, f"it did not compact ({done.said.err.strip()[-80:] or 'no summary was asked for'})"
         )
-    last = len(kinds) - 1 - kinds[::-1].index("summary")
-    after = [request for request in done.requests[last + 1 :] if request.kind == "turn"]
-    if holding(after[:1], CORRECTED):
+    if holding(done.after_summary[:1], CORRECTED):
         return Finding(True)
     again = bench.resume(OTHER)
     if holding(again.turns[:1], CORRECTED):
         return Finding(True, "once it is resumed")
     return Finding(False, "the correction is gone after it")
+
+
+def _ask(bench: Bench, row: Row) -> None:
+    """Start a session that is offered the last one's checkpoint, and let the model ask told in it."""
+    known = handover.own(bench)
+    done = bench.begin(ASKED)
+    row.findings[OFFERED] = _refused(bench, OFFERED) or handover.offered(known, done)
+    row.findings[LISTED] = _refused(bench, LISTED) or asking.listed(done.turns)
+    row.findings[CALLED] = _refused(bench, CALLED) or asking.answered(done.turns, FACT_WORDS)
 
 
 def _within_budget(bench: Bench, row: Row) -> Finding:
@@ -146,7 +178,7 @@ def _not_again(bench: Bench) -> Finding:
 
 
 def _no_process(bench: Bench) -> Finding:
-    lines = [line for line in leftovers.running(bench.machine.home).values() if "told" in line]
+    lines = leftovers.lasting(bench.machine.home, "told")
     return Finding(not lines, ", ".join(line[:80] for line in lines))
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lab.agents.base import RealAgent, Words
 from lab.npm import Program
-from lab.result import COMPACTION, PROMPT, START
+from lab.result import COMPACTION, OFFERED, PROMPT, START
 
 if TYPE_CHECKING:
     from lab.bench import Bench
@@ -37,5 +37,6 @@ AGENT = RealAgent(
         START: "no: it hands hooks' words on at tool calls only",
         PROMPT: "no: it has no working prompt hook",
         COMPACTION: "not tried",
+        OFFERED: "no: it hands hooks' words on at tool calls only",
     },
 )  # fmt: skip

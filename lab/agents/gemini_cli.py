@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lab.agents.base import RealAgent, Words
 from lab.npm import Program
+from lab.result import WRITTEN
 
 if TYPE_CHECKING:
     from lab.bench import Bench
@@ -42,4 +43,5 @@ def _resume(prompt: str) -> Words:
 AGENT = RealAgent(
     "gemini-cli", "Gemini CLI", Program("@google/gemini-cli", "0.61.0", "gemini"),
     _prepare, _variables, _begin, _resume,
+    refuses={WRITTEN: "no: its hook runs before every turn of the model"},
 )  # fmt: skip

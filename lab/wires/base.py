@@ -13,6 +13,7 @@ Body = dict[str, Any]
 Event = tuple[str, Mapping[str, Any] | str]  # its name, where the language has names, and its data
 
 USER, ASSISTANT, CALL, RESULT = "user", "assistant", "call", "result"
+TURN, SUMMARY, TITLE, JSON = "turn", "summary", "title", "json"  # what a request is
 CUSTOM = "custom"  # the schema of a tool that takes plain text
 
 # Agents put what is not the user's between tags; a prompt itself is at most put into one of these.
@@ -46,6 +47,19 @@ class Asked:
         after = [who for who, _ in self.said[self._last()[0] + 1 :] if who in {CALL, RESULT}]
         return sum(1 for at, who in enumerate(after) if who == CALL and (at == 0 or after[at - 1] != CALL))
 
+    @property
+    def called(self) -> tuple[str, ...]:
+        """The tools that the model has called since then."""
+        return self._since(CALL)
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """What these said."""
+        return self._since(RESULT)
+
+    def _since(self, wanted: str) -> tuple[str, ...]:
+        return tuple(text for who, text in self.said[self._last()[0] + 1 :] if who == wanted)
+
     def _last(self) -> tuple[int, str]:
         for at in range(len(self.said) - 1, -1, -1):
             who, text = self.said[at]
@@ -63,7 +77,7 @@ class Answer:
     calls: Sequence[tuple[str, Any]] = ()  # the tool and its arguments
     tokens: int = 1200  # how full it says the context is
     spent: int = 40
-    kind: str = "turn"
+    kind: str = TURN
     ids: Sequence[str] = field(default_factory=lambda: [fresh("call_") for _ in range(4)])
 
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SUFFIX = "/responses"
+SEARCH = "tool_search"  # a tool of the language itself: the agent looks for tools and offers them
+_MORE = ("additional_tools", f"{SEARCH}_output")
 
 
 def read(body: Body, path: str) -> Asked:
@@ -35,9 +37,9 @@ def read(body: Body, path: str) -> Asked:
     for item in items if isinstance(items, list) else [{"role": "user", "content": items}]:
         kind, role = str(item.get("type", "message")), item.get("role")
         if kind.endswith("_output"):
-            said.append((RESULT, compact(item.get("output"))))
+            said.append((RESULT, compact(item.get("output") or item.get("tools"))))
         elif kind.endswith("_call"):
-            said.append((CALL, str(item.get("name", kind))))
+            said.append((CALL, _called(item, kind)))
         elif kind == "message" and role in {"system", "developer"}:
             system.append(text_of(item.get("content")))
         elif kind == "message":
@@ -46,18 +48,23 @@ def read(body: Body, path: str) -> Asked:
     return Asked(said, "\n".join(system), _tools(body), wanted.get("schema"))
 
 
+def _called(item: Body, kind: str) -> str:
+    space = f"{item['namespace']}::" if item.get("namespace") else ""
+    return space + str(item.get("name", kind.removesuffix("_call")))
+
+
 def _tools(body: Body) -> dict[str, Any]:
     """Return the schema of each tool; one in a namespace is called `namespace::name`."""
     found: dict[str, Any] = {}
     items = body.get("input")
-    more = (
-        [item for item in items if item.get("type") == "additional_tools"] if isinstance(items, list) else []
-    )
+    more = [item for item in items if item.get("type") in _MORE] if isinstance(items, list) else []
     for tool in [*(body.get("tools") or []), *(tool for item in more for tool in item.get("tools") or [])]:
         inside = tool.get("tools") or [] if tool.get("type") == "namespace" else [tool]
         prefix = f"{tool['name']}::" if tool.get("type") == "namespace" else ""
         for one in inside:
-            if "name" in one:
+            if one.get("type") == SEARCH:
+                found[SEARCH] = one.get("parameters")
+            elif "name" in one:
                 found[prefix + one["name"]] = CUSTOM if one.get("type") == "custom" else one.get("parameters")
     return found
 
@@ -71,7 +78,10 @@ def whole(answer: Answer, body: Body) -> Body:
     for (name, arguments), number in zip(answer.calls, answer.ids, strict=False):
         space, _, plain = name.rpartition("::")
         named = {"name": plain, "call_id": number} | ({"namespace": space} if space else {})
-        if isinstance(arguments, str):
+        if name == SEARCH:
+            call = {"call_id": number, "execution": "client", "arguments": arguments}
+            items.append(_item(f"{SEARCH}_call", "tsc_", **call))
+        elif isinstance(arguments, str):
             items.append(_item("custom_tool_call", "ctc_", input=arguments, **named))
         else:
             items.append(_item("function_call", "fc_", arguments=compact(arguments), **named))

@@ -1,0 +1,75 @@
+"""The calls that every client makes: each tool properly, with nothing, wrong types and a megabyte."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lab.clients.talk import WORD, Call
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lab.clients.past import Past
+
+MEGABYTE = ("the quick brown fox " * 52_429)[: 1 << 20]
+_WRONG: dict[str, Any] = {
+    "string": {"not": ["a text"]}, "integer": "many", "boolean": "perhaps", "array": 7,
+}  # fmt: skip
+
+
+GOOD = Call("search", {"query": WORD})  # has to work at any time
+NAMES = (
+    "search", "timeline", "get", "remember", "correct", "forget", "checkpoint", "sessions", "files", "wonder",
+    "reason", "feedback",
+)  # fmt: skip
+
+
+def proper(past: Past) -> list[Call]:
+    """Return one call of each tool as an agent should make it."""
+    return [
+        GOOD,
+        Call("timeline", {"around": past.session}),
+        Call("get", {"id": past.kept}),
+        Call("remember", {"text": "The invoice export runs at night.", "kind": "fact"}),
+        Call("correct", {"id": past.outdated, "text": "The shop closes at nine."}),
+        Call("forget", {"id": past.unwanted}),
+        Call("checkpoint", {"goal": "Move the export to CSV", "done": ["read it"], "pending": ["write it"]}),
+        Call("sessions", {"limit": 5}),
+        Call("files", {}),
+        Call("wonder", {"topic": WORD}),
+        Call("reason", {"question": "Should the export write commas?"}),
+        Call("feedback", {"id": past.kept, "useful": True}),
+    ]
+
+
+def with_nothing(tools: Mapping[str, Any]) -> list[Call]:
+    """Return a call of each tool without arguments."""
+    return [Call(name, None) for name in tools]
+
+
+def with_wrong_types(tools: Mapping[str, Any]) -> list[Call]:
+    """Return a call of each tool in which nothing has the type that it should have."""
+    return [
+        Call(name, {key: _WRONG[one.get("type", "string")] for key, one in _properties(schema).items()})
+        for name, schema in tools.items()
+    ]
+
+
+def with_a_megabyte(tools: Mapping[str, Any], past: Past) -> list[Call]:
+    """Return a call of each tool with a megabyte of text where it takes text first."""
+    usual = {call.tool: dict(call.arguments or {}) for call in proper(past)}
+    return [
+        Call(name, usual.get(name, {}) | {_first_text(schema): MEGABYTE}) for name, schema in tools.items()
+    ]
+
+
+def _first_text(schema: Mapping[str, Any]) -> str:
+    """Return the text that it needs, or the first that it takes."""
+    properties = _properties(schema)
+    texts = [key for key, one in properties.items() if one.get("type") == "string"]
+    return next((key for key in schema.get("required") or () if key in texts), texts[0])
+
+
+def _properties(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = schema.get("properties") or {}
+    return found
