@@ -114,3 +114,18 @@ def test_it_belongs_to_the_project_that_the_session_worked_in(
     monkeypatch.chdir(machine.folder("elsewhere"))
     made = machine.told("checkpoint", "OAuth", "--session", session, "--json").json
     assert read(made["path"]).project == "github.com/acme/api"
+
+
+def test_what_was_done_in_the_home_is_not_of_all_that_lies_below_it(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.claude(("Sort the photos by year", "I sorted them."), cwd=str(machine.home))
+    assert machine.told("index").code == 0
+    assert machine.told("checkpoint", "The home itself").code == 0
+    assert "The home itself" in machine.told("checkpoints").out
+
+    below = machine.folder("bills")
+    monkeypatch.chdir(below)
+    assert machine.told("brief").out == ""
+    assert machine.told("checkpoint", "Pay the bills", "--json").json["path"].count("bills") == 2
+    assert "Pay the bills" in machine.told("brief").out

@@ -94,12 +94,13 @@ def test_json_of_a_turn_names_its_session(shop: Machine) -> None:
 
 def test_a_turn_that_is_not_there_says_how_to_find_those_that_are(shop: Machine) -> None:
     session = shop.ids()[0]
-    for number in ("9", "x", "-1"):
-        answer = shop.told("show", f"{session}.{number}")
-        assert (answer.code, answer.out) == (1, "")
-        assert answer.err == (
-            f"told: {session} has no turn '{number}'. `told show {session} --turns` lists them.\n"
-        )
+    for number in ("9", "x", "-1", "9" * 20):
+        for words in (("show",), ("timeline", "--around")):
+            answer = shop.told(*words, f"{session}.{number}")
+            assert (answer.code, answer.out) == (1, "")
+            assert answer.err == (
+                f"told: {session} has no turn '{number}'. `told show {session} --turns` lists them.\n"
+            )
 
 
 def test_a_session_of_another_year_has_its_year(machine: Machine) -> None:

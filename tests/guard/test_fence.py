@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import told
-from told.guard.fence import Fence, strip_fenced
+from told.guard.fence import CLOSING, OPENING, Fence, enclosed, strip_fenced
 
 KEY = bytes(range(32))
 TAG = re.compile(r"</?(agent|tool|user|team[^>]*) [a-z2-7]{5}>", re.IGNORECASE)
@@ -120,3 +120,21 @@ def test_importing_it_does_not_load_slow_modules() -> None:
     )
     assert "told.guard.text" in output.split()
     assert not {"re", "json", "typing", "dataclasses", "hashlib", "pathlib"} & set(output.split())
+
+
+_OWN = [OPENING, CLOSING, "</TOLD>", "</told >", "&lt;told&gt;", "&lt;/told&gt;", "told", "<", "é", "İ", "\n"]
+
+
+@given(st.one_of(hostile, st.lists(st.sampled_from(_OWN), max_size=20).map("".join)))
+def test_nothing_within_what_told_says_ends_it(text: str) -> None:
+    shown = enclosed(text)
+
+    assert shown.startswith(f"{OPENING}\n")
+    assert shown.endswith(f"\n{CLOSING}")
+    inner = shown[len(OPENING) : -len(CLOSING)].lower()
+    assert not any(tag in inner for tag in ("<told", "</told", "&lt;told", "&lt;/told"))
+    assert strip_fenced(f"before {shown} after") == "before  after"
+
+
+def test_what_told_says_is_left_as_it_is_otherwise() -> None:
+    assert enclosed("I told you: 1 < 2, <b>, café") == f"{OPENING}\nI told you: 1 < 2, <b>, café\n{CLOSING}"

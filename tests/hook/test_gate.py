@@ -154,7 +154,9 @@ def test_after_three_denials_it_stays_open_until_there_is_a_checkpoint(desk: Des
 def test_while_it_is_open_the_reminder_goes_on(desk: Desk) -> None:
     _asking(desk)
     _denied(desk, 5)
-    assert [bool(said_to_model(run(desk))) for _ in range(6)] == [True, False] * 3
+    said = [said_to_model(run(desk)) for _ in range(6)]
+    assert [bool(one) for one in said] == [False, True] * 3
+    assert said[1].startswith("told: 4 tool calls")  # those that were denied were none
 
 
 def test_a_checkpoint_lets_the_next_calls_pass(desk: Desk) -> None:

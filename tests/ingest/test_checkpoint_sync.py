@@ -113,7 +113,7 @@ def test_a_hand_edit_is_taken_in_and_a_deleted_file_goes(desk: Desk) -> None:
 
 
 def test_the_agents_transcript_fills_the_session_that_a_checkpoint_made(desk: Desk) -> None:
-    desk.put(ONE)
+    desk.put(replaced(ONE, project="", folder=""))
     desk.sync()
     before = desk.sessions()[0][2]
     desk.box.claude("first").turn("Which port does the gateway use?", "It listens on 8443.").write()
@@ -121,7 +121,7 @@ def test_the_agents_transcript_fills_the_session_that_a_checkpoint_made(desk: De
     assert desk.sessions() == [("claude-code", "first", before, 1)]
     shown = desk.box.told("show", before, "--json").json
     assert [one["id"] for one in shown["checkpoints"]] == [ONE.id]
-    desk.put(replaced(ONE, id="cbbbbbbbbb", session=before, agent=""))
+    desk.put(replaced(ONE, id="cbbbbbbbbb", session=before, agent="", project="", folder=""))
     desk.sync()
     assert {row.session for row in desk.rows()} == {before}
 

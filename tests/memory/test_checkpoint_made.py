@@ -142,6 +142,8 @@ def test_commits_and_repairs_are_done() -> None:
         ),
         (f"{_DONE} Still failing: `test_refresh`.", ["Still failing: `test_refresh`."]),
         (f"{_DONE} Die Doku fehlt noch.", ["Die Doku fehlt noch."]),
+        (f"{_DONE} The videos aren't sorted yet.", ["The videos aren't sorted yet."]),
+        (f"{_DONE} The rest has not been merged yet.", ["The rest has not been merged yet."]),
         (f"{_DONE} Nothing remains to be done.", []),
         (f"{_DONE} All remaining tests pass.", []),
         (f"{_DONE} If you need to be notified, tell me.", []),
@@ -290,3 +292,38 @@ def test_it_is_the_same_every_time() -> None:
     talk = _Told((_ASKED, f"{_DONE} Not yet tested. Which size?", ["[edit] x", "[Bash] make test"]))
 
     assert talk.made() == talk.made()
+
+
+@pytest.mark.parametrize(
+    ("answer", "steps", "done"),
+    [
+        ("Refunds take the same key as orders.", ["[Edit] a.py"], ("Refunds take the same key as orders.",)),
+        (
+            "Refunds take the same key as orders. The docs are not updated yet.",
+            ["[Edit] a.py"],
+            ("Refunds take the same key as orders.",),
+        ),
+        ("Let me look at it.\n\nRefunds take the key.", ["[Edit] a.py"], ("Refunds take the key.",)),
+        ("Refunds take the same key as orders.", ["[Read] a.py", "[Bash] pytest -q"], ()),
+        ("The file cannot be read here.", ["[Edit] a.py", "(failed)"], ()),
+        ("Sure, happy to help! Shall I go on with the docs?", ["[Edit] a.py"], ()),
+    ],
+)
+def test_after_a_change_the_answer_says_what_was_done_in_whatever_words(
+    answer: str, steps: list[str], done: tuple[str, ...]
+) -> None:
+    note = _Told((_ASKED, answer, steps), touched=[("a.py", "edit", 0)]).made()
+
+    assert note is not None
+    assert note.done == done
+
+
+def test_a_goal_that_is_a_question_stays_one() -> None:
+    talk = _Told(
+        ("Why do the totals differ by one cent?", "Each line is rounded.", ["[read] a.py"]),
+        ("Round once per invoice then", _DONE, ["[edit] a.py"]),
+    )
+    note = talk.made()
+
+    assert note is not None
+    assert note.goal == "Why do the totals differ by one cent? Later: Round once per invoice then"

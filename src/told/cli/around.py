@@ -5,7 +5,7 @@ from __future__ import annotations
 from told.agents.labels import label
 from told.cli.output import count, cut, is_plain, iso, to_json, when
 from told.cli.sessions import about, summary, summary_trust, unread
-from told.errors import NotFoundError, UsageError
+from told.errors import UsageError
 from told.record import record, replaced
 from told.store.memory_records import PROJECT, USER
 from told.store.nearby import Moment, Nearby
@@ -137,11 +137,9 @@ def _centre(context: Context, given: str) -> _Centre:
 
 
 def _of_turn(context: Context, session: SessionRow, number: str) -> _Centre:
-    turn = context.reading.turn(session.id, int(number)) if number.isascii() and number.isdigit() else None
-    if turn is None:
-        raise NotFoundError(
-            f"{session.public} has no turn {number!r}. `told show {session.public} --turns` lists them."
-        )
+    from told.cli.showing import turn_numbered
+
+    turn = turn_numbered(context, session, number)
     name = f"{session.public}.{turn.n}"
     project = Nearby(context.connection).project_of(session.id)
     return _Centre(

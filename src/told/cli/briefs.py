@@ -40,12 +40,15 @@ def brief(context: Context, arguments: Arguments) -> int:
                 budget=budget, session=session, since=context.now + 1 if arguments.flag("again") else 0,
             )  # fmt: skip
         else:
+            from told.ingest.checkpoint_rows import cleaned
             from told.memory._brief_start import start_brief
 
+            home = context.settings.home
             wanted = Filter(project.id if project else 0, helpers=False)
             made = start_brief(
                 desk.memories, context.reading, wanted, desk.scopes, context.fence,
                 now=context.now, budget=budget,
+                clean_one=lambda one: cleaned(one, home, context.redactor().redact),
             )  # fmt: skip
         if session and made.memories:
             desk.pen.note("show", "", **shown_payload(made, session))

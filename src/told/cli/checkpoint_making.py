@@ -117,9 +117,10 @@ def _place(context: Context, row: SessionRow | None) -> _Place:
     """Return the project that a session worked in, else that of the current folder; the home is none."""
     own = row.cwd if row and not context.is_named else ""
     folder = own or context.cwd
-    if not folder or os.path.realpath(folder) in (os.path.realpath(context.environ.get("HOME") or "/"), "/"):
-        return _Place(name=_NO_PROJECT)
+    home = os.path.realpath(context.environ.get("HOME") or "/")
     known = project_at(context.projects(), folder) if own else context.project()
+    if known is None and (not folder or os.path.realpath(folder) in (home, "/")):
+        return _Place(name=_NO_PROJECT)
     if known is not None:
         return _Place(known.key, known.name, git_root(folder) or known.root, context.hide(folder))
     found = identify(folder, ask_git=bool(git_root(folder)))

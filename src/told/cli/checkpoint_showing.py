@@ -5,7 +5,7 @@ from __future__ import annotations
 from told.cli.checkpoints import checkpoint_facts, checkpoint_head
 from told.cli.output import cut, fitted, to_json
 from told.ingest.checkpoint_reading import NotTextError, read_file
-from told.ingest.checkpoint_rows import redacted
+from told.ingest.checkpoint_rows import cleaned
 from told.ingest.checkpoint_text import text_of
 from told.model import Handover
 
@@ -31,8 +31,8 @@ def handover_in(context: Context, note: CheckpointRow) -> Handover:
     """Return a checkpoint as its file has it now; one without a file as it is known."""
     if note.path:
         try:
-            # What somebody wrote into the file by hand may hold a secret.
-            return redacted(read_file(note.path), context.redactor().redact)
+            # What somebody wrote into the file by hand may hold a secret, or what was forgotten.
+            return cleaned(read_file(note.path), context.settings.home, context.redactor().redact)
         except NotTextError:
             pass  # it is gone, or no text any more: what it said last is known
     texts = {part: getattr(note, part) for part, _ in _PARTS}

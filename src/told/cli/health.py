@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _WEEK_MS = 7 * 86_400_000
 _MEND = "Mend or delete the file."
+_NAMED = 3  # files that cannot be read
 
 
 def health(context: Context, arguments: Arguments) -> int:
@@ -92,8 +93,12 @@ def health(context: Context, arguments: Arguments) -> int:
         context.print(f"\n{sentence}")
     for place in noted:
         context.print(f"\n{place['root']}: {place['says']}")
-    for row in unread:
+    for row in unread[:_NAMED]:
         context.print(f"\nThe checkpoint {row['file']} cannot be read: {row['reason']}. {_MEND}")
+    if len(unread) > _NAMED:
+        context.print(
+            f"\n{len(unread) - _NAMED} more checkpoints cannot be read: `told health --json` names them."
+        )
     context.print()
     _print_agents(context, [row for row in agents if row["found"]])
     if problems:

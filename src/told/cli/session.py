@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 # What a query may spend on reading new data before it answers.
 _CATCH_UP_SECONDS = 0.1
+_TAKING_SECONDS = 1.0  # files of checkpoints, which are few
 _CATCH_UP_WAIT_MS = 50
 _SWEEP_EVERY_MS = 60_000
 
@@ -99,7 +100,10 @@ class Session:
 
         context.connection.set_busy_timeout(_CATCH_UP_WAIT_MS)
         try:
-            sync(context.connection, self._settings.home, context.redactor().redact, folder=folder)
+            sync(
+                context.connection, self._settings.home, context.redactor().redact, folder=folder,
+                seconds=_TAKING_SECONDS,
+            )  # fmt: skip
         except (BusyError, apsw.BusyError, apsw.ReadOnlyError, apsw.FullError, apsw.IOError):
             return
         finally:

@@ -21,6 +21,7 @@ _SHOW_BYTES = 1900
 _CANDIDATES = 8
 _SHORT_TURNS = 3
 _SHORT_FILES = 6
+_DIGITS = 9  # of a number of a turn
 _LOST = "(What was said in it is gone: its agent deleted the file, and there was no room for a copy.)"
 
 
@@ -156,12 +157,24 @@ def _print_all_turns(context: Context, session: SessionRow, *, whole: bool) -> N
             context.print(context.fence.block(turn.answered))
 
 
-def _show_turn(context: Context, session: SessionRow, number: str, arguments: Arguments) -> int:
-    turn = context.reading.turn(session.id, int(number)) if number.isascii() and number.isdigit() else None
+def turn_numbered(context: Context, session: SessionRow, number: str) -> TurnRow:
+    """Return a turn of a session by its number, as somebody wrote it.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    is_number = number.isascii() and number.isdigit() and len(number) <= _DIGITS
+    turn = context.reading.turn(session.id, int(number)) if is_number else None
     if turn is None:
         raise NotFoundError(
-            f"{session.public} has no turn {number!r}. `told show {session.public} --turns` lists them."
+            f"{session.public} has no turn {cut(number, 20)!r}."
+            f" `told show {session.public} --turns` lists them."
         )
+    return turn
+
+
+def _show_turn(context: Context, session: SessionRow, number: str, arguments: Arguments) -> int:
+    turn = turn_numbered(context, session, number)
     context.rows = 1
     if arguments.flag("json"):
         context.print(to_json(_turn_json(context, session, turn, whole=True) | {"session": session.public}))

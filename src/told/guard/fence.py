@@ -14,6 +14,8 @@ _NAME_LENGTH = 60
 _HARMLESS_BRACKET = "\u2039"
 # Around all that told hands to an agent, so that it is known again wherever the agent keeps it.
 OPENING, CLOSING = "<told>", "</told>"
+# What may be taken for these, and the bracket that makes it so.
+_LOOK_ALIKES = {b"<told": b"<", b"</told": b"<", b"&lt;told": b"&lt;", b"&lt;/told": b"&lt;"}
 _ESCAPED_OPENING, _ESCAPED_CLOSING = "&lt;told&gt;", "&lt;/told&gt;"  # as some agents keep it
 
 
@@ -48,6 +50,17 @@ class Fence:
         salt = attempt.to_bytes(8, "little")
         number = int.from_bytes(blake2s(body.encode(), key=self._key, salt=salt, digest_size=4).digest())
         return "".join(_LETTERS[number >> shift & 31] for shift in range(0, 5 * _MARK, 5))
+
+
+def enclosed(text: str) -> str:
+    """Return what told says between its own tags; what looks like one of them within it ends nothing."""
+    data = text.encode("utf-8", "replace")
+    for tag, bracket in _LOOK_ALIKES.items():
+        at = data.lower().rfind(tag)  # bytes: only plain letters change, and each stays in its place
+        while at >= 0:
+            data = data[:at] + _HARMLESS_BRACKET.encode() + data[at + len(bracket) :]
+            at = data.lower().rfind(tag, 0, at)
+    return f"{OPENING}\n{data.decode()}\n{CLOSING}"
 
 
 def without(text: str, opening: str = OPENING, closing: str = CLOSING) -> str:

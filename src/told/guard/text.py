@@ -30,6 +30,8 @@ _UNSEEN = (
 _SHOWN_AS = dict.fromkeys(map(chr, _UNSEEN), "")
 _SHOWN_AS |= dict.fromkeys("\r\u2028\u2029", "\n")
 del _SHOWN_AS["\n"], _SHOWN_AS["\t"]
+# Question marks and the like, also those of Chinese and Japanese.
+_ENDS = (".", "!", "?", ":", "…", "\u3002", "\uff01", "\uff1f")
 _PLAIN_ASCII = bytes((9, 10, *range(0x20, 0x7F)))
 
 
@@ -65,6 +67,11 @@ def one_line(text: str, width: int) -> str:
     space = cut.rfind(" ")
     # A word that fills more than half of the line is cut itself: better half a path than none.
     return (cut[:space] if space > width // 2 else cut[: width - 1]).rstrip() + "…"
+
+
+def as_sentence(text: str) -> str:
+    """Return the text with a full stop, unless it ends as a sentence does, or was cut."""
+    return text if text.endswith(_ENDS) else f"{text}."
 
 
 def without_placeholders(text: str) -> str:

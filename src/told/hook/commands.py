@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from told.errors import NotFoundError, ToldError, UsageError
-from told.guard.fence import CLOSING, OPENING, Fence
+from told.guard.fence import Fence, enclosed
 from told.guard.redact import Redactor
 from told.guard.text import one_line
 from told.hook.places import here
@@ -39,7 +39,7 @@ def carried_out(moment: Moment) -> str:
         done = _Command(moment).do(name, given)
     except ToldError as error:
         done = f"/mem:{name} was not carried out: {error}"
-    return f"{OPENING}\n{done}\nTell the user so in one line; there is nothing else to do.\n{CLOSING}"
+    return enclosed(f"{done}\nTell the user so in one line; there is nothing else to do.")
 
 
 class _Command:

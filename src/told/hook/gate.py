@@ -41,7 +41,8 @@ def at_gate(moment: Moment) -> dict[str, Any]:
         if _could_be_written(moment.home) and 0 < deny(moment.home, call.agent, session) <= _MOST:
             return verdict(call, "deny", _asked(now.calls - now.denials - 1))
         return {}
-    return context(call, _reminder(now.calls)) if now.calls and not now.calls % after else {}
+    made = now.calls - now.denials
+    return context(call, _reminder(made)) if made > 0 and not made % after else {}
 
 
 def is_work(call: Call) -> bool:

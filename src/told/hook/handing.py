@@ -12,11 +12,11 @@ from told.ingest.checkpoint_places import folder_of
 from told.ingest.checkpoint_reading import NotTextError, read_file
 from told.ingest.checkpoint_sync import sync
 from told.ingest.checkpoint_text import id_in_name
-from told.ingest.identity import project_at
+from told.ingest.identity import git_root, project_at
 from told.ingest.whole import Whole
 from told.memory._checkpoint_renew import renew
 from told.memory._checkpoint_words import OFFERED
-from told.memory.checkpoint import keep
+from told.memory.checkpoint import AT_ONCE, keep
 from told.memory.checkpoint_made import last_worked, made_from
 from told.model import CLOSED, OPEN, TOOL
 from told.record import replaced
@@ -75,9 +75,10 @@ class _Handing:
         if session.kind:
             return ""
         project = project_at(Projects(self._db, moment.hide), session.cwd) if session.cwd else None
-        root = project.root if project else ""
+        root = _tree(session, project)
         others = self._by_others(session, known)
-        if not in_project(moment.settings, root).learn or self._is_said(session, others):
+        own = in_project(moment.settings, project.root if project else "")
+        if not own.learn or self._is_said(session, others):
             return ""
         made = self._made(session, project, under_way=under_way)
         if made is None:
@@ -110,7 +111,7 @@ class _Handing:
     ) -> str:
         """Return the file that told itself wrote for a session; empty if somebody changed it since."""
         path = self.path_of(session, known.id)
-        if not path and sync(self._db, self._moment.home, redact, folder=folder):
+        if not path and sync(self._db, self._moment.home, redact, folder=folder, most=AT_ONCE):
             path = self.path_of(session, known.id)
         return path if path and digest_of(path) == known.digest else ""
 
@@ -131,7 +132,7 @@ class _Handing:
 
     def _made(self, session: SessionRow, project: Project | None, *, under_way: bool) -> Handover | None:
         moment = self._moment
-        root = project.root if project else ""
+        root = _tree(session, project)
 
         def changed() -> tuple[str, ...]:
             if not root or time.monotonic() > moment.began + _ASKING_GIT:
@@ -144,6 +145,11 @@ class _Handing:
             self._reading, self._memories, session, moment.now, project=project.key if project else "",
             root=root, under_way=under_way, changed=changed,
         )  # fmt: skip
+
+
+def _tree(session: SessionRow, project: Project | None) -> str:
+    """Return the work tree that a session worked in: a project may have several."""
+    return (git_root(session.cwd) or project.root) if project else ""
 
 
 def _changed(path: str) -> int:

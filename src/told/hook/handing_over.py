@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _WRITING, _MAKING_UP = 0.18, 0.1  # seconds after the hook began: too late to begin with it
 _AT_LEISURE = 60.0  # seconds more, where no agent waits
 _MOST = 50
+_LOOK = "look"  # waits for a second look, for which no agent has to wait
 _AUTO = "auto"  # why an agent compacts in the middle of its work
 
 
@@ -43,6 +44,8 @@ def hand_over(connection: apsw.Connection | None, memories: Memories, moment: Mo
     if connection is None or time.monotonic() > moment.began + _WRITING:
         return
     done = _written(connection, memories, moment, known, call.event == COMPACT and call.source == _AUTO)
+    if not call.transcript and call.event == END:
+        done = replaced(done, waits=_LOOK)  # it may write the last answer only now
     if not call.transcript or is_known(connection, call.transcript):  # else there is more to say
         note(moment.home, done)
 
@@ -69,8 +72,10 @@ def make_up_for_all(
 
 
 def _make_up(connection: apsw.Connection, memories: Memories, moment: Moment, *, most: int) -> None:
-    for one in waiting(moment.home)[:most] if _may(moment) else ():
-        done = _written(connection, memories, moment, one, under_way=False)
+    found = [one for one in waiting(moment.home) if most > 1 or one.waits != _LOOK]
+    for one in found[:most] if _may(moment) else ():
+        then = replaced(moment, now=one.at)  # it is as old as the session, not as this start
+        done = _written(connection, memories, then, one, under_way=False)
         note(moment.home, replaced(done, waits=""))
 
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from told.agents.dialects import Call
     from told.hook.moment import Moment
+    from told.model import Handover
 
 _COMPACT, _RESUME = "compact", "resume"
 _WAKING = 0.18  # seconds after the hook began
@@ -59,7 +60,7 @@ def at_start(moment: Moment) -> str:
         memories, Whole(connection, home) if connection else None,
         _own_sessions(connection, place.scope, call), holding_in(memories, place.scope),
         Fence(own_key(home)), now=now, budget=in_project(moment.settings, place.root).brief_start_tokens,
-        goes_on=_going_on(moment),
+        goes_on=_going_on(moment), clean_one=lambda one: _cleaned(moment, one),
     )  # fmt: skip
     if call.session and made.memories and call.event != HELPER:
         note(moment, made.memories, tokens(made.text))
@@ -84,6 +85,16 @@ def _going_on(moment: Moment) -> tuple[str, str, bool]:
     if call.event == HELPER or not call.session or call.source not in (_COMPACT, _RESUME):
         return "", "", False
     return call.agent, moment.hidden_session(), call.source == _COMPACT
+
+
+def _cleaned(moment: Moment, one: Handover) -> Handover | None:
+    """Return a checkpoint without what may not be said; its file is not as it was taken in."""
+    if moment.settings.problem:
+        return None  # there may be a rule that takes something out, and nobody knows which
+    from told.guard.redact import Redactor
+    from told.ingest.checkpoint_rows import cleaned
+
+    return cleaned(one, moment.home, Redactor(own_key(moment.home), moment.settings.redaction).redact)
 
 
 def _own_sessions(connection: apsw.Connection | None, scope: str, call: Call) -> Filter:

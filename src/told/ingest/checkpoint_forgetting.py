@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 from told.errors import NotFoundError, UsageError
+from told.guard.files import is_folder
 from told.ingest.checkpoint_files import new_path, write
 from told.ingest.checkpoint_places import every, folders, slug_of
 from told.ingest.checkpoint_reading import NotTextError, read_file
@@ -50,13 +51,13 @@ def forget_in_files(connection: apsw.Connection, home: str, forgotten: Forgotten
             one = read_file(path)
         except NotTextError:
             continue
-        agent, native = sessions.get(path, (one.agent, one.session))
-        one = replaced(one, agent=agent, session=native)
+        # What it names may be known by another id, or be kept under one in the project that it is for.
+        about = {(one.agent, one.session), sessions.get(path, (one.agent, one.session))}
         try:
-            if forgotten.has(agent, native):
+            if any(forgotten.has(*session) for session in about):
                 os.remove(path)
                 sync_folder(os.path.dirname(path))
-            elif not _cut(path, one, forgotten):
+            elif not _cut(path, one, forgotten, about):
                 continue
         except OSError as error:
             raise cannot_write(path, error) from None
@@ -121,7 +122,7 @@ def drop_gone(connection: apsw.Connection) -> None:
 def remove_unfinished(home: str) -> None:
     """Remove what killed writers left: it may hold anything."""
     for folder in folders(home):
-        for name in os.listdir(folder) if os.path.isdir(folder) else ():
+        for name in os.listdir(folder) if is_folder(folder) else ():
             if name.endswith(UNFINISHED):
                 os.remove(os.path.join(folder, name))
 
@@ -138,9 +139,12 @@ def written_anew(path: str, one: Handover, *, other_name: bool) -> str:
     return new
 
 
-def _cut(path: str, one: Handover, forgotten: Forgotten) -> bool:
+def _cut(path: str, one: Handover, forgotten: Forgotten, about: Collection[tuple[str, str]]) -> bool:
     """Cut what was forgotten out of a file; False if it says nothing of it."""
-    new = without_forgotten(one, forgotten)
+    new = one
+    for agent, native in about:
+        new = without_forgotten(replaced(new, agent=agent, session=native), forgotten)
+    new = replaced(new, agent=one.agent, session=one.session)
     if new == one:
         return False
     # A name that somebody else gave may tell it as well as one that was made of the title.

@@ -93,7 +93,8 @@ def folders(home: str) -> Iterator[str]:
     if has_places(home):
         from told.journal.registry import places
 
-        yield from (os.path.join(place.folder, FOLDER) for place in places(home))
+        there = (os.path.join(place.folder, FOLDER) for place in places(home))
+        yield from (folder for folder in there if not os.path.islink(folder))
 
 
 def listed(folder: str) -> dict[str, tuple[int, int]]:

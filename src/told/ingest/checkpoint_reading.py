@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
+import time
 
 from told.guard.files import NotReadableError, read_document
 from told.ingest.checkpoint_places import LARGEST, every
 from told.ingest.checkpoint_text import parsed
+from told.record import replaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from told.model import Handover
+
+
+_DAY = 86_400_000  # a clock may be that wrong, or in another zone
 
 
 class NotTextError(Exception):
@@ -25,7 +30,11 @@ def read_file(path: str) -> Handover:
     Raises:
         NotTextError: it cannot be read, or is no text.
     """
-    return parsed(_text(path), path, _changed(path))
+    changed = _changed(path)
+    found = parsed(_text(path), path, changed)
+    now = time.time_ns() // 1_000_000
+    # What says that it was written in days to come would be the latest for ever.
+    return replaced(found, at=min(changed, now)) if found.at > now + _DAY else found
 
 
 def unreadable(home: str) -> Iterator[tuple[str, str]]:

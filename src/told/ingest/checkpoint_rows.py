@@ -8,7 +8,7 @@ from told.ingest.checkpoint_items import written_items
 from told.ingest.checkpoint_text import normal, title_of
 from told.model import USER, Checkpoint
 from told.record import replaced
-from told.store.ids import checkpoint_number
+from told.store.ids import checkpoint_number, public_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +23,18 @@ if TYPE_CHECKING:
 LISTS = ("done", "pending", "decisions", "files", "plans", "references", "questions")
 _NAMES = ("agent", "project", "folder", "branch")
 _LEAST = 3  # words that say the same wherever they stand
+_LONGEST_AGENT = 40
+
+
+def is_agent(name: str) -> bool:
+    """Tell whether a text can be the name of an agent: it is shown where told itself speaks."""
+    bare = name.replace("-", "").replace("_", "").replace(".", "")
+    return bare.isascii() and bare.isalnum() and len(name) <= _LONGEST_AGENT
+
+
+def session_elsewhere(native: str, folder: str) -> str:
+    """Return the id under which the checkpoints of a session are kept in the folder of another project."""
+    return public_id("", native, folder, length=12)
 
 
 def note_of(handover: Handover, path: str) -> Checkpoint:
@@ -61,6 +73,13 @@ def without_forgotten(handover: Handover, forgotten: Forgotten) -> Handover:
     if new.goal != handover.goal and handover.title == title_of(handover.goal):  # it may be cut short
         new = replaced(new, title=title_of(new.goal))
     return replaced(new, branch=forgotten.text(new.branch, marks))
+
+
+def cleaned(handover: Handover, home: str, redact: Callable[[str], str]) -> Handover:
+    """Return a checkpoint as it may be said: without secrets, and without what was forgotten."""
+    from told.ingest.tombstones import Tombstones
+
+    return without_forgotten(redacted(handover, redact), Tombstones(home).now())
 
 
 def with_texts(handover: Handover, change: Change) -> Handover:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import time
 
 from told.guard.names import plain_id, plain_path
 from told.ingest.checkpoint_places import folders, listed
 from told.ingest.checkpoint_reading import NotTextError, read_file
-from told.ingest.checkpoint_rows import note_of, redacted, without_forgotten
+from told.ingest.checkpoint_rows import is_agent, note_of, redacted, session_elsewhere, without_forgotten
 from told.ingest.checkpoint_text import id_in_name
 from told.ingest.identity import normal_remote
 from told.ingest.locate import Locator
@@ -24,7 +25,7 @@ from told.store.writing import Writer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterator
 
     import apsw
 
@@ -35,12 +36,13 @@ if TYPE_CHECKING:
     State = tuple[int, int]  # size, time of change in ns
 
 _NO_SESSION = "told"  # the agent of a checkpoint that names none
-_AT_ONCE = 200  # files in one transaction
+_AT_ONCE, _MUCH = 200, 2 << 20  # files, and bytes, in one transaction
 
 
 def sync(
-    connection: apsw.Connection, home: str, redact: Callable[[str], str], *, folder: str = "", most: int = 0
-) -> int:
+    connection: apsw.Connection, home: str, redact: Callable[[str], str], *, folder: str = "", most: int = 0,
+    seconds: float = 0.0,
+) -> int:  # fmt: skip
     """Take in the files that are new, changed or gone, of one folder or of all.
 
     Args:
@@ -49,6 +51,7 @@ def sync(
         redact: Takes secrets out of text.
         folder: Look at this folder alone.
         most: Where there are more files to read than that, do nothing; 0: read them all.
+        seconds: Begin with no more of them after that time, and leave the rest to the next look; 0: go on.
 
     Returns:
         How many files were taken in or out; -1 if there are too many.
@@ -60,14 +63,32 @@ def sync(
         path: state for path, state in found.items() if path not in known or known[path].state != state
     }
     gone = {path for path in known if path not in found and os.path.dirname(path) not in unseen}
+    taken = 0
     if most and len(changed) > most:
         return -1
     if changed or gone:
         taking = _Taking(connection, home, redact)
-        todo = sorted(changed)
-        for at in range(0, max(1, len(todo)), _AT_ONCE):
-            taking.take({path: changed[path] for path in todo[at : at + _AT_ONCE]}, gone if not at else ())
-    return len(changed) + len(gone)
+        until = time.monotonic() + seconds
+        for portion in _portions(changed):
+            taking.take(portion, gone)
+            taken += len(portion) + len(gone)
+            gone = set()
+            if seconds and time.monotonic() > until:
+                break
+    return taken
+
+
+def _portions(changed: dict[str, State]) -> Iterator[dict[str, State]]:
+    """Yield what is taken in at once, the latest first; one that is empty if nothing has changed."""
+    portion: dict[str, State] = {}
+    size = 0
+    for path in sorted(changed, reverse=True):  # their names begin with the time
+        if portion and (len(portion) == _AT_ONCE or size + changed[path][0] > _MUCH):
+            yield portion
+            portion, size = {}, 0
+        portion[path] = changed[path]
+        size += changed[path][0]
+    yield portion
 
 
 def _found(home: str, folder: str) -> tuple[dict[str, State], set[str]]:
@@ -118,7 +139,7 @@ class _Taking:
             for path in gone:
                 if path in known:
                     self._own.drop_source(known[path].source_id)
-            holders = _holders(ids)
+            holders = _holders(ids, self._home)
             locator = Locator(self._projects, self._writer)
             for path in sorted(read):
                 one = read[path]
@@ -138,25 +159,45 @@ class _Taking:
         self, path: str, source_id: int, one: Handover, locator: Locator, forgotten: Forgotten
     ) -> tuple[str, str]:
         """Put a checkpoint into the store; return the session that it is about."""
+        root = _root(self._home, path)
         agent, native = self._session(one)
-        one = replaced(one, agent=agent, session=native)
         if forgotten.has(agent, native):
             return "", ""
+        one = without_forgotten(replaced(one, agent=agent, session=native), forgotten)
+        if self._is_elsewhere(agent, native, self._project_of(one, root, locator), bool(root)):
+            native = session_elsewhere(native, os.path.dirname(path))
         session = self._writer.session(agent, native) or self._writer.new_session(agent, native)
-        session = self._placed(session, one, _root(self._home, path) or one.folder, locator)
-        self._writer.put_checkpoint(session, source_id, note_of(without_forgotten(one, forgotten), path))
+        session = self._placed(session, one, root or one.folder, locator)
+        self._writer.put_checkpoint(session, source_id, note_of(one, path))
         self._writer.close_session(session.id, session.next_n, session.summary)
         return agent, native
 
     def _session(self, one: Handover) -> tuple[str, str]:
         """Return the (agent, native) of the session that a checkpoint belongs to."""
-        agent = one.agent or _NO_SESSION
+        agent = one.agent if is_agent(one.agent) else _NO_SESSION
         if not one.session:
             return agent, f"checkpoint-{one.id}"
         native = plain_id(one.session, self._redact, lambda: own_key(self._home))
         if self._writer.session(agent, native) is None:
             return self._own.session_called(one.session) or (agent, native)
         return agent, native
+
+    def _project_of(self, one: Handover, root: str, locator: Locator) -> int:
+        """Return the project that a file belongs to, by where it lies or what it says; 0: none."""
+        if root:
+            return locator.locate(root, "")[0]
+        known = self._projects.by_key(one.project) if one.project else None
+        return known.id if known is not None else 0
+
+    def _is_elsewhere(self, agent: str, native: str, project_id: int, in_project: bool) -> bool:
+        """Tell whether a session worked in another project than the one that its checkpoint is for.
+
+        The file of a project may come from anybody: it says nothing about sessions of other projects.
+        """
+        known = self._writer.session(agent, native)
+        if known is None or not project_id or known.project_id == project_id:
+            return False
+        return bool(known.project_id) or (in_project and bool(known.next_n or known.cwd))
 
     def _placed(self, session: SessionState, one: Handover, folder: str, locator: Locator) -> SessionState:
         """Give a session that nobody has placed yet to the project that its checkpoint names."""
@@ -184,10 +225,14 @@ class _Taking:
         self._own.drop_unfounded(sessions)
 
 
-def _holders(ids: dict[str, str]) -> dict[str, str]:
-    """Return which file has each id, where several say the same: the one that is named so."""
+def _holders(ids: dict[str, str], home: str) -> dict[str, str]:
+    """Return which file has each id, where several say the same: the one that is named so.
+
+    What lies in told's own folder comes first: files of a project may come from anybody.
+    """
     found: dict[str, str] = {}
-    for path in sorted(ids, key=lambda path: (id_in_name(path) != ids[path], path)):
+    own = os.path.join(home, "")
+    for path in sorted(ids, key=lambda path: (not path.startswith(own), id_in_name(path) != ids[path], path)):
         found.setdefault(ids[path], path)
     return found
 

@@ -222,12 +222,14 @@ def project_at(projects: Projects, folder: str) -> Project | None:
     own = own_store_root(folder)
     if own:
         return projects.at(own)
-    while folder not in (home, os.path.dirname(folder)):
-        known = projects.at(folder)
+    above = folder
+    while above not in (home, os.path.dirname(above)):
+        known = projects.at(above)
         if known is not None:
             return known
-        folder = os.path.dirname(folder)
-    return projects.at(folder)
+        above = os.path.dirname(above)
+    # Who worked in the home itself, or in the root, did not work in all that lies below it.
+    return projects.at(folder) if above == folder else None
 
 
 def _read(path: str, most: int = _MAX_CONFIG) -> str:

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+import os
+
 from told.agents.labels import label
-from told.guard.files import NotReadableError, read_document
-from told.guard.text import clean, one_line
-from told.ingest.checkpoint_text import parsed
+from told.guard.text import as_sentence, clean, one_line
+from told.ingest.checkpoint_reading import NotTextError, read_file
+from told.ingest.checkpoint_rows import note_of
 from told.memory.brief import STATE, Line, day
-from told.model import OPEN, TOOL
+from told.model import OPEN, TOOL, Handover
 from told.record import record, replaced
 from told.store.reading import Filter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from told.guard.fence import Fence
-    from told.model import Handover
     from told.store.reading import CheckpointRow, Reading
+
+    Clean = Callable[[Handover], Handover | None]
 
 _GOAL, _NEXT, _ITEM = 200, 260, 120  # characters
 _STEPS = 3
 _LOOKED_AT = 20  # the latest notes of a project
 _OFFERED_MS = 30 * 86_400_000
 _LIKE = 8
-_LARGEST = 1 << 20  # bytes of a file
+_LARGE = 1 << 16  # bytes of a file
 
 
 @record
@@ -35,7 +38,7 @@ class Offer:
     session: str  # told's id of it
 
 
-def left_open(reading: Reading, wanted: Filter, fence: Fence, now: int) -> Offer | None:
+def left_open(reading: Reading, wanted: Filter, fence: Fence, now: int, clean_one: Clean) -> Offer | None:
     """Return the newest checkpoint of a project that is open.
 
     One that told made itself counts only until another session has left one.
@@ -45,18 +48,24 @@ def left_open(reading: Reading, wanted: Filter, fence: Fence, now: int) -> Offer
         wanted: Which are of the project.
         fence: What marks others' words.
         now: When, in ms since 1970.
+        clean_one: Takes out of a checkpoint what may not be said; None if nobody knows what that is.
     """
-    rows = reading.checkpoints(replaced(wanted, since=max(now - _OFFERED_MS, 1)), _LOOKED_AT)
-    rows = [row for row in rows if row.path]
-    for row, note in _open_ones(rows):
-        is_last = note.by != TOOL or row.session == rows[0].session
+    lately = replaced(wanted, since=max(now - _OFFERED_MS, 1))
+    rows = reading.checkpoints(lately, _LOOKED_AT, status=OPEN)
+    if not rows:
+        return None
+    latest = next((row.session for row in reading.checkpoints(lately, _LOOKED_AT) if row.path), "")
+    for row, note in _open_ones(rows, clean_one):
+        is_last = note.by != TOOL or row.session == latest
         if is_last and now - note.at < _OFFERED_MS:
             head = f"- Left open ({day(note.at)}, {label(row.agent)}, {row.public}):"
             return Offer(_line(head, row, note, fence), row.session)
     return None
 
 
-def own(reading: Reading, agent: str, native: str, fence: Fence, *, compacted: bool) -> Line | None:
+def own(
+    reading: Reading, agent: str, native: str, fence: Fence, clean_one: Clean, *, compacted: bool
+) -> Line | None:  # fmt: skip
     """Return the open checkpoint of a session that goes on.
 
     Args:
@@ -64,32 +73,48 @@ def own(reading: Reading, agent: str, native: str, fence: Fence, *, compacted: b
         agent: Whose session it is.
         native: The agent's own id of it.
         fence: What marks others' words.
+        clean_one: Takes out of a checkpoint what may not be said; None if nobody knows what that is.
         compacted: It goes on after a compaction, and lost what was said before.
     """
     found = (
         one for one in reading.sessions_like(native, _LIKE) if (one.agent, one.native) == (agent, native)
     )
     for session in found:
-        rows = [row for row in reading.checkpoints(Filter(), _LOOKED_AT, session_id=session.id) if row.path]
-        for row, note in _open_ones(rows):
+        rows = reading.checkpoints(Filter(), _LOOKED_AT, session_id=session.id, status=OPEN)
+        for row, note in _open_ones(rows, clean_one):
             when = " before the compaction" if compacted else ""
             return _line(f"- Your checkpoint{when} ({day(note.at)}, {row.public}):", row, note, fence)
     return None
 
 
-def _open_ones(rows: Iterable[CheckpointRow]) -> Iterable[tuple[CheckpointRow, Handover]]:
+def _open_ones(rows: Iterable[CheckpointRow], clean_one: Clean) -> Iterable[tuple[CheckpointRow, Handover]]:
     """Yield those whose files say that they are open: somebody may have edited one just now."""
     for row in rows:
-        note = _read(row.path) if row.status == OPEN else None
-        if note is not None and note.status == OPEN:
-            yield row, note
+        try:
+            if os.path.getsize(row.path) > _LARGE:  # to read it would take longer than a start may
+                yield row, _as_known(row)
+                continue
+            note = read_file(row.path)
+        except (NotTextError, OSError):
+            continue
+        if note.status != OPEN:
+            continue
+        # What the store has is clean. A file that says something else was edited, or holds what was cut.
+        fit = note if _says_the_same(note, row) else clean_one(note)
+        if fit is not None:
+            yield row, fit
 
 
-def _read(path: str) -> Handover | None:
-    try:
-        return parsed(read_document(path, _LARGEST).decode("utf-8-sig", "replace"), path)
-    except NotReadableError:
-        return None
+def _as_known(row: CheckpointRow) -> Handover:
+    steps = row.next_steps[: 2 * _NEXT].split("\n")
+    return Handover(
+        row.overview, pending=tuple(one.removeprefix("- ") for one in steps), title=row.title, at=row.at
+    )
+
+
+def _says_the_same(note: Handover, row: CheckpointRow) -> bool:
+    said = note_of(note, row.path)
+    return (said.title, said.overview, said.next_steps) == (row.title, row.overview, row.next_steps)
 
 
 def _line(head: str, row: CheckpointRow, note: Handover, fence: Fence) -> Line:
@@ -98,6 +123,6 @@ def _line(head: str, row: CheckpointRow, note: Handover, fence: Fence) -> Line:
     said = one_line(clean(note.goal or note.title), _GOAL)
     if steps:
         rest = f" (+{more} more)" if more > 0 else ""
-        said = f"{said.rstrip('.')}. Next: {one_line('; '.join(steps), _NEXT)}{rest}"
+        said = f"{as_sentence(said)} Next: {one_line('; '.join(steps), _NEXT)}{rest}"
     said = fence.inline(said)  # whoever may write the file may also write there that the user did
     return Line(STATE, f"{head} {said} All of it: `told show {row.public}`", "", note.at)

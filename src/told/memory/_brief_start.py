@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from told.guard.fence import Fence
-    from told.memory._brief_offer import Offer
+    from told.memory._brief_offer import Clean, Offer
     from told.memory.brief import Brief
     from told.store.memories import Memories
     from told.store.memory_records import Memory
@@ -30,7 +30,7 @@ _LATELY = 30 * _DAY
 
 def start_brief(
     memories: Memories, reading: Reading | None, wanted: Filter, scopes: Sequence[str], fence: Fence, *,
-    now: int, budget: int = BUDGET, goes_on: tuple[str, str, bool] = ("", "", False),
+    now: int, clean_one: Clean, budget: int = BUDGET, goes_on: tuple[str, str, bool] = ("", "", False),
 ) -> Brief:  # fmt: skip
     """Return what a session should know before anything is asked.
 
@@ -41,10 +41,11 @@ def start_brief(
         scopes: Whose memories hold here.
         fence: What marks others' words.
         now: When, in ms since 1970.
+        clean_one: Takes out of a checkpoint what may not be said; None if nobody knows what that is.
         budget: How many tokens it may cost.
         goes_on: The agent and its own id of a session that goes on, and whether it was compacted.
     """
-    last = _lately(reading, wanted, fence, now, goes_on) if reading else []
+    last = _lately(reading, wanted, fence, now, clean_one=clean_one, goes_on=goes_on) if reading else []
     held = standing(memories, scopes, now)
     locked = [line_of(one, fence, now) for one in held if one.locked]
     others = [line_of(one, fence, now) for one in held if not one.locked]
@@ -52,16 +53,17 @@ def start_brief(
 
 
 def _lately(
-    reading: Reading, wanted: Filter, fence: Fence, now: int, goes_on: tuple[str, str, bool]
-) -> list[Line]:
+    reading: Reading, wanted: Filter, fence: Fence, now: int, *, clean_one: Clean,
+    goes_on: tuple[str, str, bool],
+) -> list[Line]:  # fmt: skip
     """Return what was left open: by the session itself if it goes on, else in its project."""
     agent, native, compacted = goes_on
     if native:
-        line = own(reading, agent, native, fence, compacted=compacted)
+        line = own(reading, agent, native, fence, clean_one, compacted=compacted)
         return [line] if line else []
     if not wanted.project:
         return []
-    offer = left_open(reading, wanted, fence, now)
+    offer = left_open(reading, wanted, fence, now, clean_one)
     last = last_session(reading, wanted, fence, offer)
     return [offer.line, *last] if offer else last
 

@@ -40,7 +40,7 @@ def done(turns: Sequence[TurnRow], root: str) -> list[str]:
     ]
     known = {said for _, _, said in found}
     for turn in reversed([turn for turn in turns if turn.answered and worked(turn)][-_ANSWERS:]):
-        said = _news(one_line(clean(telling(strip_fenced(turn.answered), _WIDTH)), _WIDTH))
+        said = _said(turn)
         if said and len(found) < _MOST and not any(_same(said, one) for one in known):
             found.append((turn.n, _MOST, said))
             known.add(said)
@@ -73,6 +73,19 @@ def changed_anything(turns: Sequence[TurnRow]) -> bool:
     return any(
         call.kind in (EDIT, CREATE, SHELL) for turn in turns for call in calls(turn.steps.splitlines())
     )
+
+
+def _said(turn: TurnRow) -> str:
+    """Return what the agent says at last of its work in a turn."""
+    answer = strip_fenced(turn.answered)
+    said = _news(one_line(clean(telling(answer, _WIDTH)), _WIDTH))
+    if said or not _changed_files(turn):
+        return said
+    return _news(one_line(clean(telling(answer, _WIDTH, of_work=True)), _WIDTH))
+
+
+def _changed_files(turn: TurnRow) -> bool:
+    return any(call.kind in (EDIT, CREATE) and not call.ended for call in calls(turn.steps.splitlines()))
 
 
 def _news(text: str) -> str:

@@ -11,6 +11,7 @@ from told.ingest.checkpoint_sync import sync
 from told.ingest.checkpoint_text import normal, text_of
 from told.ingest.tombstones import Tombstones
 from told.journal.files import cannot_write, write_whole
+from told.memory.checkpoint import AT_ONCE
 from told.record import replaced
 
 TYPE_CHECKING = False
@@ -62,6 +63,6 @@ def _take_in(connection: apsw.Connection, home: str, redact: Callable[[str], str
     import apsw
 
     try:
-        sync(connection, home, redact, folder=folder)
+        sync(connection, home, redact, folder=folder, most=AT_ONCE)
     except (ToldError, apsw.Error):
         return  # the next command does it

@@ -53,6 +53,7 @@ _LEFT = r"""
 \b(?:is|are|has|have|was|were)(?: not|n't)(?: been)? (?:started|updated|committed|pushed|deployed)\b
 \bhave(?: not|n't) (?:run|tested|verified|checked|touched|finished|updated|migrated|committed|pushed)\b
 \bnot yet\b
+(?:\bnot|n't)(?: been)? \w+ yet\b
 \byet to (?:be|do)\b
 \bremains? (?:to|open|unfixed|undone)\b
 \bremaining(?: \w+){0,3}:

@@ -55,8 +55,14 @@ _TOO_LONG = 2_000
 _SHORTEST = 12  # bytes, which do justice to languages that need few characters
 
 
-def telling(answer: str, width: int) -> str:
-    """Return the exact words of the first sentences that say what was done; nothing where none does."""
+def telling(answer: str, width: int, *, of_work: bool = False) -> str:
+    """Return the exact words of the first sentences that say what was done; nothing where none does.
+
+    Args:
+        answer: What the agent said at last.
+        width: At most so many characters.
+        of_work: Something was changed before: then whatever it says first is about that.
+    """
     chosen = ""
     paragraphs = list(_paragraphs(answer))
     last_plan = max((at for at, words in enumerate(paragraphs) if _narrates(_straight(words))), default=-1)
@@ -69,10 +75,10 @@ def telling(answer: str, width: int) -> str:
             if chosen:
                 # What comes next belongs to it only if it follows at once and says something, too.
                 between = paragraph[end : found.end()]
-                if len(chosen) + len(between) > width or not _says(sentence):
+                if len(chosen) + len(between) > width or not _says(sentence, of_work=of_work):
                     return chosen
                 chosen += between.rstrip()
-            elif _says(sentence):
+            elif _says(sentence, of_work=of_work):
                 chosen = sentence
             end = found.end()
         if chosen:
@@ -84,12 +90,12 @@ def _narrates(paragraph: str) -> bool:
     return _NARRATION.match(paragraph) is not None and not _POLITENESS.match(paragraph)
 
 
-def _says(sentence: str) -> bool:
+def _says(sentence: str, *, of_work: bool) -> bool:
     return (
         len(sentence.encode("utf-8", "replace")) > _SHORTEST
         and not sentence.endswith(("?", _QUESTION_WIDE, ":"))
         and not _POLITENESS.match(_straight(sentence))
-        and _NEWS.search(sentence) is not None
+        and (of_work or _NEWS.search(sentence) is not None)
     )
 
 

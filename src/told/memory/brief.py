@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from told.guard.fence import CLOSING, OPENING
+from told.guard.fence import enclosed
 from told.guard.text import clean, one_line, tokens
 from told.memory.recall import recall
 from told.record import record
@@ -89,7 +89,7 @@ def prompt_brief(
 
 def handed(brief: Brief) -> str:
     """Return a brief as an agent is handed it, between tags by which it is known again in transcripts."""
-    return f"{OPENING}\n{_NOTICE}\n{brief.text}\n{CLOSING}" if brief.lines else ""
+    return enclosed(f"{_NOTICE}\n{brief.text}") if brief.lines else ""
 
 
 def line_of(memory: Memory, fence: Fence, now: int) -> Line:

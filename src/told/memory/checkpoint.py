@@ -9,12 +9,12 @@ from told.errors import BusyError, NotFoundError, ToldError, UsageError
 from told.guard.names import plain_id, spelled
 from told.ingest.checkpoint_files import folder_of, folders, listed, new_path, put_status, slug_of, write
 from told.ingest.checkpoint_reading import NotTextError, read_file
-from told.ingest.checkpoint_rows import LISTS, redacted, without_forgotten
+from told.ingest.checkpoint_rows import LISTS, redacted, session_elsewhere, without_forgotten
 from told.ingest.checkpoint_sync import sync
 from told.ingest.checkpoint_text import normal, text_of
 from told.ingest.tombstones import Tombstones
 from told.journal.files import cannot_write
-from told.model import CLOSED, OPEN, Handover
+from told.model import CLOSED, OPEN, USER, Handover
 from told.record import record, replaced
 from told.store.checkpoints import OwnCheckpoints
 from told.store.database import Transaction
@@ -34,7 +34,7 @@ MOST = 200_000  # characters in all
 _TITLE = 500
 _NAME = 4096  # characters of a path, an id or the like
 _TRIES = 100
-_AT_ONCE = 50  # files that are read while an agent waits; the sweep reads more
+AT_ONCE = 50  # files that are read while an agent waits; the sweep reads more
 
 
 @record
@@ -75,7 +75,8 @@ def keep(
     try:
         one, path = _written(folder, one, redact)
         for old, where in before:
-            if (old.at, old.id) < (one.at, one.id):
+            # What the user left open is not for others to close in passing.
+            if (old.at, old.id) < (one.at, one.id) and (old.by != USER or one.by == USER):
                 put_status(where, CLOSED)
     except OSError as error:
         raise cannot_write(folder, error) from None
@@ -171,11 +172,13 @@ def _open_ones(
         return
     if _taken_in(connection, home, redact, folder):
         assert connection is not None
-        known = OwnCheckpoints(connection).of_session(one.agent, one.session)
+        own = OwnCheckpoints(connection)
+        natives = (one.session, session_elsewhere(one.session, folder))
+        known = [found for native in natives for found in own.of_session(one.agent, native)]
         paths = [path for _, status, path in known if status == OPEN]
     else:
         try:
-            paths = sorted(listed(folder), reverse=True)[:_AT_ONCE]  # their names begin with the time
+            paths = sorted(listed(folder), reverse=True)[:AT_ONCE]  # their names begin with the time
         except OSError:
             return
     for path in paths:
@@ -221,7 +224,7 @@ def _taken_in(
     import apsw
 
     try:
-        return sync(connection, home, redact, folder=folder, most=_AT_ONCE) >= 0
+        return sync(connection, home, redact, folder=folder, most=AT_ONCE) >= 0
     except (ToldError, apsw.Error):
         return False
 

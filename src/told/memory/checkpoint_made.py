@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from told.guard.text import clean, one_line, tokens
+from told.guard.text import as_sentence, clean, one_line, tokens
 from told.memory._checkpoint_done import changed_anything, done, planned, worked
 from told.memory._checkpoint_places import files, has_changed, plans, references
 from told.memory._checkpoint_talk import about_to, is_telling, left_open, questions
 from told.model import TOOL, Handover
 from told.record import replaced
-from told.store.memory_records import ACTIVE, CORRECTION, DECISION, RULE, USER, WARNING
+from told.store.memory_records import ACTIVE, CORRECTION, DECISION, RULE, USER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _GOAL, _NOW, _ITEM = 240, 200, 200  # characters
 _TITLE = 80
 _ROOT = 4  # letters
 _MOST = 6  # items of a part
-_DECIDED = (DECISION, CORRECTION, RULE, WARNING)
+_DECIDED = (DECISION, CORRECTION, RULE)
 _LISTS = ("done", "pending", "decisions", "files", "plans", "references", "questions")
 # What can best be done without comes first.
 _TO_CUT = ("references", "files", "done", "decisions", "plans", "questions", "pending")
@@ -102,7 +102,7 @@ def _goal(first: TurnRow, turns: Sequence[TurnRow]) -> str:
         return next((one_line(clean(turn.asked), _GOAL) for turn in (first, *turns) if turn.asked), "")
     goal = one_line(clean(told[0]), _GOAL)
     now = one_line(clean(told[-1]), _NOW)
-    return goal if told[-1] == told[0] else f"{goal.rstrip('.')}. Later: {now}"
+    return goal if told[-1] == told[0] else f"{as_sentence(goal)} Later: {now}"
 
 
 def _pending(turns: Sequence[TurnRow], *, under_way: bool) -> list[str]:

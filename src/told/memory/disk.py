@@ -11,6 +11,8 @@ import os
 import time
 
 from told.ingest.archive_file import archive_path
+from told.ingest.checkpoint_places import FOLDER as CHECKPOINTS
+from told.ingest.checkpoint_places import LARGEST, listed
 from told.ingest.leftovers import clear
 from told.ingest.trimming import drop_copies, drop_sessions, trim
 from told.journal.apply import leave_nothing
@@ -95,8 +97,17 @@ def use(home: str, cap_mb: int) -> Use:
     except FileNotFoundError:
         pass
     for place in places(home):
-        parts["journal"] += _below(place.folder)
+        parts["journal"] += _below(place.journal)
+        parts[_OTHER] += _notes(os.path.join(place.folder, CHECKPOINTS))
     return Use(parts, cap_mb * MB)
+
+
+def _notes(folder: str) -> int:
+    """Return the size of a project's checkpoints; what is none of these may come from anybody."""
+    try:
+        return sum(size for size, _ in listed(folder).values() if size <= LARGEST)
+    except OSError:
+        return 0
 
 
 def _size(entry: os.DirEntry[str]) -> int:

@@ -238,11 +238,15 @@ class Reading:
             (session_id,),
         )
 
-    def checkpoints(self, wanted: Filter, limit: int, *, session_id: int = 0) -> list[CheckpointRow]:
-        """Return hand-over notes, the latest first."""
+    def checkpoints(
+        self, wanted: Filter, limit: int, *, session_id: int = 0, status: str = ""
+    ) -> list[CheckpointRow]:
+        """Return hand-over notes, the latest first; all, or those of a session, or of a status."""
         where, values = _where(wanted, "c.at")
         if session_id:
             where, values = where + " AND c.session_id = ?", (*values, session_id)
+        if status:
+            where, values = where + " AND c.status = ?", (*values, status)
         found = rows(
             self._db, f"{_CHECKPOINT} WHERE 1{where} ORDER BY c.at DESC, c.public LIMIT ?", (*values, limit)
         )

@@ -123,6 +123,12 @@ class Writer:
         token = project_token(project_id)
         for row in self._turn_rows("session_id = ? AND project != ?", (session_id, token)):
             self._rewrite(row[0], row[1:], (token, *row[2:]))
+        # Its checkpoints may be meant for another project: their files are looked at once more.
+        self._db.execute(
+            "UPDATE source SET changed = -1 WHERE layout = 'checkpoint' AND id IN"
+            " (SELECT source_id FROM checkpoint WHERE session_id = ? AND path != '')",
+            (session_id,),
+        )
 
     def close_session(self, session_id: int, next_n: int, summary: str) -> None:
         """Bring the counts and times of a session up to date after its turns were written."""
