@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-import re
-import time
 from typing import NamedTuple
 
-import apsw
-
-from benchmarks import CannotMeasureError
-from told.search.index_text import extra_words, near_words
-from told.search.sessions import search
-from told.store.matching import Matching
-from told.store.schema import migrate
-from told.store.writing import TurnText, Writer
+from benchmarks import CannotMeasureError, measure, page, retrieval_peers
+from benchmarks.locomo_data import TYPES, Chat, Question, Turn, load, moment
+from benchmarks.retrieval import TOLD, WAYS, Answer, Corpus, Plain, Said, Told, ask, means, share
+from benchmarks.retrieval_cost import COST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,42 +15,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
-TYPES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
 _TUNING = 5  # chats; the others are held apart
+_BESIDE_PEERS = 2  # chats: the others would take the peers hours
+_GROUPED = "told_grouped"
 
 HOW = (
-    "Each chat is one corpus: its turns (with image captions) are ranked for each of its questions. "
-    "turn@k is the share of a question's evidence turns among the first k, all@5 whether every chat "
-    "session with evidence is among the first five, sessions ranked by their best turn; all are means "
-    "over questions. Choices may be made on the tuning half (the first five chats) only. The baseline "
-    "asks FTS5 for any word of the question."
+    "Each chat is one corpus: its turns (with image captions) are ranked for each of its questions, "
+    "asked a day after its last session. turn@k is the share of a question's evidence turns among the "
+    "first k, all@5 whether every chat session with evidence is among the first five, sessions ranked "
+    f"by their best turn; all are means over questions. `{_GROUPED}` takes the order of sessions that "
+    "told's own answer has. Questions without usable evidence are left out. Choices may be made on the "
+    "tuning half (the first five chats) only; peers are asked about the others. The baseline asks FTS5 "
+    "for any word of the question. " + COST
 )
-
-
-class Turn(NamedTuple):
-    """One turn of a chat."""
-
-    id: str
-    session: int
-    speaker: str
-    text: str
-    date: str
-
-
-class Question(NamedTuple):
-    """A question with the turns that answer it."""
-
-    text: str
-    type: str
-    evidence: frozenset[str]
-
-
-class Chat(NamedTuple):
-    """A chat of many sessions and the questions about it."""
-
-    name: str
-    turns: tuple[Turn, ...]
-    questions: tuple[Question, ...]
 
 
 class Score(NamedTuple):
@@ -66,20 +35,21 @@ class Score(NamedTuple):
 
     chat: int
     type: str
-    turn_5: float
-    turn_10: float
-    all_5: float
+    figures: dict[str, float]
+    grouped: dict[str, float]  # by the order of sessions that the answer itself has
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Add what only this benchmark takes."""
+    retrieval_peers.options(parser)
+    page.option(parser)
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Score told's retrieval, and a plain full-text search beside it."""
+    """Score told's retrieval, a plain full-text search beside it, and other tools if asked for."""
     if not arguments.data:
         raise CannotMeasureError("Give the data set as --data locomo10.json.gz.")
     chats = load(arguments.data)
-    ways: dict[str, Callable[[Sequence[Turn], Sequence[str]], list[list[str]]]] = {
-        "told": retrieve,
-        "baseline": baseline,
-    }
     if arguments.quick:
         chats = chats[:2]
     figures: dict[str, Any] = {
@@ -88,140 +58,141 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         "turns": sum(len(chat.turns) for chat in chats),
         "questions": sum(len(chat.questions) for chat in chats),
     }
-    for name, way in ways.items():
-        figures[name] = summary(score(chats, way))
-    figures["how"] = HOW
+    corpora = [corpus(chat) for chat in chats]
+    kept: dict[str, list[list[Answer]]] = {}
+    costs: dict[str, Any] = {}
+    for name, way in WAYS.items():
+        kept[name], cost = ask(way, corpora)
+        costs[name] = cost.figures()
+        figures[name] = summary(scored(chats, kept[name]))
+    figures[_GROUPED] = _summary(scored(chats, kept[TOLD]), "grouped")
+    figures["cost"] = costs
+    if names := retrieval_peers.chosen(arguments):
+        few = (chats[_TUNING:] or chats)[: 1 if arguments.quick else _BESIDE_PEERS]
+        figures["beside_peers"] = _beside(names, few, arguments)
+    figures["machine"] = measure.machine()
+    figures["how"] = f"{HOW} {retrieval_peers.GIVEN}" if "beside_peers" in figures else HOW
+    page.write(arguments, "locomo", _page(figures))
     return figures
+
+
+def corpus(chat: Chat) -> Corpus:
+    """Return a chat as turns that can be found, each with its own moment, and what is asked about it."""
+    said = []
+    counted: dict[int, int] = {}
+    for turn in chat.turns:
+        n = counted[turn.session] = counted.get(turn.session, -1) + 1
+        said.append(Said(turn.id, str(turn.session), moment(turn.date) + n * 60_000, turn.text))
+    now = max((moment(turn.date) for turn in chat.turns), default=0) + 86_400_000
+    return Corpus(said, [(question.text, now) for question in chat.questions])
 
 
 def retrieve(turns: Sequence[Turn], questions: Sequence[str]) -> list[list[str]]:
     """Rank a chat's turns for each question with told's store and search: the ids, best first."""
-    database = apsw.Connection(":memory:")
-    migrate(database)
-    writer = Writer(database, extra_words, near_words)
-    ids: dict[tuple[int, int], str] = {}
-    with writer.transaction():
-        for number in dict.fromkeys(turn.session for turn in turns):
-            session = writer.new_session("locomo", str(number))
-            said = [turn for turn in turns if turn.session == number]
-            texts = [
-                TurnText(n, _moment(turn.date) + n * 60_000, "", turn.text, "", "")
-                for n, turn in enumerate(said)
-            ]
-            writer.put_turns(session, texts, replace=True)
-            ids.update({(session.id, n): turn.id for n, turn in enumerate(said)})
-    last = max(_moment(turn.date) for turn in turns) + 86_400_000
-    store = Matching(database)
-    return [
-        [ids[turn.session, turn.n] for turn in search(store, question, now=last).turns]
-        for question in questions
-    ]
-
-
-def _moment(date: str) -> int:
-    """Read a date such as `1:56 pm on 8 May, 2023`, in milliseconds of local time."""
-    if not date:
-        return 0
-    return int(time.mktime(time.strptime(date, "%I:%M %p on %d %B, %Y"))) * 1000
+    asked = corpus(_about(turns, questions))
+    index = Told(asked.said)
+    return [index.answer(*question).turns for question in asked.questions]
 
 
 def baseline(turns: Sequence[Turn], questions: Sequence[str]) -> list[list[str]]:
     """Rank a chat's turns for each question by BM25 over any of its words."""
-    database = apsw.Connection(":memory:")
-    database.execute("CREATE VIRTUAL TABLE t USING fts5(body)")
-    database.executemany(
-        "INSERT INTO t (rowid, body) VALUES (?, ?)", ((row, turn.text) for row, turn in enumerate(turns))
-    )
-    ranked = []
-    for question in questions:
-        words = dict.fromkeys(re.findall(r"[^\W_]+", question.lower()))
-        query = " OR ".join(f'"{word}"' for word in words)
-        rows = database.execute("SELECT rowid FROM t WHERE t MATCH ? ORDER BY rank, rowid", (query,))
-        ranked.append([turns[row].id for (row,) in rows])
-    return ranked
+    asked = corpus(_about(turns, questions))
+    index = Plain(asked.said)
+    return [index.answer(*question).turns for question in asked.questions]
 
 
-def load(path: str) -> list[Chat]:
-    """Read LoCoMo as published. Questions without usable evidence are left out."""
-    try:
-        with (
-            gzip.open(path, "rt", encoding="utf-8")
-            if path.endswith(".gz")
-            else open(path, encoding="utf-8") as file
-        ):
-            published = json.load(file)
-    except (OSError, ValueError) as error:
-        raise CannotMeasureError(f"{path} cannot be read as LoCoMo: {error}") from error
-    return [_chat(chat) for chat in published]
+def _about(turns: Sequence[Turn], questions: Sequence[str]) -> Chat:
+    return Chat("", tuple(turns), tuple(Question(question, "", frozenset()) for question in questions))
+
+
+def _beside(names: Sequence[str], chats: Sequence[Chat], arguments: argparse.Namespace) -> dict[str, Any]:
+    """Score other tools, and told beside them, on some chats."""
+    found: dict[str, Any] = {
+        "chats": ", ".join(chat.name for chat in chats),
+        "state": {},
+        "scores": {},
+        "cost": {},
+    }
+    corpora = [corpus(chat) for chat in chats]
+    for name, way in WAYS.items():
+        answers, cost = ask(way, corpora)
+        found["scores"][name] = summary(scored(chats, answers))["all"]
+        found["cost"][name] = cost.figures()
+    for name in names:
+        ran = retrieval_peers.asked(name, corpora, arguments.cache, again=arguments.again)
+        found["state"][name] = ran.state
+        if ran.cost:
+            found["scores"][name] = summary(scored(chats, ran.answers))["all"]
+            found["cost"][name] = ran.cost.figures()
+    return found
 
 
 def score(
     chats: Iterable[Chat], way: Callable[[Sequence[Turn], Sequence[str]], list[list[str]]]
 ) -> list[Score]:
-    """Score one way of retrieval on every question."""
+    """Score one way of retrieval, which only ranks turns, on every question."""
+    chats = list(chats)
+    answers = [
+        [Answer(ids, []) for ids in way(chat.turns, [question.text for question in chat.questions])]
+        for chat in chats
+    ]
+    return scored(chats, answers)
+
+
+def scored(chats: Sequence[Chat], answers: Sequence[Sequence[Answer]]) -> list[Score]:
+    """Score the answers to every question."""
     scores = []
-    for number, chat in enumerate(chats):
-        sessions = {turn.id: turn.session for turn in chat.turns}
-        ranked = way(chat.turns, [question.text for question in chat.questions])
-        for question, ids in zip(chat.questions, ranked, strict=True):
+    for number, (chat, of_chat) in enumerate(zip(chats, answers, strict=True)):
+        sessions = {turn.id: str(turn.session) for turn in chat.turns}
+        for question, answer in zip(chat.questions, of_chat, strict=True):
             wanted = {sessions[turn] for turn in question.evidence}
-            first = list(dict.fromkeys(sessions[turn] for turn in ids))[:5]
-            scores.append(
-                Score(
-                    number,
-                    question.type,
-                    _share(question.evidence, ids[:5]),
-                    _share(question.evidence, ids[:10]),
-                    float(wanted <= set(first)),
-                )
-            )
+            first = list(dict.fromkeys(sessions[turn] for turn in answer.turns))[:5]
+            figures = {
+                "turn@5": share(question.evidence, answer.turns[:5]),
+                "turn@10": share(question.evidence, answer.turns[:10]),
+                "all@5": float(wanted <= set(first)),
+            }
+            grouped = {
+                "any@5": float(bool(wanted & set(answer.sessions[:5]))),
+                "all@5": float(wanted <= set(answer.sessions[:5])),
+                "all@10": float(wanted <= set(answer.sessions[:10])),
+            }
+            scores.append(Score(number, question.type, figures, grouped))
     return scores
 
 
 def summary(scores: Sequence[Score]) -> dict[str, Any]:
     """Take the means: over all, over each half, and by the type of question."""
+    return _summary(scores, "figures")
+
+
+def _summary(scores: Sequence[Score], what: str) -> dict[str, Any]:
+    def over(some: Iterable[Score]) -> dict[str, float]:
+        return means([getattr(one, what) for one in some])
+
     return {
-        "all": _means(scores),
-        "tuning half": _means([one for one in scores if one.chat < _TUNING]),
-        "held-apart half": _means([one for one in scores if one.chat >= _TUNING]),
-        **{kind: _means([one for one in scores if one.type == kind]) for kind in TYPES.values()},
+        "all": over(scores),
+        "tuning half": over(one for one in scores if one.chat < _TUNING),
+        "held-apart half": over(one for one in scores if one.chat >= _TUNING),
+        **{kind: over(one for one in scores if one.type == kind) for kind in TYPES.values()},
     }
 
 
-def _means(scores: Sequence[Score]) -> dict[str, float]:
-    count = len(scores)
-    return {
-        "questions": count,
-        "turn@5": round(sum(one.turn_5 for one in scores) / max(1, count), 4),
-        "turn@10": round(sum(one.turn_10 for one in scores) / max(1, count), 4),
-        "all@5": round(sum(one.all_5 for one in scores) / max(1, count), 4),
-    }
-
-
-def _share(wanted: frozenset[str], found: Sequence[str]) -> float:
-    return len(wanted.intersection(found)) / len(wanted)
-
-
-def _chat(published: dict[str, Any]) -> Chat:
-    conversation = published["conversation"]
-    turns: list[Turn] = []
-    for name in conversation:
-        if match := re.fullmatch(r"session_(\d+)", name):
-            date = str(conversation.get(f"{name}_date_time", ""))
-            turns += [_turn(turn, int(match[1]), date) for turn in conversation[name]]
-    known = {turn.id for turn in turns}
-    questions = []
-    for question in published["qa"]:
-        # Some evidence holds several ids in one text, or writes one as D:11:26 or D30:05.
-        ids = re.findall(r"D:?(\d+):0*(\d+)", " ".join(question.get("evidence") or ()))
-        evidence = frozenset(f"D{session}:{number}" for session, number in ids) & known
-        if evidence:
-            questions.append(Question(question["question"], TYPES[question["category"]], evidence))
-    return Chat(str(published.get("sample_id", "")), tuple(turns), tuple(questions))
-
-
-def _turn(turn: dict[str, Any], session: int, date: str) -> Turn:
-    text = f"{turn['speaker']}: {turn['text']}"
-    if caption := turn.get("blip_caption"):
-        text += f" [shares {caption}]"
-    return Turn(turn["dia_id"], session, turn["speaker"], text, date)
+def _page(figures: dict[str, Any]) -> str:
+    rows = []
+    for way in WAYS:
+        cost = figures["cost"][way]
+        costs = [cost[name] for name in ("query_ms", "p95_ms", "index_s", "index_MB", "peak_MB")]
+        for part in ("all", "held-apart half"):
+            row = figures[way][part]
+            grouped = figures[_GROUPED][part] if way == TOLD else {}
+            shown = [page.shares(row, "turn@5", "turn@10", "all@5"), page.shares(grouped, "all@5")]
+            rows.append([f"{page.name_of(way)}, {part}", row["questions"], *shown, *costs])
+    head = [
+        "", "questions", "turn@5 / turn@10 / all@5", "all@5 as grouped", "ms a query", "p95", "index s",
+        "index MB", "peak MB",
+    ]  # fmt: skip
+    text = page.table(head, rows)
+    if "beside_peers" not in figures:
+        return text
+    return f"{text}\n\n{page.peers(figures['beside_peers'], 'turn@5', 'turn@10', 'all@5')}"

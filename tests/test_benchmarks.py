@@ -221,7 +221,7 @@ def test_locomo_without_its_data_says_what_to_give() -> None:
 def test_an_unknown_name_is_answered_with_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["nonsense"]) == 2
     error = capsys.readouterr().err
-    assert "ingest, locomo, mcp, recall" in error
+    assert "ingest, locomo, longmemeval, mcp, recall" in error
     assert error.count("\n") == 1
 
 

@@ -66,12 +66,15 @@ class FakeStore:
     def match(
         self, expression: str, weights: Sequence[float], limit: int, *,
         since: int = 0, until: int = 0, agent: str = "", newest: int = 0,
+        wordy: Sequence[float] = (), wordy_from: int = 1000,
     ) -> list[Hit]:  # fmt: skip
         self.expressions.append(expression)
-        marks = ",".join(map(str, weights))
+        marks, wordy_marks = ",".join(map(str, weights)), ",".join(map(str, wordy or weights))
+        share = f"min(1.0, octet_length(t.answered) / {float(wordy_from)})"
         return list(
             self.db.execute(
-                f"SELECT t.id, t.session_id, t.n, t.at, bm25(turn_words, {marks}) AS score"
+                f"SELECT t.id, t.session_id, t.n, t.at, bm25(turn_words, {marks}) * (1 - {share})"
+                f" + bm25(turn_words, {wordy_marks}) * {share} AS score"
                 " FROM turn_words JOIN turn t ON t.id = turn_words.rowid WHERE turn_words MATCH :expression"
                 " AND t.at >= :since AND (:until = 0 OR t.at < :until) AND (:agent = '' OR t.agent = :agent)"
                 " AND t.id >= coalesce((SELECT min(rowid) FROM (SELECT rowid FROM turn_words"
@@ -81,6 +84,17 @@ class FakeStore:
                  "limit": limit},
             )
         )  # fmt: skip
+
+    def shapes(self, turns: Sequence[int]) -> list[tuple[int, tuple[int, str, bool]]]:
+        sql = "SELECT asked, answered FROM turn WHERE id = ?"
+        texts = [(turn, *next(iter(self.db.execute(sql, (turn,))))) for turn in turns]
+        return [
+            (
+                turn,
+                (len((asked + answered).encode()), asked[:32], not answered and asked.rstrip()[-1:] == "?"),
+            )
+            for turn, asked, answered in texts
+        ]
 
     def similar_terms(self, word: str) -> list[str]:
         terms = [term for (term,) in self.db.execute("SELECT term FROM vocabulary ORDER BY term")]

@@ -130,3 +130,28 @@ def test_a_word_that_is_everywhere_is_looked_for_in_the_newest_turns() -> None:
 
 def test_the_same_question_gets_the_same_answer() -> None:
     assert ask("redis kafka button token") == ask("redis kafka button token")
+
+
+def test_a_word_in_a_long_answer_says_less_than_one_that_was_asked() -> None:
+    filled = FakeStore()
+    filled.put(1, "what to wear", answered="a scarf of wool. " + "And something else again. " * 60)
+    filled.put(2, "wash the scarf " + "and so on and so forth " * 20, answered="done. " + "More of it. " * 60)
+    assert sessions(search(filled, "scarf", now=NOON)) == [2, 1]
+
+
+def test_what_somebody_said_is_found_by_the_name() -> None:
+    filled = FakeStore()
+    filled.put(1, "Ann: I painted the boat in May", "Ben: I painted the fence in May")
+    for name, n in (("Ann", 0), ("Ben", 1)):
+        assert search(filled, f"What did {name} say was painted?", now=NOON).turns[0].n == n
+
+
+def test_the_answer_to_an_open_question_comes_before_the_question() -> None:
+    for mark, best in (("?", 1), (".", 0)):
+        filled = FakeStore()
+        filled.put(1, f"What is the colour of your boat now{mark}", "A dark green, freshly done.")
+        filled.put(2, "We had the old boat out on the lake", "It was cold there.")
+        for session in range(3, 9):
+            filled.put(session, "Make the button blue", "Rename it")
+        first = search(filled, "colour of the boat", now=NOON).turns[0]
+        assert (first.session, first.n) == (1, best)

@@ -6,7 +6,8 @@ from told.record import record
 from told.search.analyse import Query, analyse
 from told.search.dates import days_of
 from told.search.plan import BUDGET, plan, scoped, too_common
-from told.search.rank import COLUMN_WEIGHTS, Group, Ranked, grouped, ranked
+from told.search.rank import Group, Ranked, grouped, ranked
+from told.search.weights import COLUMNS, WORDY, WORDY_COLUMNS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class _Counted:
         self._counts: dict[tuple[str, int], int] = {}
         self.turn_count = store.turn_count
         self.match = store.match
+        self.shapes = store.shapes
         self.similar_terms = store.similar_terms
 
     def frequency(self, phrase: str, cap: int) -> int:
@@ -91,10 +93,16 @@ def search(
                 not query.words and not query.must
             ):  # all that is asked for is a time: no turn fits better than others
                 hits = [(*hit[:4], -1.0) for hit in hits]
-            turns = ranked(hits, query.window)
+            shapes = dict(store.shapes([hit[0] for hit in hits]))
+            turns = ranked(hits, query.window, shapes=shapes, names=as_written(question))
             sessions = tuple(grouped(turns, limit))
             return Found(query, sessions, scope != scopes[0], must != query.must, corrected, tuple(turns))
     return Found(query, (), len(scopes) > 1, bool(query.must), corrected)
+
+
+def as_written(question: str) -> frozenset[str]:
+    """Return the words of a question with their capital letters, which tell names from other words."""
+    return frozenset("".join(char if char.isalnum() else " " for char in question[:1000]).split())
 
 
 def _look(
@@ -132,8 +140,9 @@ def _look(
 def _match(store: TurnMatching, expression: str, limits: _Limits, newest: int) -> list[Hit]:
     """Ask the store for candidates."""
     return store.match(
-        expression, COLUMN_WEIGHTS, _CANDIDATES,
+        expression, COLUMNS, _CANDIDATES,
         since=limits.since, until=limits.until, agent=limits.agent, newest=newest,
+        wordy=WORDY_COLUMNS, wordy_from=WORDY,
     )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _TOKENIZER = ["unicode61", "remove_diacritics", "2"]
 # A word's neighbours are looked for among terms with the same first two letters: more is not worth the wait.
 _MOST_TERMS = 20_000
+_LONGEST_QUESTION = 2000  # bytes
 
 
 class Matching:
@@ -42,10 +43,12 @@ class Matching:
     def match(
         self, expression: str, weights: Sequence[float], limit: int, *,
         since: int = 0, until: int = 0, agent: str = "", newest: int = 0,
+        wordy: Sequence[float] = (), wordy_from: int = 1000,
     ) -> list[tuple[int, int, int, int, float]]:  # fmt: skip
         """Return (row, session, n, at, score) of the best matches; a lower score is better.
 
-        With `newest` only that many of the latest matching turns are scored.
+        With `newest` only that many of the latest matching turns are scored. With `wordy` these weights
+        hold, once the best are chosen, for answers of `wordy_from` bytes, and a mixture for shorter ones.
         """
         conditions = ["turn_words MATCH ?"]
         values: list[Any] = [expression]
@@ -67,16 +70,28 @@ class Matching:
                 if value:
                     conditions.append(condition)
                     values.append(value)
-        marks = ", ".join(str(float(weight)) for weight in weights)
         ranked = (
-            f"SELECT turn_words.rowid AS row, bm25(turn_words, {marks}) AS score FROM turn_words{join}"
+            f"SELECT turn_words.rowid AS row, {_bm25(weights)} AS score, {_bm25(wordy or weights)} AS wordy"
+            f" FROM turn_words{join}"
             f" WHERE {' AND '.join(conditions)} ORDER BY score, turn_words.rowid DESC LIMIT ?"
         )
+        share = f"min(1.0, octet_length(t.answered) / {float(wordy_from)})"
+        score = f"r.score + (r.wordy - r.score) * {share}" if wordy else "r.score"
         return rows(
             self._db,
-            f"SELECT t.id, t.session_id, t.n, t.at, r.score FROM ({ranked}) r JOIN turn t ON t.id = r.row",
+            f"SELECT t.id, t.session_id, t.n, t.at, {score} FROM ({ranked}) r JOIN turn t ON t.id = r.row",
             (*values, limit),
         )
+
+    def shapes(self, turns: Sequence[int]) -> list[tuple[int, tuple[int, str, bool]]]:
+        """Return the row and the (bytes, beginning, whether it is a question without an answer) of turns."""
+        found = rows(
+            self._db,
+            "SELECT id, octet_length(asked) + octet_length(answered), substr(asked, 1, 32),"
+            f" octet_length(answered) = 0 AND octet_length(asked) <= {_LONGEST_QUESTION}"
+            f" AND substr(rtrim(asked), -1) = '?' FROM turn WHERE id IN ({', '.join(map(str, turns))})",
+        )
+        return [(row, (size, beginning, bool(asks))) for row, size, beginning, asks in found]
 
     def similar_terms(self, word: str) -> list[str]:
         """Return indexed terms that are one letter away from a word, the most frequent first."""
@@ -116,6 +131,11 @@ class Matching:
         tokenizer = self._db.fts5_tokenizer("porter", _TOKENIZER)
         found: Any = tokenizer(text, apsw.FTS5_TOKENIZE_DOCUMENT, None, include_colocated=False)
         return list(found)
+
+
+def _bm25(weights: Sequence[float]) -> str:
+    """Return the call that scores a row with a weight for each column."""
+    return f"bm25(turn_words, {', '.join(str(float(weight)) for weight in weights)})"
 
 
 def one_letter_apart(first: str, second: str) -> bool:

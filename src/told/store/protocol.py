@@ -74,8 +74,12 @@ class TurnMatching(Protocol):
     def match(
         self, expression: str, weights: Sequence[float], limit: int, *,
         since: int = 0, until: int = 0, agent: str = "", newest: int = 0,
+        wordy: Sequence[float] = (), wordy_from: int = 1000,
     ) -> list[tuple[int, int, int, int, float]]:  # fmt: skip
         """Return (row, session, n, at, score) of the best matches; a lower score is better."""
+
+    def shapes(self, turns: Sequence[int]) -> list[tuple[int, tuple[int, str, bool]]]:
+        """Return the row and the (bytes, beginning, whether it is a question without an answer) of turns."""
 
     def similar_terms(self, word: str) -> list[str]:
         """Return words in use that are one letter away from a word."""
