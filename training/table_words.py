@@ -1,0 +1,43 @@
+"""Which words get a row of their own besides the teacher's pieces, and what the words of this trade mean."""
+
+from __future__ import annotations
+
+import collections
+import os
+
+from told.search._meaning_file import NAME
+from told.search._meaning_pieces import words_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_FRACTION_READ = 800  # characters of a pair
+MOST_NEW = 1200
+_SHORTEST = 3
+
+
+def meanings() -> dict[str, str]:
+    """Return the words of `table_words.txt` with what they mean."""
+    found = {}
+    with open(os.path.join(_HERE, "table_words.txt"), encoding="utf-8") as file:
+        for line in file:
+            word, colon, meaning = line.strip().partition(": ")
+            if colon and not line.startswith("#"):
+                found[word] = meaning
+    return found
+
+
+def frequent(pairs: Iterable[tuple[str, str]], known: Container[str], most: int = MOST_NEW) -> list[str]:
+    """Return the words that most pairs have and the teacher cuts to pieces, the most frequent first."""
+    counts: collections.Counter[str] = collections.Counter()
+    for pair in pairs:
+        counts.update({word.lower() for word in words_of(" ".join(pair)[:_FRACTION_READ]) if _is_plain(word)})
+    ordered = sorted(counts, key=lambda word: (-counts[word], word))
+    return [word for word in ordered if word not in known][:most]
+
+
+def _is_plain(word: str) -> bool:
+    small = word.islower() or word[1:].islower()
+    return word.isascii() and word.isalpha() and small and _SHORTEST <= len(word) < NAME
