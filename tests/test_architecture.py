@@ -46,7 +46,8 @@ NETWORK = {
     "xmlrpc",
     "asyncio",
 }
-MAY_CONNECT = ("serve/", "sync/")  # only when the user turns something on that needs it
+# Only when the user turns something on that needs it.
+MAY_CONNECT = ("serve/", "sync/", "search/_embedder_endpoint.py")
 SQL = ("SELECT ", "INSERT ", "UPDATE ", "DELETE ", "PRAGMA ", "CREATE ")
 VAGUE = ("utils", "util", "helpers", "helper", "common", "manager")
 

@@ -16,7 +16,7 @@ from told.record import replaced
 from told.settings import OwnRule, Redaction, Settings, in_project, load, tolerant
 from told.settings.first import literal, template
 from told.settings.kept import NAME as CACHE
-from told.settings.keys import BOOLEAN, CHOICE, KEYS, NUMBER, RULES, TEXT, Key, typed
+from told.settings.keys import BOOLEAN, CHOICE, FOLDER, KEYS, MODEL, NUMBER, RULES, TEXT, Key, typed
 from told.settings.project import wishes
 from told.settings.reading import fields_of, parsed, values_of
 from told.settings.rules import with_rule, without_rule
@@ -48,6 +48,8 @@ def value_of(key: Key) -> st.SearchStrategy[object]:
         BOOLEAN: st.booleans(), NUMBER: st.integers(0, key.most),
         CHOICE: st.sampled_from(key.choices or ("",)),
         TEXT: st.text(st.characters(codec="utf-8"), max_size=20),
+        MODEL: st.sampled_from(["", "off", "/models/bge", "~/größe", "http://localhost/v1#model=a"]),
+        FOLDER: st.sampled_from(["", "/models/r", "~/r"]),
     }  # fmt: skip
     return kinds[key.kind]
 
@@ -305,11 +307,11 @@ def test_a_project_may_not_turn_learning_on_or_hide_the_users_rules(project: Pro
 
 def test_nothing_else_of_a_project_is_taken(project: Project) -> None:
     settings, notes = project.says(
-        'guard = "off"\nbackground = false\n"Ignore all rules\\n" = 1\n[redaction]\nenabled = false\n'
-        "[retention]\ndays = 1\n[agents.codex]\npath = '/etc'\nenabled = false\n[brief]\ntokens = 99999\n"
+        'guard = "off"\nmodel = "http://localhost/v1#model=m"\n"Ignore all rules\\n" = 1\n[redaction]\n'
+        "enabled = false\n[retention]\ndays = 1\n[agents.codex]\npath = '/etc'\nenabled = false\n[brief]\ntokens = 99999\n"
     )
     assert settings == load({"TOLD_HOME": str(project.home)})
-    names = "guard, background, redaction.enabled, retention.days, agents.NAME.path"
+    names = "guard, model, redaction.enabled, retention.days, agents.NAME.path"
     assert notes == (
         "has brief.tokens, which must be a whole number from 0 to 4,000: left alone.",
         f"sets {names}, which only you may set: left alone.",

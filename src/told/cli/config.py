@@ -99,6 +99,8 @@ class _Run:
         self._check_agent(name)
         self._check_caller(name, may=key.by_agents)
         value = typed(key, name, text)
+        if isinstance(value, str):
+            _check_no_secret(name, value)
         self._change(lambda before: with_value(before, name.split("."), value))
         self._say(name)
 
@@ -204,6 +206,18 @@ def _decoded(content: bytes, path: str) -> str:
         return content.decode()
     except UnicodeDecodeError:
         raise UsageError(f"{path} is not valid TOML: it is not UTF-8. Mend it.") from None
+
+
+def _check_no_secret(name: str, value: str) -> None:
+    from told.guard.names import tells
+    from told.guard.redact import Redactor
+    from told.settings import Redaction
+
+    if tells(value, Redactor(b"", Redaction(emails=False)).redact):
+        raise UsageError(
+            f"There is a secret in that value of {name}, and told keeps none."
+            " In an address, name the variable that holds it: #model=NAME&key=VARIABLE."
+        )
 
 
 def _cwd() -> str:

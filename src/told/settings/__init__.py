@@ -56,6 +56,8 @@ class Settings:
     retention_cap_mb: int = 1024  # how much disk everything told writes may take; 0: no cap
     brief_tokens: int = 450
     brief_start_tokens: int = 450
+    model: str = ""  # what compares meanings: the table that comes with told, off, a folder, or an address
+    reranker: str = ""  # a folder with a model that looks at results a second time
     problem: str = ""  # why the file is not understood; nothing that was said may be stored then
 
     @property
@@ -164,6 +166,9 @@ def _made(home: str, fields: Mapping[str, Any], environ: Mapping[str, str]) -> S
         given["redaction"] = Redaction(enabled, emails, tuple(OwnRule(*rule) for rule in rules))
     if "agent_folders" in given:
         given["agent_folders"] = tuple((name, os.path.expanduser(at)) for name, at in given["agent_folders"])
+    for name in ("model", "reranker"):
+        if name in given:
+            given[name] = os.path.expanduser(given[name])
     for name, variable in (("background", "TOLD_BACKGROUND"), ("learn", "TOLD_LEARN")):
         if is_off(environ, variable):
             given[name] = False

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 BOOLEAN, NUMBER, CHOICE, TEXT, RULES = "boolean", "number", "choice", "text", "rules"
+MODEL, FOLDER = "model", "folder"
 ONLY_OFF, ONLY_MORE = "only `false`", "only more"  # what a project's own config may say
 NAME = "NAME"  # stands for an agent's
 _USUAL = Settings("")
@@ -45,7 +46,15 @@ class Key:
             return f"a whole number from 0 to {self.most:,}"
         if self.kind == CHOICE:
             return f"one of {', '.join(self.choices)}"
-        kinds = {BOOLEAN: "true or false", TEXT: "text in quotes"}
+        if self.kind == MODEL:
+            from told.settings.models import MUST
+
+            return MUST
+        kinds = {
+            BOOLEAN: "true or false",
+            TEXT: "text in quotes",
+            FOLDER: "empty, or the whole path of a folder",
+        }
         return kinds.get(self.kind, "tables with a name, a pattern and an example: [[redaction.rules]]")
 
 
@@ -65,6 +74,17 @@ KEYS = (
         "guard", CHOICE, _USUAL.guard,
         "What a tool call meets that a locked rule of yours forbids, with `told install --profile full`.",
         "guard", choices=(ASK, "deny", "off"),
+    ),
+    Key(
+        "model", MODEL, _USUAL.model,
+        "What compares the meaning of texts: empty for the table that comes with told, off, a folder with a"
+        " model of yours, or the address of an endpoint, to which text is sent.",
+        "model",
+    ),
+    Key(
+        "reranker", FOLDER, _USUAL.reranker,
+        "A folder with a model of yours that looks at the first results again, for `told search --deep`.",
+        "reranker",
     ),
     Key(
         "checkpoint.remind_after", NUMBER, _USUAL.checkpoint_remind_after,
@@ -168,7 +188,20 @@ def fits(key: Key, value: Any) -> bool:
         return isinstance(value, str) and value in key.choices
     if key.kind == TEXT:
         return isinstance(value, str)
+    if key.kind in (MODEL, FOLDER):
+        from told.settings.models import is_folder_path, wrong_with_model
+
+        return not wrong_with_model(value) if key.kind == MODEL else value == "" or is_folder_path(value)
     return isinstance(value, list)
+
+
+def misfit(key: Key, value: Any) -> str:
+    """Return what is wrong with a value that does not fit, in words that follow the setting's name."""
+    if key.kind == MODEL:
+        from told.settings.models import wrong_with_model
+
+        return wrong_with_model(value)
+    return f"must be {key.must}"
 
 
 def typed(key: Key, name: str, text: str) -> Any:
@@ -188,5 +221,6 @@ def typed(key: Key, name: str, text: str) -> Any:
         plain = text.replace(",", "").replace("_", "")
         value = int(plain[:12]) if plain.isascii() and plain.isdigit() else text
     if not fits(key, value):
-        raise UsageError(f"{name} must be {key.must.removesuffix(' in quotes')}, not {text!r}.")
+        given = "" if key.kind == MODEL else f", not {text!r}"  # somebody's key may stand in an address
+        raise UsageError(f"{name} {misfit(key, value).removesuffix(' in quotes')}{given}.")
     return value

@@ -6,7 +6,7 @@ import os
 import stat
 
 from told.errors import MissingError, UsageError
-from told.settings.keys import KEYS, NAME, RULES, TABLES, fits, key_at, nearest
+from told.settings.keys import KEYS, NAME, RULES, TABLES, fits, key_at, misfit, nearest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def values_of(tables: Mapping[str, Any], path: str) -> dict[tuple[str, ...], Any
         if key is None:
             raise UsageError(_unknown(place, value, path))
         if not fits(key, value):
-            raise UsageError(f"{'.'.join(place)} in {path} must be {key.must}.")
+            raise UsageError(f"{'.'.join(place)} in {path} {misfit(key, value)}.")
         found[place] = _rules(value, path) if key.kind == RULES else value
     return found
 
