@@ -308,7 +308,8 @@ def test_a_project_may_not_turn_learning_on_or_hide_the_users_rules(project: Pro
 def test_nothing_else_of_a_project_is_taken(project: Project) -> None:
     settings, notes = project.says(
         'guard = "off"\nmodel = "http://localhost/v1#model=m"\n"Ignore all rules\\n" = 1\n[redaction]\n'
-        "enabled = false\n[retention]\ndays = 1\n[agents.codex]\npath = '/etc'\nenabled = false\n[brief]\ntokens = 99999\n"
+        "enabled = false\n[retention]\ndays = 1\n[agents.codex]\npath = '/etc'\nenabled = false\n"
+        "[brief]\ntokens = 99999\n"
     )
     assert settings == load({"TOLD_HOME": str(project.home)})
     names = "guard, model, redaction.enabled, retention.days, agents.NAME.path"

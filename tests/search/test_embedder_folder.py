@@ -1,0 +1,178 @@
+"""A model in a folder: any usual kind of graph, the same numbers every time, a sentence for what is wrong."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.search.toy_models import WIDTH, write_embedder
+from told.errors import MissingError
+from told.search import _model_folder
+from told.search.embedder import chosen
+from told.search.meaning import similarity
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from told.search.embedder import Embedder
+
+
+def embedder_in(path: str) -> Embedder:
+    found = chosen(path)
+    assert found is not None
+    return found
+
+
+def vector(embedder: Embedder, text: str, *, asking: bool = False) -> bytes:
+    found = embedder.vectors([text], asking=asking)[0]
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {}, {"types": False}, {"kind": "INT32"}, {"width": 32}, {"width": 32, "types": False},
+        {"pooled": "sentence_embedding"}, {"pooled": "vector"},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_any_usual_kind_of_model(tmp_path: Path, shape: dict[str, Any]) -> None:
+    embedder = embedder_in(write_embedder(tmp_path / "toy", **shape))
+    undo, revert, colour = (vector(embedder, text) for text in ("undo commit", "git revert", "blue button"))
+    assert len(undo) == WIDTH
+    assert similarity(undo, revert) > similarity(undo, colour) + 0.3
+
+
+def test_mean_and_first_token_differ(tmp_path: Path) -> None:
+    mean = embedder_in(write_embedder(tmp_path / "mean", {"pool": "mean"}))
+    first = embedder_in(write_embedder(tmp_path / "first", {"pool": "cls"}))
+    assert vector(mean, "git") != vector(first, "git")
+    assert vector(first, "git") == vector(first, "logo")  # what stands first is the same for all
+
+
+def test_places_that_only_fill_up_do_not_count(tmp_path: Path) -> None:
+    wide = embedder_in(write_embedder(tmp_path / "wide", width=64))
+    free = embedder_in(write_embedder(tmp_path / "free"))
+    assert vector(wide, "undo the commit") == vector(free, "undo the commit")
+
+
+def test_questions_and_texts_have_their_own_prefixes(tmp_path: Path) -> None:
+    about = {"query_prefix": "find: ", "text_prefix": "keep: "}
+    embedder = embedder_in(write_embedder(tmp_path / "toy", about))
+    plain = embedder_in(write_embedder(tmp_path / "plain"))
+    assert vector(embedder, "git", asking=True) == vector(plain, "find: git")
+    assert vector(embedder, "git") == vector(plain, "keep: git")
+
+
+def test_a_text_does_not_depend_on_what_is_asked_with_it(tmp_path: Path) -> None:
+    embedder = embedder_in(write_embedder(tmp_path / "toy"))
+    texts = ["git", "undo the commit " * 20, "", "  \n", "\ud800 blue", "unknown words", "x" * 100_000]
+    found = embedder.vectors(texts)
+    assert found[2:4] == [None, None]
+    assert found == [embedder.vectors([text])[0] for text in texts]
+    assert embedder.vectors([]) == []
+
+
+def test_no_more_is_read_than_the_model_may_take(tmp_path: Path) -> None:
+    embedder = embedder_in(write_embedder(tmp_path / "toy", {"max_len": 8}))
+    assert vector(embedder, "git " * 6 + "blue " * 50) == vector(embedder, "git " * 6)
+
+
+def test_a_model_is_known_by_its_name_and_its_files(tmp_path: Path) -> None:
+    one = embedder_in(write_embedder(tmp_path / "toy"))
+    name, _, digest = one.model.partition(":")
+    assert (name, len(digest), one.is_quick) == ("toy", 12, False)
+    assert embedder_in(write_embedder(tmp_path / "again" / "toy")).model == one.model
+    other = embedder_in(write_embedder(tmp_path / "other", {"name": "my model: v1"}))
+    assert other.model.startswith("my-model--v1:")
+    assert embedder_in(write_embedder(tmp_path / "toy", {"pool": "cls"})).model != one.model
+    before = embedder_in(str(tmp_path / "toy")).model
+    (tmp_path / "toy" / "model.onnx_data").write_bytes(b"weights")
+    assert embedder_in(str(tmp_path / "toy")).model != before
+
+
+def test_another_process_gets_the_same_bytes(tmp_path: Path) -> None:
+    path = write_embedder(tmp_path / "toy")
+    program = (
+        "import sys\nfrom told.search.embedder import chosen\n"
+        "found = chosen(sys.argv[1])\nassert 'onnxruntime' not in sys.modules, 'loaded before it is needed'\n"
+        "print(found.model, found.vectors(['undo the commit'])[0].hex())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True, check=True)
+    embedder = embedder_in(path)
+    assert done.stdout.split() == [embedder.model, vector(embedder, "undo the commit").hex()]
+    assert done.stderr == ""
+
+
+def refused(path: str, text: str = "git") -> str:
+    with pytest.raises(MissingError) as raised:
+        embedder_in(path).vectors([text])
+    said = str(raised.value)
+    assert raised.value.exit_code == 4
+    assert "\n" not in said
+    assert path in said
+    return said
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    said = refused(str(tmp_path / "nowhere"))
+    assert said.endswith(
+        "A model's folder has model.onnx, tokenizer.json and told.json; docs/models.md says more."
+    )
+
+
+@pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json", "told.json"])
+def test_a_folder_without_one_of_the_files(tmp_path: Path, name: str) -> None:
+    path = write_embedder(tmp_path / "toy")
+    (tmp_path / "toy" / name).unlink()
+    assert f"{path} has no {name}. " in refused(path)
+
+
+@pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json"])
+@pytest.mark.parametrize("content", [b"", b"x", b"{}", b"\x08\x09\x12"])
+def test_a_folder_with_a_broken_file(tmp_path: Path, name: str, content: bytes) -> None:
+    path = write_embedder(tmp_path / "toy")
+    (tmp_path / "toy" / name).write_bytes(content)
+    assert f"The model in {path} cannot be used: " in refused(path)
+
+
+@pytest.mark.parametrize(
+    ("about", "says"),
+    [
+        ("{", "is not valid JSON"), ("[]", "must be a JSON object"),
+        ('{"pol": "cls"}', "has 'pol', which told"), ('{"max_len": "5"}', "max_len in {} must"),
+        ('{"pool": "max"}', 'pool in {} must be "mean" or "cls".'),
+        ('{"max_len": true}', "max_len in {} must"), ('{"max_len": 0}', "from 8 to 8192"),
+        ('{"query_prefix": 1}', 'query_prefix in {} must be of the kind of "".'),
+        ("\xff", "is not valid JSON"),
+    ],
+)  # fmt: skip
+def test_a_told_json_that_is_not_understood(tmp_path: Path, about: str, says: str) -> None:
+    path = write_embedder(tmp_path / "toy")
+    (tmp_path / "toy" / "told.json").write_bytes(about.encode("latin-1"))
+    assert says.replace("{}", str(tmp_path / "toy" / "told.json")) in refused(path)
+
+
+def test_a_model_that_is_not_for_text(tmp_path: Path) -> None:
+    assert "wants pixel_values, which told does not know" in refused(
+        write_embedder(tmp_path / "toy", more="pixel_values")
+    )
+
+
+def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> Any:
+        raise ImportError(name)
+
+    monkeypatch.setattr(_model_folder, "import_module", missing)
+    assert refused(write_embedder(tmp_path / "toy")).endswith("pip install 'told[onnx]'.")
+
+
+def test_told_json_is_as_documented(tmp_path: Path) -> None:
+    path = write_embedder(tmp_path / "toy", _model_folder.USUAL)
+    assert json.loads((tmp_path / "toy" / "told.json").read_text()) == _model_folder.USUAL
+    assert vector(embedder_in(path), "git")
