@@ -11,11 +11,30 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_MOST = 127  # of a signed byte
+_ROUNDS = 8  # two or three are enough for real ones
+_NEAR = 0.5  # as near as rounding comes
+
 
 def signed(values: Sequence[float]) -> bytes | None:
-    """Return a vector's signed bytes; None for one without length, or with a value that is no number."""
-    length = sqrt(sum(map(mul, values, values)))
+    """Return a vector's signed bytes; None for one without length, or with a value that is no number.
+
+    Some models have a few numbers that are large in every vector, too large for a byte. They are cut, and the
+    others take up the length: vectors of different lengths could not be compared.
+    """
+    length = _length(values)
     if not length or not isfinite(length):
         return None
     scale = LENGTH / length
-    return bytes([max(-127, min(127, round(value * scale))) & 255 for value in values])
+    scaled = [value * scale for value in values]
+    rounds = _ROUNDS if max(map(abs, scaled)) > _MOST else 0
+    while rounds:
+        scaled = [max(-_MOST, min(_MOST, value * scale)) for value in values]
+        length = _length(scaled)
+        scale *= LENGTH / length
+        rounds = rounds - 1 if length < LENGTH - _NEAR else 0
+    return bytes([round(value) & 255 for value in scaled])
+
+
+def _length(values: Sequence[float]) -> float:
+    return sqrt(sum(map(mul, values, values)))
