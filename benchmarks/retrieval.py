@@ -10,18 +10,24 @@ from typing import NamedTuple, Protocol
 import apsw
 
 from benchmarks.retrieval_cost import Cost, forget_peak, peak_since
+from told.ingest.understanding import understand
+from told.search.embedder import default
 from told.search.index_text import extra_words, near_words
+from told.search.near import Meaning
 from told.search.sessions import search
 from told.store.matching import Matching
 from told.store.schema import migrate
+from told.store.vectors import TurnVectors
 from told.store.writing import TurnText, Writer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from told.search.embedder import Embedder
+
 _MOST_SESSIONS = 50
-TOLD, BASELINE = "told", "baseline"
+TOLD, WORDS, BASELINE = "told", "told_words", "baseline"
 
 
 class Said(NamedTuple):
@@ -86,10 +92,19 @@ class Told:
                 self._sessions[session.id] = name
                 self._turns.update({(session.id, n): turn.id for n, turn in enumerate(turns)})
         self._store = Matching(self._db)
+        self.meaning: Meaning | None = None
+        embedder = self.embedder()
+        if embedder is not None:
+            understand(self._db, embedder)
+            self.meaning = Meaning(TurnVectors(self._db, embedder.model), embedder)
+
+    def embedder(self) -> Embedder | None:
+        """Return what turns texts into vectors: the table that comes with told."""
+        return _remembering(default())
 
     def answer(self, question: str, now: int) -> Answer:
         """Rank turns and sessions: the only place where the benchmarks ask told."""
-        found = search(self._store, question, now=now, limit=_MOST_SESSIONS)
+        found = search(self._store, question, now=now, limit=_MOST_SESSIONS, meaning=self.meaning)
         return Answer(
             [self._turns[turn.session, turn.n] for turn in found.turns],
             [self._sessions[group.session] for group in found.sessions],
@@ -98,6 +113,14 @@ class Told:
     def size(self) -> int:
         """Return the bytes of the store."""
         return _size(self._db)
+
+
+class Words(Told):
+    """The same without vectors."""
+
+    def embedder(self) -> Embedder | None:
+        """Return nothing."""
+        return None
 
 
 class Plain:
@@ -125,7 +148,39 @@ class Plain:
         return _size(self._db)
 
 
-WAYS: Mapping[str, Callable[[Sequence[Said]], Index]] = {TOLD: Told, BASELINE: Plain}
+WAYS: Mapping[str, Callable[[Sequence[Said]], Index]] = {TOLD: Told, WORDS: Words, BASELINE: Plain}
+
+
+class Remembering:
+    """Makes no vector twice: many corpora of a benchmark have the same sessions."""
+
+    is_quick = True
+
+    def __init__(self, embedder: Embedder) -> None:
+        """Stand before an embedder."""
+        self.model = embedder.model
+        self._embedder = embedder
+        self._known: dict[tuple[str, bool], bytes | None] = {}
+        self.seconds, self.texts = 0.0, 0
+
+    def vectors(self, texts: Sequence[str], *, asking: bool = False) -> list[bytes | None]:
+        """Return the vectors of texts, in order."""
+        new = [text for text in dict.fromkeys(texts) if (text, asking) not in self._known]
+        began = time.perf_counter()
+        made = self._embedder.vectors(new, asking=asking) if new else []
+        self.seconds += time.perf_counter() - began
+        self.texts += len(new)
+        self._known.update({(text, asking): one for text, one in zip(new, made, strict=True)})
+        return [self._known[text, asking] for text in texts]
+
+
+_remembered: dict[str, Remembering] = {}
+
+
+def _remembering(embedder: Embedder | None) -> Remembering | None:
+    if embedder is None:
+        return None
+    return _remembered.setdefault(embedder.model, Remembering(embedder))
 
 
 def ask(way: Callable[[Sequence[Said]], Index], corpora: Iterable[Corpus]) -> tuple[list[list[Answer]], Cost]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from told.search.rank import grouped, ranked
-from told.search.weights import COLUMNS, SIDES, WEIGHTS, WORDY_COLUMNS
+from told.search.weights import COLUMNS, SIDES, WITH_MEANING, WORDS_ONLY, WORDY_COLUMNS
 
 
 def test_the_better_match_comes_first() -> None:
@@ -109,4 +109,4 @@ def test_the_project_token_has_no_weight() -> None:
 
 
 def test_each_side_has_a_weight() -> None:
-    assert len(SIDES) == len(WEIGHTS)
+    assert len(SIDES) == len(WITH_MEANING) == len(WORDS_ONLY)

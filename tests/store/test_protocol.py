@@ -17,14 +17,17 @@ from told.store.protocol import (
     SessionReading,
     SessionWriting,
     TurnMatching,
+    TurnNearness,
 )
 from told.store.reading import Reading
 from told.store.schema import migrate
+from told.store.vectors import TurnVectors
 from told.store.writing import Writer
 
 PAIRS = [
     (SessionReading, Reading),
     (TurnMatching, Matching),
+    (TurnNearness, TurnVectors),
     (SessionWriting, Writer),
     (ProjectKeeping, Projects),
     (CheckpointKeeping, OwnCheckpoints),
@@ -38,9 +41,11 @@ def test_the_type_checker_agrees() -> None:
     matching: TurnMatching = Matching(connection)
     writing: SessionWriting = Writer(connection, extra_words, near_words)
     projects: ProjectKeeping = Projects(connection)
+    nearness: TurnNearness = TurnVectors(connection, "none")
     checkpoints: CheckpointKeeping = OwnCheckpoints(connection)
     assert checkpoints.known() == {}
     assert matching.turn_count() == 0
+    assert nearness.sketches() == []
     with writing.transaction():
         made = writing.new_session("codex", "one")
         assert projects.put("path:/a", "a", "/a").name == "a"

@@ -17,6 +17,7 @@ from told.cli.sessions import (
     unread,
     widen,
 )
+from told.cli.understanding import meaning_of
 from told.errors import NotFoundError, UsageError
 from told.record import record
 from told.search.analyse import analyse
@@ -70,6 +71,7 @@ def search(context: Context, arguments: Arguments) -> int:
         Matching(context.connection, notes=place == _CHECKPOINTS), question, now=context.now,
         project=project_token(scope.project.id) if scope.project else None,
         agent=scope.filter.agent, since=scope.filter.since, limit=limit,
+        meaning=meaning_of(context, notes=place == _CHECKPOINTS),
     )  # fmt: skip
     known = _memories(context, arguments, scope, found) if place == _ALL else None
     if found.widened and only_here:

@@ -7,6 +7,7 @@ import sys
 
 from told.cli.learning import learn_everything
 from told.cli.output import count, to_json
+from told.cli.understanding import understand_everything
 from told.errors import ToldError
 from told.ingest.look import QUIET_MS, has_checkpoints, look
 from told.store.database import prepare_for_bulk
@@ -34,6 +35,7 @@ def index(context: Context, arguments: Arguments) -> int:
     if not context.settings.background:
         learned = learn_everything(context)
         _hand_over(context)
+        understand_everything(context)
         _archive(context, files)
         _relieve(context)
     elif files or Fresh(context.connection).is_waiting():
@@ -56,6 +58,7 @@ def sweep(context: Context, arguments: Arguments) -> int:  # noqa: ARG001
     _hand_over(context)
     _archive(context, files)
     _fade(context)
+    understand_everything(context)
     _relieve(context)
     from told.setup.snapshots import refresh
 
@@ -81,6 +84,7 @@ def rebuild(context: Context, arguments: Arguments) -> int:
 
     rebuild_memories(context.settings.home).close()
     learned = learn_everything(context)
+    understand_everything(context)
     _relieve(context)
     _report(context, arguments, files, learned)
     return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from _operator import mul  # the other one would be an import more
 
 from told.record import record
-from told.search.weights import AROUND, BEST, FULL, MEANING, SESSION_TURNS, TOGETHER, WEIGHTS
+from told.search.weights import AROUND, BEST, FULL, SESSION_TURNS, TOGETHER, WITH_MEANING, WORDS_ONLY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,8 +53,9 @@ def ranked(
             without shares no meaning with it. One that shares no word has a bm25 of 0.
     """
     hits = list(hits)
+    weights = WITH_MEANING if meaning else WORDS_ONLY
     result = [
-        Ranked(*hit[:4], sum(map(mul, WEIGHTS, of)))
+        Ranked(*hit[:4], sum(map(mul, weights, of)))
         for hit, of in zip(hits, sides(hits, window, shapes or {}, names, meaning), strict=True)
     ]
     return sorted(result, key=_order)
@@ -66,12 +67,13 @@ def sides(
 ) -> list[tuple[float, ...]]:  # fmt: skip
     """Return what speaks for each candidate, in the order of `weights.SIDES`."""
     own = _scaled({hit[0]: -hit[4] for hit in hits})
-    if meaning:
-        near = _stretched({hit[0]: meaning[hit[0]] for hit in hits if hit[0] in meaning})
-        own = {turn: (1 - MEANING) * own[turn] + MEANING * near.get(turn, 0.0) for turn in own}
+    near = _stretched({hit[0]: meaning[hit[0]] for hit in hits if hit[0] in meaning}) if meaning else {}
     whole = _session_scores((hit[1], own[hit[0]]) for hit in hits)
+    about = _session_scores((hit[1], near[hit[0]]) for hit in hits if hit[0] in near)
     asked = {
-        (hit[1], hit[2]): own[hit[0]] for hit in hits if hit[0] in shapes and shapes[hit[0]][2]
+        (hit[1], hit[2]): (own[hit[0]] + near.get(hit[0], 0.0)) / (2 if near else 1)
+        for hit in hits
+        if hit[0] in shapes and shapes[hit[0]][2]
     }  # what others answer
     result: list[tuple[float, ...]] = []
     for turn, session, n, at, _ in hits:
@@ -80,6 +82,8 @@ def sides(
         result.append((
             own[turn],
             whole[session],
+            near.get(turn, 0.0),
+            about.get(session, 0.0),
             _nearness(at, window) if window else 0.0,
             size / FULL if size < FULL and n >= 0 else 1.0,  # titles and notes are short by nature
             1.0 if named else 0.0,

@@ -7,10 +7,11 @@ from told.search.analyse import Query, analyse
 from told.search.dates import days_of
 from told.search.plan import BUDGET, plan, scoped, too_common
 from told.search.rank import Group, Ranked, grouped, ranked
-from told.search.weights import COLUMNS, WORDY, WORDY_COLUMNS
+from told.search.weights import ALONE, BESIDE, COLUMNS, FEWEST_WORDS, WORDY, WORDY_COLUMNS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from told.search.near import Meaning
     from told.search.rank import Hit
     from told.store.protocol import TurnMatching
 
@@ -34,6 +35,7 @@ class Found:
     loosened: bool = False  # nothing has the quoted words as quoted, so they were searched as plain words
     corrected: tuple[tuple[str, str], ...] = ()  # words nobody used, and the ones searched instead
     turns: tuple[Ranked, ...] = ()  # all that matched, the best first
+    alone: bool = False  # no word matched: all of it was found by its meaning
 
 
 @record
@@ -67,7 +69,7 @@ class _Counted:
 
 def search(
     store: TurnMatching, question: str, *, now: int, project: str | None = None, agent: str = "",
-    since: int = 0, until: int = 0, limit: int = 5,
+    since: int = 0, until: int = 0, limit: int = 5, meaning: Meaning | None = None,
 ) -> Found:  # fmt: skip
     """Find the sessions that answer a question.
 
@@ -80,24 +82,76 @@ def search(
         since: Only turns from this moment on (ms).
         until: Only turns before this moment (ms).
         limit: How many sessions to return.
+        meaning: Tells how near turns are to the question in meaning.
     """
     store = _Counted(store)
     query, corrected = _corrected(store, analyse(question, now))
     limits = _Limits(since, until, agent, now)
     scopes = [project, ""] if project else [""]
     attempts = [(must, scope) for must in dict.fromkeys((query.must, ())) for scope in scopes]
+    asked = _Asked(question, query, corrected, limits, meaning)
     for must, scope in attempts:
         hits, good = _look(store, query, must, scope, limits)
         if hits and (good or (must, scope) == attempts[-1] or scope == ""):
-            if (
-                not query.words and not query.must
-            ):  # all that is asked for is a time: no turn fits better than others
+            near: dict[int, float] = {}
+            if not query.words and not query.must:
+                # All that is asked for is a time: no turn fits better than others.
                 hits = [(*hit[:4], -1.0) for hit in hits]
-            shapes = dict(store.shapes([hit[0] for hit in hits]))
-            turns = ranked(hits, query.window, shapes=shapes, names=as_written(question))
+            else:
+                hits, near = asked.widened(hits, scope, least=BESIDE)
+            turns = asked.ranked(store, hits, near)
             sessions = tuple(grouped(turns, limit))
             return Found(query, sessions, scope != scopes[0], must != query.must, corrected, tuple(turns))
+    for scope in scopes:
+        hits, near = asked.widened([], scope, least=ALONE)
+        if hits:
+            turns = asked.ranked(store, hits, near)
+            found = tuple(grouped(turns, limit))
+            return Found(query, found, scope != scopes[0], turns=tuple(turns), alone=True)
     return Found(query, (), len(scopes) > 1, bool(query.must), corrected)
+
+
+class _Asked:
+    """A question, and what its meaning adds to what its words find."""
+
+    def __init__(
+        self, question: str, query: Query, corrected: tuple[tuple[str, str], ...], limits: _Limits,
+        meaning: Meaning | None,
+    ) -> None:  # fmt: skip
+        self._names = as_written(question)
+        self._window = query.window
+        # What is quoted has to stand there, and so has a word that is asked for by itself.
+        self._is_question = not query.must and len(query.words) >= FEWEST_WORDS
+        self._limits = limits
+        self._meaning = meaning
+        self._text = question
+        for slip, word in corrected:
+            self._text = self._text.replace(slip, word)
+
+    def widened(self, hits: list[Hit], scope: str, *, least: float) -> tuple[list[Hit], dict[int, float]]:
+        """Add the turns of a scope that are near in meaning, and return how near all of them are.
+
+        Args:
+            hits: What the words found.
+            scope: The project's token, or empty.
+            least: How near a turn must be that is added.
+        """
+        if self._meaning is None:
+            return hits, {}
+        limits = self._limits
+        known = {hit[0] for hit in hits}
+        near = self._meaning.candidates(
+            self._text, scope, since=limits.since, until=limits.until, agent=limits.agent
+        ) if self._is_question else ()  # fmt: skip
+        more = {place[0]: (*place, 0.0) for place in near if place[0] not in known}
+        scores = self._meaning.scores(self._text, [*known, *more])
+        added = [hit for turn, hit in more.items() if scores.get(turn, 0.0) > least]
+        return hits + added, scores
+
+    def ranked(self, store: TurnMatching, hits: list[Hit], near: dict[int, float]) -> list[Ranked]:
+        """Return the turns in order."""
+        shapes = dict(store.shapes([hit[0] for hit in hits]))
+        return ranked(hits, self._window, shapes=shapes, names=self._names, meaning=near)
 
 
 def as_written(question: str) -> frozenset[str]:

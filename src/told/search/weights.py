@@ -9,11 +9,15 @@ WORDY_COLUMNS = (0.0, 1.0, 0.2, 0.2, 0.35, 1.0)
 WORDY = 1000
 
 # What a turn's score is made of: each side is between 0 and 1, and a turn's own words count 1.
-SIDES = ("own", "session", "time", "full", "speaker", "reply", "question")
-WEIGHTS = (1.0, 0.5, 0.89, 0.36, 0.23, 0.47, -0.1)
+SIDES = ("words", "session", "meaning", "about", "time", "full", "speaker", "reply", "question")
+# Where no turn has a vector, and where turns have.
+WORDS_ONLY = (1.0, 0.5, 0.0, 0.0, 0.89, 0.36, 0.23, 0.47, -0.1)
+WITH_MEANING = (1.0, 0.6, 1.1, 0.3, 0.87, 0.62, 0.25, 0.77, -0.23)
 
-# Where turns have a score for their meaning, its share of what a turn says itself; words have the rest.
-MEANING = 0.5
+# How near a turn must be in meaning to be an answer although it has no word of the question: beside others
+# that have, and where there is no other. Who asks for a word or two wants these words.
+BESIDE, ALONE = 0.3, 0.35
+FEWEST_WORDS = 3
 
 # How much the best, second best … turn of a session say about the session.
 SESSION_TURNS = (1.0, 0.5, 0.25)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-TO_CAPTURE, TO_OBSERVE = 0, 1  # stages
+TO_CAPTURE, TO_OBSERVE, TO_UNDERSTAND = 0, 1, 2  # stages; triggers see to the last one
 REST = 30 * 60_000  # a session that was quiet for so long can be looked back at
 
 

@@ -7,6 +7,7 @@ from _blake2 import blake2s
 # Notes are kept as turns before the first: the title at TITLE, checkpoint number k at NOTE - k.
 TITLE = -1
 NOTE = -2
+_PROJECT = "toldproject"
 _LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
 _CHECKPOINT = 9  # letters of a checkpoint's id
 # The numbers of agents' own checkpoints are below; those of told's own say which id they have.
@@ -15,7 +16,12 @@ OWN = 1 << 5 * _CHECKPOINT
 
 def project_token(project_id: int) -> str:
     """Return the word that stands for a project in the full-text index; nobody says it."""
-    return f"toldproject{project_id}"
+    return f"{_PROJECT}{project_id}"
+
+
+def project_of_token(token: str) -> int:
+    """Return the project that a word stands for; 0 for none."""
+    return int(token.removeprefix(_PROJECT) or 0)
 
 
 def public_id(letter: str, *parts: str, length: int = 7) -> str:

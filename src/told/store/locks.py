@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-SWEEP, LEARN = "sweep", "learn"
+SWEEP, LEARN, UNDERSTAND = "sweep", "learn", "understand"
 
 
 def hold_lock(home: str, what: str = SWEEP) -> int | None:

@@ -1,7 +1,7 @@
 """What a store of conversations has to do, whatever database is behind it.
 
-SQLite is the one there is (`reading`, `matching`, `writing`, `projects`, `checkpoints`); a team's PostgreSQL
-is to be the second. Only type checkers and tests import this file.
+SQLite is the one there is (`reading`, `matching`, `vectors`, `writing`, `projects`, `checkpoints`); a team's
+PostgreSQL is to be the second. Only type checkers and tests import this file.
 """
 
 from __future__ import annotations
@@ -52,8 +52,10 @@ class SessionReading(Protocol):
     def refs_of(self, session_id: int) -> list[tuple[str, str, int]]:
         """Return the (kind, value, at) of what a session names."""
 
-    def checkpoints(self, wanted: Filter, limit: int, *, session_id: int = 0) -> list[CheckpointRow]:
-        """Return hand-over notes, the latest first."""
+    def checkpoints(
+        self, wanted: Filter, limit: int, *, session_id: int = 0, status: str = ""
+    ) -> list[CheckpointRow]:
+        """Return hand-over notes, the latest first; all, or those of a session, or of a status."""
 
     def checkpoints_like(self, text: str, limit: int) -> list[CheckpointRow]:
         """Return the notes whose id begins with a text."""
@@ -83,6 +85,23 @@ class TurnMatching(Protocol):
 
     def similar_terms(self, word: str) -> list[str]:
         """Return words in use that are one letter away from a word."""
+
+
+class TurnNearness(Protocol):
+    """Has what turns mean, as vectors; the search room compares."""
+
+    def of(self, turns: Iterable[int]) -> dict[int, bytes]:
+        """Return the vectors of turns, by row."""
+
+    def sketches(
+        self, project: str = "", *, since: int = 0, until: int = 0, agent: str = ""
+    ) -> list[tuple[bytes, bytes]]:
+        """Return the (turns, signs) of all sessions, or of those that may have what is looked for."""
+
+    def places(
+        self, turns: Sequence[int], *, since: int = 0, until: int = 0
+    ) -> list[tuple[int, int, int, int]]:
+        """Return the (row, session, n, at) of those turns that are there and of the time that is wanted."""
 
 
 class SessionWriting(Protocol):

@@ -7,13 +7,13 @@ leads from is rebuilt instead. A migration is never edited once released.
 from __future__ import annotations
 
 from told.store.database import Transaction, rows
-from told.store.sealing import LATER, TABLES, seal
+from told.store.sealing import LATER, MEANING, TABLES, seal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import apsw
 
-VERSION = 4
+VERSION = 5
 
 # Indexed words of a turn. `project` comes first so that a query can be held to one project inside the index.
 _SCHEMA = """
@@ -123,15 +123,45 @@ INSERT INTO checkpoint SELECT session_id, number, public, title, overview, at, w
 DROP TABLE older_checkpoint;
 """
 
+# What turns mean: the vectors of a turn's passages, and for each session the signs of the numbers of some of
+# them, which are quick to compare. They go when the text goes that they were made of, whoever changes it, and
+# a session with such turns waits to be looked at (stage 2 of `fresh`).
+_MEANING = """
+CREATE TABLE model(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE turn_meaning(
+  turn_id INTEGER PRIMARY KEY REFERENCES turn, model_id INTEGER NOT NULL REFERENCES model,
+  vectors BLOB NOT NULL);
+CREATE TABLE sketch(
+  session_id INTEGER PRIMARY KEY REFERENCES session, model_id INTEGER NOT NULL REFERENCES model,
+  turns BLOB NOT NULL, signs BLOB NOT NULL);
+CREATE TRIGGER meaning_of_new AFTER INSERT ON turn BEGIN
+  INSERT OR IGNORE INTO fresh VALUES(2, new.session_id); END;
+CREATE TRIGGER meaning_of_changed AFTER UPDATE OF asked, answered ON turn
+  WHEN old.asked != new.asked OR old.answered != new.answered BEGIN
+  DELETE FROM turn_meaning WHERE turn_id = old.id;
+  DELETE FROM sketch WHERE session_id = old.session_id;
+  INSERT OR IGNORE INTO fresh VALUES(2, new.session_id); END;
+CREATE TRIGGER meaning_of_gone AFTER DELETE ON turn BEGIN
+  DELETE FROM turn_meaning WHERE turn_id = old.id;
+  DELETE FROM sketch WHERE session_id = old.session_id;
+  INSERT OR IGNORE INTO fresh VALUES(2, old.session_id); END;
+CREATE TRIGGER meaning_of_none AFTER DELETE ON session BEGIN
+  DELETE FROM fresh WHERE stage = 2 AND session_id = old.id; END;
+"""
+
 # From version N to N + 1.
 _MIGRATIONS: dict[int, str] = {
     1: _LEARNING
     + "INSERT INTO fresh SELECT stage, id FROM session, (SELECT 0 AS stage UNION SELECT 1) WHERE turns > 0;",
     2: _TRIMMED,
     3: _BEFORE_CHECKPOINTS + _CHECKPOINTS + _AFTER_CHECKPOINTS,
+    4: _MEANING + "INSERT INTO fresh SELECT 2, id FROM session;",
 }
 # Which tables get a sum with which version.
-_SEALED = {2: tuple(one for one in TABLES if one not in LATER), 3: LATER, 4: ("checkpoint",)}
+_SEALED = {
+    2: tuple(one for one in TABLES if one not in (*LATER, *MEANING)), 3: LATER, 4: ("checkpoint",),
+    5: MEANING,
+}  # fmt: skip
 
 
 def version(connection: apsw.Connection) -> int:
@@ -151,7 +181,7 @@ def migrate(connection: apsw.Connection) -> bool:
     with Transaction(connection):
         found = version(connection)
         if found == 0:
-            connection.execute(_SCHEMA + _LEARNING + _TRIMMED + _CHECKPOINTS)
+            connection.execute(_SCHEMA + _LEARNING + _TRIMMED + _CHECKPOINTS + _MEANING)
             seal(connection, TABLES)
         while 0 < found < VERSION and found in _MIGRATIONS:
             connection.execute(_MIGRATIONS[found])

@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 
 TABLES = (
     "project", "place", "source", "folder", "problem", "session", "fact", "turn", "touch", "ref",
-    "checkpoint", "sweep", "fresh", "renamed", "said", "trimmed",
+    "checkpoint", "sweep", "fresh", "renamed", "said", "trimmed", "model", "turn_meaning", "sketch",
 )  # fmt: skip
-LATER = ("trimmed",)  # came with a later version than the sums
+# These came with later versions than the sums.
+LATER = ("trimmed",)
+MEANING = ("model", "turn_meaning", "sketch")
 # Where the full-text index keeps its words: the check that it has of its own misses some changes.
 _BLOCKS = "turn_words_data"
 _LARGEST = (1 << 64) - 1
