@@ -11,6 +11,7 @@ from importlib import import_module
 
 from told.errors import MissingError
 from told.record import record
+from told.settings.models import FLOOR
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +24,9 @@ _LARGEST_ABOUT = 100_000  # bytes
 _LONGEST_NAME = 60
 _AT_ONCE = 1 << 20  # bytes
 MEAN, CLS = "mean", "cls"
-USUAL: dict[str, Any] = {"name": "", "pool": MEAN, "query_prefix": "", "text_prefix": "", "max_len": 256}
+USUAL: dict[str, Any] = {
+    "name": "", "pool": MEAN, "query_prefix": "", "text_prefix": "", "max_len": 256, "floor": FLOOR,
+}  # fmt: skip
 
 
 @record
@@ -36,6 +39,7 @@ class About:
     query_prefix: str
     text_prefix: str
     max_len: int  # tokens
+    floor: float
 
 
 def about(path: str) -> About:
@@ -57,11 +61,11 @@ def about(path: str) -> About:
 
 
 def identity(folder: About) -> str:
-    """Return the model's name and the beginning of the hash of its files."""
+    """Return the model's name and the beginning of the hash of all that its vectors depend on."""
     from _blake2 import blake2b
 
-    digest = blake2b(digest_size=16)
-    for name in (*_NEEDED, *_WEIGHTS_BESIDE):
+    digest = blake2b(f"{folder.pool} {folder.max_len} {folder.text_prefix}\n".encode(), digest_size=16)
+    for name in ("model.onnx", "tokenizer.json", *_WEIGHTS_BESIDE):
         path = os.path.join(folder.path, name)
         if name in _NEEDED or os.path.isfile(path):
             try:
@@ -173,6 +177,10 @@ def _read(path: str) -> Mapping[str, Any]:
         usual = USUAL.get(name)
         if usual is None:
             raise MissingError(f"{path} has {name!r}, which told does not know: {', '.join(USUAL)}.")
+        if name == "floor":
+            if type(value) not in (int, float) or not 0 <= value <= 1:
+                raise MissingError(f"floor in {path} must be a number from 0 to 1.")
+            continue
         if type(value) is not type(usual) or (name == "pool" and value not in (MEAN, CLS)):
             must = f'"{MEAN}" or "{CLS}"' if name == "pool" else f"of the kind of {json.dumps(usual)}"
             raise MissingError(f"{name} in {path} must be {must}.")
