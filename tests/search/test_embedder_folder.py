@@ -176,8 +176,12 @@ def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     def missing(name: str) -> Any:
         raise ImportError(name)
 
-    monkeypatch.setattr(_model_folder, "import_module", missing)
-    assert refused(write_embedder(tmp_path / "toy")).endswith("pip install 'told[onnx]'.")
+    path = write_embedder(tmp_path / "toy")
+    with monkeypatch.context() as patch:
+        patch.setattr(_model_folder, "import_module", missing)  # it is there, and broken
+        assert refused(path).endswith("pip install 'told[onnx]'.")
+    monkeypatch.setattr(_model_folder, "_LIBRARIES", ("numpy", "not_installed_here"))
+    assert refused(path).endswith("pip install 'told[onnx]'.")
 
 
 def test_told_json_is_as_documented(tmp_path: Path) -> None:

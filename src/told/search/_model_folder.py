@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _NEEDED = ("model.onnx", "tokenizer.json", "told.json")
 _WEIGHTS_BESIDE = ("model.onnx_data", "model.onnx.data")  # where a large model keeps them
+_LIBRARIES = ("onnxruntime", "tokenizers", "numpy")
 _LARGEST_ABOUT = 100_000  # bytes
 _LONGEST_NAME = 60
 _AT_ONCE = 1 << 20  # bytes
@@ -53,6 +54,10 @@ def about(path: str) -> About:
     for name in _NEEDED:
         if not os.path.isfile(os.path.join(path, name)):
             raise MissingError(f"{path} has no {name}. {_WANTED}")
+    from importlib.util import find_spec
+
+    if not all(map(find_spec, _LIBRARIES)):
+        raise _without_extra(path)
     given = {**USUAL, **_read(os.path.join(path, "told.json"))}
     name = given.pop("name") or os.path.basename(os.path.abspath(path))
     return About(
@@ -88,13 +93,9 @@ class Loaded:
     def __init__(self, folder: About) -> None:
         self._path = folder.path
         try:
-            runtime = import_module("onnxruntime")
-            tokenizers = import_module("tokenizers")
-            self.numpy: Any = import_module("numpy")
+            runtime, tokenizers, self.numpy = map(import_module, _LIBRARIES)
         except ImportError:
-            raise MissingError(
-                f"The model in {folder.path} needs more than told itself: pip install 'told[onnx]'."
-            ) from None
+            raise _without_extra(folder.path) from None
         with said_plainly(folder.path):
             runtime.set_default_logger_severity(4)  # it would write to the user's terminal
             runtime.disable_telemetry_events()
@@ -187,6 +188,10 @@ def _read(path: str) -> Mapping[str, Any]:
         if name == "max_len" and not 8 <= value <= 8192:
             raise MissingError(f"max_len in {path} must be a whole number from 8 to 8192.")
     return found
+
+
+def _without_extra(path: str) -> MissingError:
+    return MissingError(f"The model in {path} needs more than told itself: pip install 'told[onnx]'.")
 
 
 def _unreadable(path: str, error: OSError) -> MissingError:
