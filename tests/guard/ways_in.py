@@ -39,7 +39,11 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "retention": ((), ("prune",), ("restore", TOKEN)), "stats": ((),), "install": (("--yes",),),
     "uninstall": (("--yes",),), "status": ((),), "service": ((TOKEN,), ("status",)), "ping": ((),),
     "hook": (), "mcp": (),
-    "config": (("get", TOKEN), ("set", TOKEN, TOKEN), ("set", "learn", TOKEN), ("list",)),
+    "config": (
+        ("get", TOKEN), ("set", TOKEN, TOKEN), ("set", "learn", TOKEN), ("list",), ("set", "model", TOKEN),
+        ("set", "model", f"https://host/v1/embeddings?k={TOKEN}#model=m"), ("set", "reranker", f"/{TOKEN}/r"),
+        ("set", "model", f"https://host/v1/embeddings#model=m&key={TOKEN}"),
+    ),
     "redact-scan": ((), ("--apply", "--yes")), "health": ((), ("--deep",)), "schema-check": ((),),
     "agents": ((),), "index": ((),), "rebuild": ((),), "sweep": ((),),
 }  # fmt: skip

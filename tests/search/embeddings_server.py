@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ class Endpoint:
         self.keys: list[str | None] = []
         self.instead: list[Answer] = []
         self.always: Answer | None = None
+        self.pause = 0.0  # seconds before an answer
 
     @property
     def setting(self) -> str:
@@ -61,6 +63,8 @@ def endpoint() -> Iterator[Endpoint]:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             made.asked.append({"path": self.path, **body})
             made.keys.append(self.headers.get("Authorization"))
+            if made.pause:
+                time.sleep(made.pause)
             status, headers, content = made.answer(body)
             self.send_response(status)
             for name, value in {"Content-Length": str(len(content)), **headers}.items():

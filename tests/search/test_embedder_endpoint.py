@@ -208,6 +208,16 @@ def test_what_an_address_says() -> None:
     assert found.address == "https://host.example:443/v1/embeddings?v=2"
     assert (found.model, found.key_variable) == ("@cf/a:b", "A_KEY")
     assert endpoint_of("http://[::1]:8080#model=m&key=K").address == "http://[::1]:8080/"
-    for wrong in ("https://#model=m", "https://h:x/#model=m", "https://h/#m", "https://h/ v#model=m"):
+    assert [endpoint_of(f"https://h/#model=m{one}").floor for one in ("", "&floor=0.35", "&floor=1")] == [
+        0.6, 0.35, 1.0
+    ]  # fmt: skip
+    for wrong in (
+        "https://h/#model=m&floor=x",
+        "https://h/#model=m&floor=1.5",
+        "https://#model=m",
+        "https://h:x/#model=m",
+        "https://h/#m",
+        "https://h/ v#model=m",
+    ):
         with pytest.raises(UsageError):
             endpoint_of(wrong)

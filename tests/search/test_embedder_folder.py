@@ -92,6 +92,8 @@ def test_a_model_is_known_by_its_name_and_its_files(tmp_path: Path) -> None:
     assert other.model.startswith("my-model--v1:")
     assert embedder_in(write_embedder(tmp_path / "toy", {"pool": "cls"})).model != one.model
     before = embedder_in(str(tmp_path / "toy")).model
+    write_embedder(tmp_path / "toy", {"pool": "cls", "floor": 0.3, "query_prefix": "find: "})
+    assert embedder_in(str(tmp_path / "toy")).model == before  # texts have the same vectors
     (tmp_path / "toy" / "model.onnx_data").write_bytes(b"weights")
     assert embedder_in(str(tmp_path / "toy")).model != before
 
@@ -149,7 +151,8 @@ def test_a_folder_with_a_broken_file(tmp_path: Path, name: str, content: bytes) 
         ('{"pool": "max"}', 'pool in {} must be "mean" or "cls".'),
         ('{"max_len": true}', "max_len in {} must"), ('{"max_len": 0}', "from 8 to 8192"),
         ('{"query_prefix": 1}', 'query_prefix in {} must be of the kind of "".'),
-        ("\xff", "is not valid JSON"),
+        ("\xff", "is not valid JSON"), ('{"floor": 2}', "floor in {} must be a number from 0 to 1."),
+        ('{"floor": true}', "floor in {} must be a number"),
     ],
 )  # fmt: skip
 def test_a_told_json_that_is_not_understood(tmp_path: Path, about: str, says: str) -> None:
@@ -164,12 +167,21 @@ def test_a_model_that_is_not_for_text(tmp_path: Path) -> None:
     )
 
 
+def test_a_floor_is_the_models_own(tmp_path: Path) -> None:
+    assert embedder_in(write_embedder(tmp_path / "toy")).floor == 0.6
+    assert embedder_in(write_embedder(tmp_path / "toy", {"floor": 0})).floor == 0
+
+
 def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(name: str) -> Any:
         raise ImportError(name)
 
-    monkeypatch.setattr(_model_folder, "import_module", missing)
-    assert refused(write_embedder(tmp_path / "toy")).endswith("pip install 'told[onnx]'.")
+    path = write_embedder(tmp_path / "toy")
+    with monkeypatch.context() as patch:
+        patch.setattr(_model_folder, "import_module", missing)  # it is there, and broken
+        assert refused(path).endswith("pip install 'told[onnx]'.")
+    monkeypatch.setattr(_model_folder, "_LIBRARIES", ("numpy", "not_installed_here"))
+    assert refused(path).endswith("pip install 'told[onnx]'.")
 
 
 def test_told_json_is_as_documented(tmp_path: Path) -> None:

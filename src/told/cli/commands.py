@@ -34,7 +34,10 @@ COMMANDS = (
     Command(
         "search", "find what was said, in plain words",
         "told.cli.searching", "search", operand="QUERY…", needs_operand=True, tier=2,
-        options=(Option("in", "memories, sessions, checkpoints, or all; else all", "WHERE"), *_WHERE),
+        options=(
+            Option("in", "memories, sessions, checkpoints, or all; else all", "WHERE"),
+            Option("deep", "let a model of yours look at the first results again"), *_WHERE,
+        ),
         rows="Looks in the current project first. Words in double quotes must stand just so.\n"
         "Memories first; below each session its best turn (.3: `told show ID.3`) and how\n"
         "many more (+2).",

@@ -194,7 +194,8 @@ class _Run:
         found = one(name, settings_for(self._environ), self._environ, self._root)
         variable = key_named(name).variable
         more = f", because {variable} turns it off" if variable and is_off(self._environ, variable) else ""
-        self.print(f"{name} is {_text(found.value) or 'empty'} now{more}.", _json(found))
+        then = _of_model(found.value) if name == "model" else ""
+        self.print(f"{name} is {_text(found.value) or 'empty'} now{more}.{then}", _json(found))
 
     @property
     def _root(self) -> str:
@@ -206,6 +207,14 @@ def _decoded(content: bytes, path: str) -> str:
         return content.decode()
     except UnicodeDecodeError:
         raise UsageError(f"{path} is not valid TOML: it is not UTF-8. Mend it.") from None
+
+
+def _of_model(value: str) -> str:
+    """Return what follows from a choice of model."""
+    from told.settings.models import OFF, is_address
+
+    sent = " Text without secrets goes there from now on." if is_address(value) else ""
+    return "" if value == OFF else f"{sent} `told re-embed` makes the vectors that are missing."
 
 
 def _check_no_secret(name: str, value: str) -> None:

@@ -29,6 +29,7 @@ from told.store.reading import Filter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from told.cli.arguments import Arguments
@@ -63,6 +64,7 @@ def search(context: Context, arguments: Arguments) -> int:
     if place not in PLACES:
         raise UsageError(f"--in takes {', '.join(PLACES)}, not {place!r}.")
     scope = context.scope(arguments)
+    deep = _deep(context, place) if arguments.flag("deep") else None
     if place == _MEMORIES:
         return _only_memories(context, arguments, scope, question)
     limit = arguments.number("limit", 5)
@@ -73,6 +75,8 @@ def search(context: Context, arguments: Arguments) -> int:
         agent=scope.filter.agent, since=scope.filter.since, limit=limit,
         meaning=meaning_of(context, notes=place == _CHECKPOINTS),
     )  # fmt: skip
+    if deep:
+        found = deep(found, question, limit)
     known = _memories(context, arguments, scope, found) if place == _ALL else None
     if found.widened and only_here:
         found = type(found)(found.query)
@@ -94,6 +98,15 @@ def search(context: Context, arguments: Arguments) -> int:
     if less := not_searched(context, scope):
         context.print(less)
     return 0
+
+
+def _deep(context: Context, place: str) -> Callable[[Found, str, int], Found]:
+    if place == _MEMORIES:
+        raise UsageError("--deep looks at sessions and checkpoints again, not at memories.")
+    from told.cli.searching_deep import looked_at_again, reranker_of
+
+    model = reranker_of(context)
+    return lambda found, question, limit: looked_at_again(context, model, found, question, limit)
 
 
 def _memories(context: Context, arguments: Arguments, scope: Scope, found: Found) -> Known | None:

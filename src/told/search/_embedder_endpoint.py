@@ -41,6 +41,7 @@ class Remote:
 
         self._endpoint = endpoint
         self._redact = redact
+        self.floor = endpoint.floor
         self._key = environ.get(endpoint.key_variable, "").strip() if endpoint.key_variable else ""
         if endpoint.key_variable and not self._key:
             raise MissingError(
@@ -49,7 +50,7 @@ class Remote:
             )
         if not (self._key.isascii() and self._key.isprintable()):
             raise MissingError(f"What the variable {endpoint.key_variable} holds is no key. Set it anew.")
-        where = f"{endpoint.address} {endpoint.model} {endpoint.query_prefix}\0{endpoint.text_prefix}"
+        where = f"{endpoint.address} {endpoint.model} {endpoint.text_prefix}"
         self.model = f"{endpoint.model}:{blake2b(where.encode(), digest_size=16).hexdigest()[:12]}"
 
     def vectors(self, texts: Sequence[str], *, asking: bool = False) -> list[bytes | None]:

@@ -26,6 +26,7 @@ class Local:
         """
         self._folder = about(path)
         self.model = identity(self._folder)
+        self.floor = float(self._folder.floor)
         self._loaded: Loaded | None = None
 
     def vectors(self, texts: Sequence[str], *, asking: bool = False) -> list[bytes | None]:

@@ -11,6 +11,7 @@ from importlib import import_module
 
 from told.errors import MissingError
 from told.record import record
+from told.settings.models import FLOOR
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,11 +20,14 @@ if TYPE_CHECKING:
 
 _NEEDED = ("model.onnx", "tokenizer.json", "told.json")
 _WEIGHTS_BESIDE = ("model.onnx_data", "model.onnx.data")  # where a large model keeps them
+_LIBRARIES = ("onnxruntime", "tokenizers", "numpy")
 _LARGEST_ABOUT = 100_000  # bytes
 _LONGEST_NAME = 60
 _AT_ONCE = 1 << 20  # bytes
 MEAN, CLS = "mean", "cls"
-USUAL: dict[str, Any] = {"name": "", "pool": MEAN, "query_prefix": "", "text_prefix": "", "max_len": 256}
+USUAL: dict[str, Any] = {
+    "name": "", "pool": MEAN, "query_prefix": "", "text_prefix": "", "max_len": 256, "floor": FLOOR,
+}  # fmt: skip
 
 
 @record
@@ -36,6 +40,7 @@ class About:
     query_prefix: str
     text_prefix: str
     max_len: int  # tokens
+    floor: float
 
 
 def about(path: str) -> About:
@@ -49,6 +54,10 @@ def about(path: str) -> About:
     for name in _NEEDED:
         if not os.path.isfile(os.path.join(path, name)):
             raise MissingError(f"{path} has no {name}. {_WANTED}")
+    from importlib.util import find_spec
+
+    if not all(map(find_spec, _LIBRARIES)):
+        raise _without_extra(path)
     given = {**USUAL, **_read(os.path.join(path, "told.json"))}
     name = given.pop("name") or os.path.basename(os.path.abspath(path))
     return About(
@@ -57,11 +66,11 @@ def about(path: str) -> About:
 
 
 def identity(folder: About) -> str:
-    """Return the model's name and the beginning of the hash of its files."""
+    """Return the model's name and the beginning of the hash of all that its vectors depend on."""
     from _blake2 import blake2b
 
-    digest = blake2b(digest_size=16)
-    for name in (*_NEEDED, *_WEIGHTS_BESIDE):
+    digest = blake2b(f"{folder.pool} {folder.max_len} {folder.text_prefix}\n".encode(), digest_size=16)
+    for name in ("model.onnx", "tokenizer.json", *_WEIGHTS_BESIDE):
         path = os.path.join(folder.path, name)
         if name in _NEEDED or os.path.isfile(path):
             try:
@@ -84,13 +93,9 @@ class Loaded:
     def __init__(self, folder: About) -> None:
         self._path = folder.path
         try:
-            runtime = import_module("onnxruntime")
-            tokenizers = import_module("tokenizers")
-            self.numpy: Any = import_module("numpy")
+            runtime, tokenizers, self.numpy = map(import_module, _LIBRARIES)
         except ImportError:
-            raise MissingError(
-                f"The model in {folder.path} needs more than told itself: pip install 'told[onnx]'."
-            ) from None
+            raise _without_extra(folder.path) from None
         with said_plainly(folder.path):
             runtime.set_default_logger_severity(4)  # it would write to the user's terminal
             runtime.disable_telemetry_events()
@@ -173,12 +178,20 @@ def _read(path: str) -> Mapping[str, Any]:
         usual = USUAL.get(name)
         if usual is None:
             raise MissingError(f"{path} has {name!r}, which told does not know: {', '.join(USUAL)}.")
+        if name == "floor":
+            if type(value) not in (int, float) or not 0 <= value <= 1:
+                raise MissingError(f"floor in {path} must be a number from 0 to 1.")
+            continue
         if type(value) is not type(usual) or (name == "pool" and value not in (MEAN, CLS)):
             must = f'"{MEAN}" or "{CLS}"' if name == "pool" else f"of the kind of {json.dumps(usual)}"
             raise MissingError(f"{name} in {path} must be {must}.")
         if name == "max_len" and not 8 <= value <= 8192:
             raise MissingError(f"max_len in {path} must be a whole number from 8 to 8192.")
     return found
+
+
+def _without_extra(path: str) -> MissingError:
+    return MissingError(f"The model in {path} needs more than told itself: pip install 'told[onnx]'.")
 
 
 def _unreadable(path: str, error: OSError) -> MissingError:

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
         def is_quick(self) -> bool:
             """Whether a text costs so little that it can be asked wherever one comes in."""
 
+        @property
+        def floor(self) -> float:
+            """How near a text must be to a question to answer it although they share no word."""
+
         def vectors(self, texts: Sequence[str], *, asking: bool = False) -> list[bytes | None]:
             """Return the vectors of texts, in order; None for a text that says nothing to the model.
 
@@ -39,6 +43,7 @@ class Table:
     """The table that comes with told."""
 
     is_quick = True
+    floor = 0.5
 
     def __init__(self, model: str) -> None:
         self.model = model

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 FIRST = 20  # results that are looked at again: about half a second
 SHARE = 0.5  # of the second look in the score
-LONGEST = 1_000  # characters of a result that are read, around the words that were searched for
 _LONGEST_QUESTION = 500
+_STEP = 1e-9  # keeps the order of the others, and adds nothing to their sessions
 
 
 class Reranker:
@@ -30,6 +30,7 @@ class Reranker:
         from told.search._model_folder import about
 
         self._folder = about(path)
+        self._loaded: Loaded | None = None
 
     def scores(self, question: str, texts: Sequence[str]) -> list[float]:
         """Return how well each text answers a question, on the model's own scale.
@@ -39,7 +40,7 @@ class Reranker:
         """
         from told.search._model_folder import Loaded
 
-        model = Loaded(self._folder)
+        model = self._loaded = self._loaded or Loaded(self._folder)
         return [self._score(model, question[:_LONGEST_QUESTION], text) for text in texts]
 
     def _score(self, model: Loaded, question: str, text: str) -> float:
@@ -55,7 +56,7 @@ class Reranker:
 def reranked(
     turns: Sequence[Ranked], text_of: Callable[[Ranked], str], scores: Callable[[list[str]], Sequence[float]]
 ) -> list[Ranked]:
-    """Return turns in the order of both looks; those behind the first ones stay behind them, as they are.
+    """Return turns in the order of both looks; those behind the first ones stay behind.
 
     Args:
         turns: The best first.
@@ -67,13 +68,12 @@ def reranked(
         return []
     before = _stretched([turn.score for turn in first])
     after = _stretched(scores([text_of(turn) for turn in first]))
-    lowest = min(turn.score for turn in first)
     mixed = [
-        replaced(turn, score=lowest + (1 - SHARE) * one + SHARE * other)
+        replaced(turn, score=(1 - SHARE) * one + SHARE * other)
         for turn, one, other in zip(first, before, after, strict=True)
     ]
-    # The order was by score and, of equal ones, by time: what ties stays in that order.
-    return [*sorted(mixed, key=lambda turn: -turn.score), *rest]
+    behind = [replaced(turn, score=-_STEP * at) for at, turn in enumerate(rest, 1)]
+    return [*sorted(mixed, key=lambda turn: -turn.score), *behind]
 
 
 def _stretched(scores: Sequence[float]) -> list[float]:

@@ -15,7 +15,8 @@ OFF = "off"
 MUST = "empty, off, the whole path of a folder, or an address that begins with https:// or http://"
 _SCHEMES = ("https://", "http://")
 _HERE = ("localhost", "127.0.0.1", "::1")
-_IN_ADDRESS = ("model", "key", "query_prefix", "text_prefix")
+_IN_ADDRESS = ("model", "key", "query_prefix", "text_prefix", "floor")
+FLOOR = 0.6  # where nobody says how near texts are that have nothing to do with each other
 _LONGEST = 1_000  # characters
 
 
@@ -31,6 +32,7 @@ class Endpoint:
     key_variable: str = ""  # the variable that holds the key; the key itself stands in no file of told's
     query_prefix: str = ""
     text_prefix: str = ""
+    floor: float = FLOOR
 
     @property
     def address(self) -> str:
@@ -95,8 +97,17 @@ def endpoint_of(value: str) -> Endpoint:
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return Endpoint(
         secure, host, port or (443 if secure else 80), path, options["model"], variable,
-        options.get("query_prefix", ""), options.get("text_prefix", ""),
+        options.get("query_prefix", ""), options.get("text_prefix", ""), _share(options.get("floor", "")),
     )  # fmt: skip
+
+
+def _share(text: str) -> float:
+    if not text:
+        return FLOOR
+    whole, _, part = text.partition(".")
+    if whole not in ("0", "1") or not (part or "0").isdecimal() or not text.isascii() or float(text) > 1:
+        raise UsageError("Behind floor= stands a number from 0 to 1.")
+    return float(text)
 
 
 def _options(given: Iterable[tuple[str, str]]) -> dict[str, str]:
