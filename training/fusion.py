@@ -1,9 +1,12 @@
 """Learns how much each side of a turn counts: `python -m training.fusion --locomo FILE --longmemeval FILE`.
 
+`--haystacks FILE` adds the haystacks that go with the latter.
+
 Both are files as published, gzip or not; they are never part of the project. Only their tuning parts are
 read: LoCoMo's first five chats, and of LongMemEval (each question's evidence among that of others) the fifth
 of the questions that a hash of their ids chooses. told itself finds the candidates of each question; the
 weights are those with which the right turns are most likely to be drawn, and both data sets count the same.
+There are two sets of weights: where turns have vectors, and where they have none.
 `--write` puts them into told.search.weights. The same data gives the same weights.
 
 The weights of the columns, what a long answer is and how sessions are ordered were chosen by trying few
@@ -21,18 +24,17 @@ import sys
 from typing import NamedTuple
 
 from benchmarks import locomo, locomo_data, longmemeval_data
-from benchmarks.retrieval import Told, tuning_part
+from benchmarks.retrieval import Told, Words, tuning_part
 from told.search import weights
 from told.search.rank import sides
-from told.search.sessions import as_written, search
+from told.search.sessions import as_written, gathered
 from training.descent import Adam
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from told.search.rank import Hit, Shape
-    from told.store.matching import Matching
+    from told.search.rank import Shape
 
 OUT = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "src/told/search/weights.py")
 _CHATS = 5  # of LoCoMo; the others are held apart
@@ -50,41 +52,30 @@ class Case(NamedTuple):
     right: list[bool]
 
 
-class Watched:
-    """A store that remembers which candidates it gave last."""
-
-    def __init__(self, store: Matching) -> None:
-        """Stand before a store."""
-        self.hits: list[Hit] = []
-        self.turn_count, self.frequency = store.turn_count, store.frequency
-        self.similar_terms, self.shapes = store.similar_terms, store.shapes
-        self._match = store.match
-
-    def match(
-        self, expression: str, columns: Sequence[float], limit: int, *,
-        since: int = 0, until: int = 0, agent: str = "", newest: int = 0,
-        wordy: Sequence[float] = (), wordy_from: int = 1000,
-    ) -> list[Hit]:  # fmt: skip
-        """Return what the store returns."""
-        self.hits = self._match(
-            expression, columns, limit, since=since, until=until, agent=agent, newest=newest,
-            wordy=wordy, wordy_from=wordy_from,
-        )  # fmt: skip
-        return self.hits
-
-
 class Sides(Told):
     """A corpus that tells what speaks for the candidates of a question."""
 
-    def case(self, question: str, now: int, right: Collection[str]) -> Case:
-        """Return the candidates that the words of a question find."""
-        store = Watched(self._store)
-        query = search(store, question, now=now).query
-        hits = sorted(store.hits, key=lambda hit: (hit[4], hit[0]))
-        shapes: dict[int, Shape] = dict(store.shapes([hit[0] for hit in hits]))
-        found = sides(hits, query.window, shapes, as_written(question))
-        is_right = [self._turns[hit[1], hit[2]] in right for hit in hits]
-        return Case(found[:_CANDIDATES], is_right[:_CANDIDATES])
+    def case(self, question: str, now: int, right: Collection[str], *, by_session: bool = False) -> Case:
+        """Return the candidates that a question finds, the best first.
+
+        Args:
+            question: What is asked.
+            now: When.
+            right: The turns that answer it.
+            by_session: These are sessions; all their turns answer it.
+        """
+        found = gathered(self._store, question, now=now, meaning=self.meaning)
+        shapes: dict[int, Shape] = dict(self._store.shapes([hit[0] for hit in found.hits]))
+        every = sides(found.hits, found.query.window, shapes, as_written(question), found.near)
+        order = sorted(range(len(every)), key=lambda at: (-every[at][0] - every[at][2], found.hits[at][0]))
+        kept = order[:_CANDIDATES]
+        hits = [found.hits[at] for at in kept]
+        names = [self._sessions[hit[1]] if by_session else self._turns[hit[1], hit[2]] for hit in hits]
+        return Case([every[at] for at in kept], [name in right for name in names])
+
+
+class WordSides(Sides, Words):
+    """The same without vectors."""
 
 
 def main(words: Sequence[str]) -> int:
@@ -92,14 +83,16 @@ def main(words: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="training.fusion", description=__doc__)
     parser.add_argument("--locomo", required=True, metavar="FILE")
     parser.add_argument("--longmemeval", required=True, metavar="FILE")
+    parser.add_argument("--haystacks", default="", metavar="FILE")
     parser.add_argument("--write", action="store_true", help="put the weights into told.search.weights")
     chosen = parser.parse_args(words)
-    parts = [list(_of_locomo(chosen.locomo)), list(_of_longmemeval(chosen.longmemeval))]
-    learned = learn(parts)
-    for name, old, new in zip(weights.SIDES, weights.WEIGHTS, learned, strict=True):
-        print(f"{name:10} {old:6.2f} {new:6.2f}")
-    if chosen.write:
-        _write(learned)
+    for name, corpus in (("WORDS_ONLY", WordSides), ("WITH_MEANING", Sides)):
+        learned = learn([list(_of_locomo(chosen.locomo, corpus)), list(_of_longmemeval(chosen, corpus))])
+        print(name)
+        for side, old, new in zip(weights.SIDES, getattr(weights, name), learned, strict=True):
+            print(f"{side:10} {old:6.2f} {new:6.2f}")
+        if chosen.write:
+            _write(name, learned)
     return 0
 
 
@@ -139,28 +132,34 @@ def _add_slope(case: Case, values: Sequence[float], share: float, slope: list[fl
                 slope[at] += error * side
 
 
-def _of_locomo(path: str) -> Iterator[Case]:
+def _of_locomo(path: str, corpus: type[Sides]) -> Iterator[Case]:
     for chat in locomo_data.load(path)[:_CHATS]:
-        corpus = locomo.corpus(chat)
-        index = Sides(corpus.said)
-        for question, (text, now) in zip(chat.questions, corpus.questions, strict=True):
+        said = locomo.corpus(chat)
+        index = corpus(said.said)
+        for question, (text, now) in zip(chat.questions, said.questions, strict=True):
             yield index.case(text, now, question.evidence)
 
 
-def _of_longmemeval(path: str) -> Iterator[Case]:
-    oracle = longmemeval_data.oracle(path)
+def _of_longmemeval(chosen: argparse.Namespace, corpus: type[Sides]) -> Iterator[Case]:
+    oracle = longmemeval_data.oracle(chosen.longmemeval)
+    haystacks = longmemeval_data.haystacks(chosen.haystacks) if chosen.haystacks else {}
     for question in oracle.questions:
-        if question.turns and not question.abstention and tuning_part(question.id, _PARTS):
-            index = Sides(longmemeval_data.among_others(oracle, question))
+        if question.abstention or not tuning_part(question.id, _PARTS):
+            continue
+        if question.turns:
+            index = corpus(longmemeval_data.among_others(oracle, question))
             yield index.case(question.text, question.now, question.turns)
+        if question.id in haystacks:
+            index = corpus(haystacks[question.id])
+            yield index.case(question.text, question.now, question.sessions, by_session=True)
 
 
-def _write(learned: Sequence[float]) -> None:
+def _write(name: str, learned: Sequence[float]) -> None:
     with open(OUT, encoding="utf-8") as file:
         text = file.read()
-    line = f"WEIGHTS = ({', '.join(str(value) for value in learned)})"
+    line = f"{name} = ({', '.join(str(value) for value in learned)})"
     with open(OUT, "w", encoding="utf-8") as file:
-        file.write(re.sub(r"(?m)^WEIGHTS = \(.*\)$", line, text))
+        file.write(re.sub(rf"(?m)^{name} = \(.*\)$", line, text))
 
 
 if __name__ == "__main__":

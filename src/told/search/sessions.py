@@ -39,6 +39,19 @@ class Found:
 
 
 @record
+class Gathered:
+    """What is worth ranking."""
+
+    query: Query
+    hits: list[Hit]
+    near: dict[int, float]  # in meaning, by turn
+    widened: bool = False
+    loosened: bool = False
+    corrected: tuple[tuple[str, str], ...] = ()
+    alone: bool = False
+
+
+@record
 class _Limits:
     """What a turn must be to count, and when that was asked."""
 
@@ -85,6 +98,25 @@ def search(
         meaning: Tells how near turns are to the question in meaning.
     """
     store = _Counted(store)
+    found = gathered(
+        store, question, now=now, project=project, agent=agent, since=since, until=until, meaning=meaning
+    )
+    if not found.hits:
+        return Found(found.query, (), found.widened, found.loosened, found.corrected)
+    shapes = dict(store.shapes([hit[0] for hit in found.hits]))
+    names = as_written(question)
+    turns = ranked(found.hits, found.query.window, shapes=shapes, names=names, meaning=found.near)
+    sessions = tuple(grouped(turns, limit))
+    return Found(
+        found.query, sessions, found.widened, found.loosened, found.corrected, tuple(turns), found.alone
+    )
+
+
+def gathered(
+    store: TurnMatching, question: str, *, now: int, project: str | None = None, agent: str = "",
+    since: int = 0, until: int = 0, meaning: Meaning | None = None,
+) -> Gathered:  # fmt: skip
+    """Return the turns among which the answers to a question are; `search` says what the arguments are."""
     query, corrected = _corrected(store, analyse(question, now))
     limits = _Limits(since, until, agent, now)
     scopes = [project, ""] if project else [""]
@@ -94,21 +126,16 @@ def search(
         hits, good = _look(store, query, must, scope, limits)
         if hits and (good or (must, scope) == attempts[-1] or scope == ""):
             near: dict[int, float] = {}
-            if not query.words and not query.must:
-                # All that is asked for is a time: no turn fits better than others.
+            if query.words or query.must:
+                hits, near = asked.beside(hits, scope)
+            else:  # all that is asked for is a time: no turn fits better than others
                 hits = [(*hit[:4], -1.0) for hit in hits]
-            else:
-                hits, near = asked.widened(hits, scope)
-            turns = asked.ranked(store, hits, near)
-            sessions = tuple(grouped(turns, limit))
-            return Found(query, sessions, scope != scopes[0], must != query.must, corrected, tuple(turns))
+            return Gathered(query, hits, near, scope != scopes[0], must != query.must, corrected)
     for scope in scopes:
-        hits, near = asked.widened([], scope, alone=True)
+        hits, near = asked.beside([], scope)
         if hits:
-            turns = asked.ranked(store, hits, near)
-            found = tuple(grouped(turns, limit))
-            return Found(query, found, scope != scopes[0], turns=tuple(turns), alone=True)
-    return Found(query, (), len(scopes) > 1, bool(query.must), corrected)
+            return Gathered(query, hits, near, scope != scopes[0], alone=True)
+    return Gathered(query, [], {}, len(scopes) > 1, bool(query.must), corrected)
 
 
 class _Asked:
@@ -118,8 +145,6 @@ class _Asked:
         self, question: str, query: Query, corrected: tuple[tuple[str, str], ...], limits: _Limits,
         meaning: Meaning | None,
     ) -> None:  # fmt: skip
-        self._names = as_written(question)
-        self._window = query.window
         # What is quoted has to stand there, and so has a word that is asked for by itself.
         self._is_question = not query.must and len(query.words) >= FEWEST_WORDS
         self._limits = limits
@@ -128,15 +153,12 @@ class _Asked:
         for slip, word in corrected:
             self._text = self._text.replace(slip, word)
 
-    def widened(
-        self, hits: list[Hit], scope: str, *, alone: bool = False
-    ) -> tuple[list[Hit], dict[int, float]]:
+    def beside(self, hits: list[Hit], scope: str) -> tuple[list[Hit], dict[int, float]]:
         """Add the turns of a scope that are near in meaning, and return how near all of them are.
 
         Args:
             hits: What the words found.
             scope: The project's token, or empty.
-            alone: The words found nothing.
         """
         if self._meaning is None:
             return hits, {}
@@ -147,14 +169,9 @@ class _Asked:
         ) if self._is_question else ()  # fmt: skip
         more = {place[0]: (*place, 0.0) for place in near if place[0] not in known}
         scores = self._meaning.scores(self._text, [*known, *more])
-        least = self._meaning.floor + (ALONE if alone else 0.0)
+        least = self._meaning.floor + (0.0 if hits else ALONE)
         added = [hit for turn, hit in more.items() if scores.get(turn, 0.0) > least]
         return hits + added, scores
-
-    def ranked(self, store: TurnMatching, hits: list[Hit], near: dict[int, float]) -> list[Ranked]:
-        """Return the turns in order."""
-        shapes = dict(store.shapes([hit[0] for hit in hits]))
-        return ranked(hits, self._window, shapes=shapes, names=self._names, meaning=near)
 
 
 def as_written(question: str) -> frozenset[str]:

@@ -11,8 +11,8 @@ WORDY = 1000
 # What a turn's score is made of: each side is between 0 and 1, and a turn's own words count 1.
 SIDES = ("words", "session", "meaning", "about", "time", "full", "speaker", "reply", "question")
 # Where no turn has a vector, and where turns have.
-WORDS_ONLY = (1.0, 0.5, 0.0, 0.0, 0.89, 0.36, 0.23, 0.47, -0.1)
-WITH_MEANING = (1.0, 0.6, 1.1, 0.3, 0.87, 0.62, 0.25, 0.77, -0.23)
+WORDS_ONLY = (1.0, 0.55, 0.0, 0.0, 0.66, 0.41, 0.26, 0.54, -0.1)
+WITH_MEANING = (1.0, 0.56, 0.95, 0.25, 1.04, 0.59, 0.3, 0.83, -0.2)
 
 # By how much nearer in meaning than a model's floor a turn must be, where no turn has a word of the question.
 ALONE = 0.05
