@@ -159,6 +159,7 @@ class Remembering:
     def __init__(self, embedder: Embedder) -> None:
         """Stand before an embedder."""
         self.model = embedder.model
+        self.floor = embedder.floor
         self._embedder = embedder
         self._known: dict[tuple[str, bool], bytes | None] = {}
         self.seconds, self.texts = 0.0, 0

@@ -17,7 +17,7 @@ from told.cli.sessions import (
     unread,
     widen,
 )
-from told.cli.understanding import meaning_of
+from told.cli.understanding import meaning_of, say_words_alone
 from told.errors import NotFoundError, UsageError
 from told.record import record
 from told.search.analyse import analyse
@@ -69,12 +69,15 @@ def search(context: Context, arguments: Arguments) -> int:
         return _only_memories(context, arguments, scope, question)
     limit = arguments.number("limit", 5)
     only_here = bool(arguments.text("project"))
+    meaning = meaning_of(context, notes=place == _CHECKPOINTS)
     found = find(
         Matching(context.connection, notes=place == _CHECKPOINTS), question, now=context.now,
         project=project_token(scope.project.id) if scope.project else None,
         agent=scope.filter.agent, since=scope.filter.since, limit=limit,
-        meaning=meaning_of(context, notes=place == _CHECKPOINTS),
+        meaning=meaning,
     )  # fmt: skip
+    if meaning is not None and meaning.trouble:
+        say_words_alone(meaning.trouble)
     if deep:
         found = deep(found, question, limit)
     known = _memories(context, arguments, scope, found) if place == _ALL else None

@@ -47,8 +47,13 @@ def meaning_of(context: Context, *, notes: bool = False) -> Meaning | None:
 
         return Meaning(store, embedder)
     except ToldError as error:
-        sys.stderr.write(f"told: {error} Until then, words alone are searched.\n")
+        say_words_alone(str(error))
         return None
+
+
+def say_words_alone(why: str) -> None:
+    """Say why nothing is found by its meaning."""
+    sys.stderr.write(f"told: {why} Until then, words alone are searched.\n")
 
 
 def understand_everything(context: Context) -> Understood | None:

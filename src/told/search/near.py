@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from told.errors import ToldError
 from told.search.meaning import similarities
 from told.search.passages import unpacked
 from told.search.signs import nearest, signs_of
@@ -28,6 +29,8 @@ class Meaning:
         self._store = store
         self._embedder = embedder
         self._questions: dict[str, bytes | None] = {}
+        self.trouble = ""  # why questions have no vector
+        self.floor = embedder.floor  # how near a turn must be to be an answer without a word in common
 
     def candidates(self, question: str, project: str, *, since: int, until: int, agent: str) -> list[Place]:
         """Return the turns that look nearest to a question."""
@@ -58,7 +61,11 @@ class Meaning:
 
     def _vector(self, question: str) -> bytes | None:
         if question not in self._questions:
-            self._questions[question] = self._embedder.vectors([question[:_LONGEST]], asking=True)[0]
+            self._questions[question] = None
+            try:
+                self._questions[question] = self._embedder.vectors([question[:_LONGEST]], asking=True)[0]
+            except ToldError as error:
+                self.trouble = str(error)
         return self._questions[question]
 
 

@@ -7,7 +7,7 @@ from told.search.analyse import Query, analyse
 from told.search.dates import days_of
 from told.search.plan import BUDGET, plan, scoped, too_common
 from told.search.rank import Group, Ranked, grouped, ranked
-from told.search.weights import ALONE, BESIDE, COLUMNS, FEWEST_WORDS, WORDY, WORDY_COLUMNS
+from told.search.weights import ALONE, COLUMNS, FEWEST_WORDS, WORDY, WORDY_COLUMNS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -98,12 +98,12 @@ def search(
                 # All that is asked for is a time: no turn fits better than others.
                 hits = [(*hit[:4], -1.0) for hit in hits]
             else:
-                hits, near = asked.widened(hits, scope, least=BESIDE)
+                hits, near = asked.widened(hits, scope)
             turns = asked.ranked(store, hits, near)
             sessions = tuple(grouped(turns, limit))
             return Found(query, sessions, scope != scopes[0], must != query.must, corrected, tuple(turns))
     for scope in scopes:
-        hits, near = asked.widened([], scope, least=ALONE)
+        hits, near = asked.widened([], scope, alone=True)
         if hits:
             turns = asked.ranked(store, hits, near)
             found = tuple(grouped(turns, limit))
@@ -128,13 +128,15 @@ class _Asked:
         for slip, word in corrected:
             self._text = self._text.replace(slip, word)
 
-    def widened(self, hits: list[Hit], scope: str, *, least: float) -> tuple[list[Hit], dict[int, float]]:
+    def widened(
+        self, hits: list[Hit], scope: str, *, alone: bool = False
+    ) -> tuple[list[Hit], dict[int, float]]:
         """Add the turns of a scope that are near in meaning, and return how near all of them are.
 
         Args:
             hits: What the words found.
             scope: The project's token, or empty.
-            least: How near a turn must be that is added.
+            alone: The words found nothing.
         """
         if self._meaning is None:
             return hits, {}
@@ -145,6 +147,7 @@ class _Asked:
         ) if self._is_question else ()  # fmt: skip
         more = {place[0]: (*place, 0.0) for place in near if place[0] not in known}
         scores = self._meaning.scores(self._text, [*known, *more])
+        least = self._meaning.floor + (ALONE if alone else 0.0)
         added = [hit for turn, hit in more.items() if scores.get(turn, 0.0) > least]
         return hits + added, scores
 

@@ -14,10 +14,9 @@ SIDES = ("words", "session", "meaning", "about", "time", "full", "speaker", "rep
 WORDS_ONLY = (1.0, 0.5, 0.0, 0.0, 0.89, 0.36, 0.23, 0.47, -0.1)
 WITH_MEANING = (1.0, 0.6, 1.1, 0.3, 0.87, 0.62, 0.25, 0.77, -0.23)
 
-# How near a turn must be in meaning to be an answer although it has no word of the question: beside others
-# that have, and where there is no other. Who asks for a word or two wants these words.
-BESIDE, ALONE = 0.3, 0.35
-FEWEST_WORDS = 3
+# By how much nearer in meaning than a model's floor a turn must be, where no turn has a word of the question.
+ALONE = 0.05
+FEWEST_WORDS = 3  # who asks for one or two wants these words, not others that mean the same
 
 # How much the best, second best … turn of a session say about the session.
 SESSION_TURNS = (1.0, 0.5, 0.25)
