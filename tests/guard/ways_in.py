@@ -46,6 +46,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "redact-scan": ((), ("--apply", "--yes")), "health": ((), ("--deep",)), "schema-check": ((),),
     "agents": ((),), "index": ((),), "rebuild": ((),), "sweep": ((),),
+    "re-embed": ((), ("--only-missing",)),
 }  # fmt: skip
 # Every tool that agents call, with all that takes a text.
 TOOLS = {

@@ -75,7 +75,11 @@ def endpoint() -> Iterator[Endpoint]:
         def log_message(self, *_: Any) -> None:
             """Say nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    class Server(ThreadingHTTPServer):
+        def handle_error(self, *_: Any) -> None:
+            """Say nothing of a client that was stopped while it waited."""
+
+    server = Server(("127.0.0.1", 0), Handler)
     made = Endpoint(server.server_port)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()

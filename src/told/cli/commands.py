@@ -325,6 +325,13 @@ COMMANDS = (
         "rebuild", "make told's databases anew from agents' files and journal",
         "told.cli.upkeep", "rebuild", options=(JSON,), mends=True,
     ),
+    Command(
+        "re-embed", "make the vectors that compare meanings anew",
+        "told.cli.re_embed", "re_embed",
+        options=(Option("only-missing", "only those that are not there yet"), JSON),
+        rows="With the model that is set: `told config get model`. Stopped with Ctrl-C, it\n"
+        "goes on where it was next time.",
+    ),
     Command("sweep", "read the rest of the history quietly", "told.cli.upkeep", "sweep", hidden=True),
 )  # fmt: skip
 

@@ -8,6 +8,7 @@ import sys
 from told.agents import all_agents
 from told.agents.base import roots_of
 from told.cli.calls import recent
+from told.cli.model_notes import model_notes
 from told.cli.output import count, iso, to_json, when
 from told.cli.wishes import config_notes
 from told.errors import MissingError
@@ -54,7 +55,7 @@ def health(context: Context, arguments: Arguments) -> int:
     problems = condition.problems(10)
     context.rows = len(judged)
     zone, points, advice = worst.zone, worst.score, "" if worst.zone == "GREEN" else worst.do
-    settings = config_notes(context.settings, context.cwd, context.environ)
+    settings = config_notes(context.settings, context.cwd, context.environ) + model_notes(context)
     if context.settings.problem:  # then nothing is learned any more
         zone, points, advice = "RED", 0.0, context.settings.problem
     noted = _places(context)
