@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from benchmarks import CannotMeasureError, code_data, measure, page, retrieval_peers
-from benchmarks.retrieval import WAYS, Answer, ask, means, tuning_part
+from benchmarks import CannotMeasureError, code_data, measure, page, retrieval, retrieval_peers
+from benchmarks.retrieval import Answer, ask, means, tuning_part
 from benchmarks.retrieval_cost import COST
 
 TYPE_CHECKING = False
@@ -32,6 +32,7 @@ HOW = (
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Add what only this benchmark takes."""
+    retrieval.model_option(parser)
     retrieval_peers.options(parser)
     page.option(parser)
 
@@ -51,7 +52,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         "questions": len(corpus.questions),
     }
     costs: dict[str, Any] = {}
-    for name, way in WAYS.items():
+    for name, way in retrieval.ways(arguments).items():
         answers, cost = ask(way, [corpus])
         figures[name] = summary(history, answers[0])
         costs[name] = cost.figures()

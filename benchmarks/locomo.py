@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from benchmarks import CannotMeasureError, measure, page, retrieval_peers
+from benchmarks import CannotMeasureError, measure, page, retrieval, retrieval_peers
 from benchmarks.locomo_data import TYPES, Chat, Question, Turn, load, moment
-from benchmarks.retrieval import TOLD, WAYS, Answer, Corpus, Plain, Said, Told, ask, means, share
+from benchmarks.retrieval import TOLD, Answer, Corpus, Plain, Said, Told, ask, means, share
 from benchmarks.retrieval_cost import COST
 
 TYPE_CHECKING = False
@@ -41,6 +41,7 @@ class Score(NamedTuple):
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Add what only this benchmark takes."""
+    retrieval.model_option(parser)
     retrieval_peers.options(parser)
     page.option(parser)
 
@@ -61,7 +62,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     corpora = [corpus(chat) for chat in chats]
     kept: dict[str, list[list[Answer]]] = {}
     costs: dict[str, Any] = {}
-    for name, way in WAYS.items():
+    for name, way in retrieval.ways(arguments).items():
         kept[name], cost = ask(way, corpora)
         costs[name] = cost.figures()
         figures[name] = summary(scored(chats, kept[name]))
@@ -114,7 +115,7 @@ def _beside(names: Sequence[str], chats: Sequence[Chat], arguments: argparse.Nam
         "cost": {},
     }
     corpora = [corpus(chat) for chat in chats]
-    for name, way in WAYS.items():
+    for name, way in retrieval.ways(arguments).items():
         answers, cost = ask(way, corpora)
         found["scores"][name] = summary(scored(chats, answers))["all"]
         found["cost"][name] = cost.figures()
@@ -180,7 +181,7 @@ def _summary(scores: Sequence[Score], what: str) -> dict[str, Any]:
 
 def _page(figures: dict[str, Any]) -> str:
     rows = []
-    for way in WAYS:
+    for way in figures["cost"]:
         cost = figures["cost"][way]
         costs = [cost[name] for name in ("query_ms", "p95_ms", "index_s", "index_MB", "peak_MB")]
         for part in ("all", "held-apart half"):

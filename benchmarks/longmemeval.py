@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from benchmarks import CannotMeasureError, longmemeval_data, measure, page, retrieval_peers
-from benchmarks.retrieval import WAYS, Answer, Corpus, ask, means, share, tuning_part
+from benchmarks import CannotMeasureError, longmemeval_data, measure, page, retrieval, retrieval_peers
+from benchmarks.retrieval import Answer, Corpus, ask, means, share, tuning_part
 from benchmarks.retrieval_cost import COST
 
 TYPE_CHECKING = False
@@ -54,6 +54,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     """Add what only this benchmark takes."""
     parser.add_argument("--haystacks", default="", help="the file of setting s, where --data is no folder")
     parser.add_argument("--setting", choices=SETTINGS, action="append", help="only this one; repeatable")
+    retrieval.model_option(parser)
     retrieval_peers.options(parser)
     page.option(parser)
 
@@ -68,7 +69,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     figures: dict[str, Any] = {"benchmark": "longmemeval", "questions": len(oracle.questions)}
     for setting in _settings(oracle, haystacks, most=_QUICK if arguments.quick else 0):
         if not arguments.setting or setting.name in arguments.setting:
-            figures[setting.name] = measured(setting)
+            figures[setting.name] = measured(setting, retrieval.ways(arguments))
             if setting.name == "s" and (names := retrieval_peers.chosen(arguments)):
                 figures["beside_peers"] = _beside(names, setting, arguments)
     if "s" not in figures and (not arguments.setting or "s" in arguments.setting):
@@ -79,12 +80,10 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     return figures
 
 
-def measured(
-    setting: Setting, ways: dict[str, Callable[[Sequence[Said]], Index]] | None = None
-) -> dict[str, Any]:
+def measured(setting: Setting, ways: dict[str, Callable[[Sequence[Said]], Index]]) -> dict[str, Any]:
     """Score every way in one setting."""
     figures: dict[str, Any] = {"sessions": {}, "turns": {}, "cost": {}}
-    for name, way in (ways or dict(WAYS)).items():
+    for name, way in ways.items():
         answers, cost = ask(way, setting.corpora())
         pairs = _pairs(setting, answers)
         figures["sessions"][name] = sessions(pairs)
@@ -112,7 +111,7 @@ def _beside(names: Sequence[str], setting: Setting, arguments: argparse.Namespac
     corpora = [every[number] for number in few]
     small = Setting(setting.name, [setting.questions[number] for number in few], lambda: iter(corpora))
     found: dict[str, Any] = {"setting": setting.name, "state": {}, "scores": {}, "cost": {}}
-    for name, way in WAYS.items():
+    for name, way in retrieval.ways(arguments).items():
         answers, cost = ask(way, corpora)
         found["scores"][name] = sessions(_pairs(small, answers))[APART]
         found["cost"][name] = cost.figures()

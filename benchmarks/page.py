@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 PAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs", "benchmarks.md")
-_NAMES = {"baseline": "plain FTS5"}
+_NAMES = {"baseline": "plain FTS5", "told_words": "told, words only", "told_model": "told with a model"}
 
 
 def option(parser: argparse.ArgumentParser) -> None:

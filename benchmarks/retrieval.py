@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from hashlib import blake2s
@@ -9,9 +10,11 @@ from typing import NamedTuple, Protocol
 
 import apsw
 
+from benchmarks import CannotMeasureError
 from benchmarks.retrieval_cost import Cost, forget_peak, peak_since
+from told.errors import ToldError
 from told.ingest.understanding import understand
-from told.search.embedder import default
+from told.search.embedder import chosen, default
 from told.search.index_text import extra_words, near_words
 from told.search.near import Meaning
 from told.search.sessions import search
@@ -22,12 +25,13 @@ from told.store.writing import TurnText, Writer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from told.search.embedder import Embedder
 
 _MOST_SESSIONS = 50
-TOLD, WORDS, BASELINE = "told", "told_words", "baseline"
+TOLD, WORDS, MODEL, BASELINE = "told", "told_words", "told_model", "baseline"
 
 
 class Said(NamedTuple):
@@ -149,6 +153,31 @@ class Plain:
 
 
 WAYS: Mapping[str, Callable[[Sequence[Said]], Index]] = {TOLD: Told, WORDS: Words, BASELINE: Plain}
+
+
+def model_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option that measures told with a model of the user's as well."""
+    parser.add_argument("--model", default="", help="a folder with a model, to be measured beside the table")
+
+
+def ways(arguments: argparse.Namespace) -> dict[str, Callable[[Sequence[Said]], Index]]:
+    """Return the ways of retrieval that are measured."""
+    folder = getattr(arguments, "model", "")
+    if not folder:
+        return dict(WAYS)
+    try:
+        embedder = _remembering(chosen(os.path.abspath(folder)))
+    except ToldError as error:
+        raise CannotMeasureError(str(error)) from error
+
+    class WithModel(Told):
+        """told with a model of the user's."""
+
+        def embedder(self) -> Embedder | None:
+            """Return the model."""
+            return embedder
+
+    return {TOLD: Told, MODEL: WithModel, WORDS: Words, BASELINE: Plain}
 
 
 class Remembering:

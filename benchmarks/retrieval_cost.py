@@ -18,7 +18,8 @@ _MEGABYTE = 1_000_000
 
 COST = (
     "query_ms is the median of one question in this process, index_s and index_MB are sums over all corpora "
-    "(texts included), peak_MB is by how much the process grew at most beside the data it had read."
+    "(texts included; a text that several corpora have gets its vector once), peak_MB is by how much the "
+    "process grew at most beside the data it had read."
 )
 
 
