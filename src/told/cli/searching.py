@@ -147,6 +147,8 @@ def _print(context: Context, scope: Scope, found: Found, question: str, limit: i
         header += " (too little in this project)"
     if found.loosened:
         header += " (not as quoted)"
+    if found.alone:
+        header += " (in other words)"
     for typed, used in found.corrected:
         header += f" ({typed} is nowhere; searched {used})"
     rows = [context.reading.session(group.session) for group in found.sessions]
@@ -226,6 +228,8 @@ def _as_json(context: Context, scope: Scope, found: Found, question: str) -> dic
     head = about(context, scope, found.widened) | {"query": question}
     if found.corrected:
         head["corrected"] = dict(found.corrected)
+    if found.alone:
+        head["in_other_words"] = True
     return head | not_searched_json(context, scope) | {"results": rows}
 
 

@@ -7,7 +7,7 @@ from told.search.analyse import Query, analyse
 from told.search.dates import days_of
 from told.search.plan import BUDGET, plan, scoped, too_common
 from told.search.rank import Group, Ranked, grouped, ranked
-from told.search.weights import ALONE, COLUMNS, FEWEST_WORDS, WORDY, WORDY_COLUMNS
+from told.search.weights import COLUMNS, FEWEST_WORDS, WORDY, WORDY_COLUMNS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -169,8 +169,7 @@ class _Asked:
         ) if self._is_question else ()  # fmt: skip
         more = {place[0]: (*place, 0.0) for place in near if place[0] not in known}
         scores = self._meaning.scores(self._text, [*known, *more])
-        least = self._meaning.floor + (0.0 if hits else ALONE)
-        added = [hit for turn, hit in more.items() if scores.get(turn, 0.0) > least]
+        added = [hit for turn, hit in more.items() if scores.get(turn, 0.0) > self._meaning.floor]
         return hits + added, scores
 
 

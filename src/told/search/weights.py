@@ -14,9 +14,8 @@ SIDES = ("words", "session", "meaning", "about", "time", "full", "speaker", "rep
 WORDS_ONLY = (1.0, 0.55, 0.0, 0.0, 0.66, 0.41, 0.26, 0.54, -0.1)
 WITH_MEANING = (1.0, 0.56, 0.95, 0.25, 1.04, 0.59, 0.3, 0.83, -0.2)
 
-# By how much nearer in meaning than a model's floor a turn must be, where no turn has a word of the question.
-ALONE = 0.05
-FEWEST_WORDS = 3  # who asks for one or two wants these words, not others that mean the same
+# Of a question that what is near in meaning answers: who asks for one or two wants these words.
+FEWEST_WORDS = 3
 
 # How much the best, second best … turn of a session say about the session.
 SESSION_TURNS = (1.0, 0.5, 0.25)

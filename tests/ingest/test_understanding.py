@@ -1,0 +1,134 @@
+"""Working out what turns mean: all of it, a little at a time, and again after a change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import apsw
+import pytest
+
+from told.errors import BusyError
+from told.ingest.understanding import understand
+from told.search.embedder import default
+from told.search.index_text import extra_words, near_words
+from told.search.passages import unpacked
+from told.store.schema import migrate
+from told.store.vectors import TurnVectors
+from told.store.writing import TurnText, Writer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from told.search.embedder import Embedder
+
+AT = 1_700_000_000_000
+
+
+class Counting:
+    """An embedder that says how many texts it was asked for, and may fail."""
+
+    model, floor, is_quick = "counting:1", 0.3, True
+
+    def __init__(self, works_for: int = 1 << 30) -> None:
+        self.texts: list[str] = []
+        self._works_for = works_for
+
+    def vectors(self, texts: Sequence[str], *, asking: bool = False) -> list[bytes | None]:
+        if len(self.texts) >= self._works_for:
+            raise BusyError("It does not answer.")
+        self.texts += texts
+        return [bytes([len(text) % 120 + 1] * 16) if text != "?!" else None for text in texts]
+
+
+@pytest.fixture
+def connection() -> Iterator[apsw.Connection]:
+    made = apsw.Connection(":memory:")
+    assert migrate(made)
+    yield made
+    made.close()
+
+
+def write(connection: apsw.Connection, sessions: int, turns: int, *, more: str = "") -> None:
+    writer = Writer(connection, extra_words, near_words)
+    with writer.transaction():
+        for number in range(sessions):
+            name = f"s{number}"
+            session = writer.session("codex", name) or writer.new_session("codex", name)
+            texts = [
+                TurnText(n, AT + number * 9_000_000 + n * 1000, "", f"turn {n} of {name}{more}", "Done.", "")
+                for n in range(turns)
+            ]
+            writer.put_turns(session, texts, replace=True)
+            writer.close_session(session.id, turns, "")
+
+
+def test_everything_gets_vectors_once(connection: apsw.Connection) -> None:
+    write(connection, 3, 4)
+    embedder = Counting()
+    seen: list[int] = []
+    done = understand(connection, embedder, said=seen.append)
+    assert (done.sessions, done.turns, done.left) == (3, 12, False)
+    assert sum(seen) == 12
+    assert len(embedder.texts) == 24
+    assert TurnVectors(connection, embedder.model).counts() == (12, 12)
+    assert understand(connection, embedder).turns == 0
+    assert len(embedder.texts) == 24
+
+
+def test_only_what_changed_is_asked_for_again(connection: apsw.Connection) -> None:
+    write(connection, 2, 3)
+    embedder = Counting()
+    understand(connection, embedder)
+    write(connection, 1, 4)
+    asked = len(embedder.texts)
+    assert understand(connection, embedder).turns == 1
+    assert embedder.texts[asked:] == ["turn 3 of s0", "Done."]
+    assert len(TurnVectors(connection, embedder.model).sketches()) == 2
+
+
+def test_it_stops_when_its_time_is_over_and_goes_on_later(connection: apsw.Connection) -> None:
+    write(connection, 2, 200)
+    embedder = Counting()
+    runs = 0
+    while understand(connection, embedder, seconds=0).left:
+        runs += 1
+    assert runs > 3
+    assert len(embedder.texts) == 800
+    assert TurnVectors(connection, embedder.model).counts() == (400, 400)
+
+
+def test_what_was_made_before_it_failed_is_kept(connection: apsw.Connection) -> None:
+    write(connection, 1, 200)
+    with pytest.raises(BusyError):
+        understand(connection, Counting(works_for=200))
+    done = TurnVectors(connection, "counting:1").counts()[0]
+    assert 0 < done < 200
+    embedder = Counting()
+    understand(connection, embedder)
+    assert len(embedder.texts) == 2 * (200 - done)
+
+
+def test_a_turn_that_says_nothing_to_the_model_is_done_with(connection: apsw.Connection) -> None:
+    writer = Writer(connection, extra_words, near_words)
+    with writer.transaction():
+        session = writer.new_session("codex", "odd")
+        writer.put_turns(session, [TurnText(0, AT, "", "?!", "", "")], replace=True)
+        writer.close_session(session.id, 1, "")
+    assert understand(connection, Counting()).left is False
+    vectors = TurnVectors(connection, "counting:1")
+    assert vectors.waiting(1) == []
+    assert vectors.sketches() == []
+
+
+def test_another_model_has_all_of_it_made_again(connection: apsw.Connection) -> None:
+    write(connection, 2, 2)
+    understand(connection, Counting())
+    table: Embedder | None = default()
+    assert table is not None
+    assert understand(connection, table).turns == 4
+    vectors = TurnVectors(connection, table.model)
+    assert vectors.counts() == (4, 4)
+    blobs = [
+        blob for turns, _ in vectors.sketches() for blob in vectors.of(memoryview(turns).cast("q")).values()
+    ]
+    assert all(len(one) == 256 for blob in blobs for side in unpacked(blob) for one in side)
