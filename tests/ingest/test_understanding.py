@@ -98,14 +98,14 @@ def test_it_stops_when_its_time_is_over_and_goes_on_later(connection: apsw.Conne
 
 
 def test_what_was_made_before_it_failed_is_kept(connection: apsw.Connection) -> None:
-    write(connection, 1, 200)
+    write(connection, 1, 600)
     with pytest.raises(BusyError):
         understand(connection, Counting(works_for=200))
     done = TurnVectors(connection, "counting:1").counts()[0]
-    assert 0 < done < 200
+    assert 0 < done < 600
     embedder = Counting()
     understand(connection, embedder)
-    assert len(embedder.texts) == 2 * (200 - done)
+    assert len(embedder.texts) == 2 * (600 - done)
 
 
 def test_a_turn_that_says_nothing_to_the_model_is_done_with(connection: apsw.Connection) -> None:

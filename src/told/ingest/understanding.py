@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from told.store.vectors import Turn
 
 _SESSIONS = 100  # asked for at once
-_TURNS = 64  # whose vectors are made, and written, at once
+_TURNS, _FEW_TURNS = 256, 16  # whose vectors are made, and written, at once; where there is little time
 
 
 @record
@@ -51,13 +51,14 @@ def understand(
     vectors = TurnVectors(connection, embedder.model)
     if vectors.is_of_another():
         vectors.queue(drop=False)
+    together = _TURNS if ends is None else _FEW_TURNS
     sessions = turns = 0
     passed: set[int] = set()  # whose turns changed while they were looked at
     while waiting := [one for one in vectors.waiting(_SESSIONS + len(passed)) if one not in passed]:
         for session in waiting:
             missing = vectors.missing(session)
-            for start in range(0, len(missing), _TURNS):
-                part = missing[start : start + _TURNS]
+            for start in range(0, len(missing), together):
+                part = missing[start : start + together]
                 vectors.put(_made(embedder, part))
                 turns += len(part)
                 if said is not None:

@@ -7,6 +7,7 @@ of it is done with whole numbers, so a text has the same vector in every process
 from __future__ import annotations
 
 import os
+import sys
 
 from told.search._meaning_arithmetic import LENGTH, dots, sums, unit
 from told.search._meaning_file import DIMENSIONS, opened
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from told.search._meaning_file import Table
 
 PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data", "meaning.bin")
-_MANY_TEXTS = 1000  # from here on, loading numpy pays
+_MANY_TEXTS, _SOME_TEXTS = 1000, 50  # from here on, loading numpy pays; and using it, if it is there
 _MANY_VECTORS = 20_000
 
 _tables: dict[str, Table | None] = {}
@@ -47,7 +48,7 @@ def vectors(texts: Sequence[str]) -> list[bytes | None]:
     table = _table()
     if table is None:
         return [None] * len(texts)
-    if len(texts) < _MANY_TEXTS or not _has_numpy():
+    if len(texts) < (_SOME_TEXTS if "numpy" in sys.modules else _MANY_TEXTS) or not _has_numpy():
         return [vector(text) for text in texts]
     from told.search._meaning_bulk import Rows
 
