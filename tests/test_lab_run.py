@@ -71,6 +71,22 @@ def test_the_part_that_a_run_wrote_is_kept() -> None:
     assert table.kept("nothing") == f"{table.BEGIN}\n{table.END}"
 
 
+def test_some_agents_get_their_rows_anew_and_the_rest_stays(tmp_path: Path) -> None:
+    page = tmp_path / "agents.md"
+    found = dict.fromkeys(COLUMNS, Finding(True))
+    rows = [Row("codex", "Codex", "1.2", "It was asked.", found), Row("cline", "Cline", "3", "", found)]
+    table.write_rows(rows, str(_written(page, "| old | columns |")))
+    assert page.read_text() == _PAGE.replace("old", "| old | columns |")
+    _written(page, table.markdown(rows, {}))
+    table.write_rows([Row("cline", "Cline", "4", "", found)], str(page))
+    assert page.read_text() == _PAGE.replace("old", table.markdown(rows, {}).replace("| 3 |", "| 4 |"))
+
+
+def _written(page: Path, text: str) -> Path:
+    page.write_text(_PAGE.replace("old", text))
+    return page
+
+
 def test_the_table_says_yes_no_and_what_an_agent_does_not_allow() -> None:
     names = list(COLUMNS)
     found = dict.fromkeys(names, Finding(True))
