@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import TYPE_CHECKING
 
@@ -42,6 +43,7 @@ def tell(bench: Bench) -> Row:
     agent = bench.agent
     row = Row(agent.name, agent.title, agent.program.version, agent.remark)
     began = time.monotonic()
+    bench.machine.variables["TOLD_DEBUG"] = "1"  # so that a hook says when it ran out of time
     bench.begin("Say hello.")  # a first run, so that the agent has written its own files
     before = _home(bench)
     row.also["install"] = _installed_and_back(bench, before)
@@ -62,6 +64,7 @@ def tell(bench: Bench) -> Row:
     row.findings[FILES] = _files(bench)
     row.also["not captured again"] = _not_again(bench)
     row.also["no process of told's left"] = _no_process(bench)
+    row.also["hooks in time"] = _in_time(bench)
     used = _home(bench)
     row.findings[UNINSTALL] = _uninstalled(bench, before, installed, used)
     leftovers.end(bench.machine.home)
@@ -180,6 +183,17 @@ def _not_again(bench: Bench) -> Finding:
 def _no_process(bench: Bench) -> Finding:
     lines = leftovers.lasting(bench.machine.home, "told")
     return Finding(not lines, ", ".join(line[:80] for line in lines))
+
+
+def _in_time(bench: Bench) -> Finding:
+    """Tell how many hooks gave up; on a busy machine that is why something is missing, and no fault."""
+    try:
+        with open(os.path.join(bench.machine.told_home, "hook.log"), encoding="utf-8") as file:
+            lines = file.read().splitlines()
+    except OSError:
+        lines = []
+    late = sum(line.endswith('"late":true}') for line in lines)
+    return Finding(None, f"{late} of {len(lines)} gave up: is the machine busy?") if late else Finding(True)
 
 
 def _uninstalled(
