@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import time
 from typing import TYPE_CHECKING
 
-from lab import asking, footprint, handover, leftovers, script
+from lab import asking, footprint, handover, lateness, leftovers, script
 from lab.briefs import BUDGET, briefs, holding, own_words, tokens
 from lab.result import (
     CALLED,
@@ -64,12 +63,12 @@ def tell(bench: Bench) -> Row:
     row.findings[FILES] = _files(bench)
     row.also["not captured again"] = _not_again(bench)
     row.also["no process of told's left"] = _no_process(bench)
-    row.also["hooks in time"] = _in_time(bench)
     used = _home(bench)
     row.findings[UNINSTALL] = _uninstalled(bench, before, installed, used)
     leftovers.end(bench.machine.home)
     row.figures["seconds"] = round(time.monotonic() - began, 1)
     row.findings = {name: row.findings[name] for name in COLUMNS}
+    lateness.note(row, bench.machine.told_home)
     return row
 
 
@@ -183,17 +182,6 @@ def _not_again(bench: Bench) -> Finding:
 def _no_process(bench: Bench) -> Finding:
     lines = leftovers.lasting(bench.machine.home, "told")
     return Finding(not lines, ", ".join(line[:80] for line in lines))
-
-
-def _in_time(bench: Bench) -> Finding:
-    """Tell how many hooks gave up; on a busy machine that is why something is missing, and no fault."""
-    try:
-        with open(os.path.join(bench.machine.told_home, "hook.log"), encoding="utf-8") as file:
-            lines = file.read().splitlines()
-    except OSError:
-        lines = []
-    late = sum(line.endswith('"late":true}') for line in lines)
-    return Finding(None, f"{late} of {len(lines)} gave up: is the machine busy?") if late else Finding(True)
 
 
 def _uninstalled(
