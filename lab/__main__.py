@@ -36,7 +36,9 @@ def main(words: Sequence[str]) -> int:
     except CannotRunError as error:
         print(error, file=sys.stderr)
         return 1
-    if not chosen.faults and not chosen.agent:
+    if chosen.agent and not chosen.faults:
+        table.write_rows(results["rows"])
+    elif not chosen.faults:
         table.write(results["markdown"])
     print(json.dumps(results["data"], ensure_ascii=False) if chosen.json else results["plain"], flush=True)
     return 0 if results["works"] else 1
@@ -71,6 +73,7 @@ def _stories(place: _Place, agents: Sequence[RealAgent]) -> dict[str, Any]:
     reached: Mapping[str, Finding] = across.told_in_one(several) if len(several) > 1 else {}
     return {
         "works": all(row.works for row in rows) and all(one.works is not False for one in reached.values()),
+        "rows": rows,
         "markdown": table.markdown(rows, reached),
         "plain": table.plain(rows, reached),
         "data": {
@@ -111,7 +114,10 @@ def _faults(place: _Place) -> dict[str, Any]:
 def _arguments(words: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="lab", description="Run the real agents against a scripted model.")
     parser.add_argument(
-        "--agent", action="append", default=[], help="only this one; may be given several times"
+        "--agent",
+        action="append",
+        default=[],
+        help="only this one, and its row of the table; may be given several times",
     )
     parser.add_argument(
         "--scratch", default=os.path.join(tempfile.gettempdir(), "told-lab"), help="kept between runs"

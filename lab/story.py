@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from lab import asking, footprint, handover, leftovers, script
+from lab import asking, footprint, handover, lateness, leftovers, script
 from lab.briefs import BUDGET, briefs, holding, own_words, tokens
 from lab.result import (
     CALLED,
@@ -42,6 +42,7 @@ def tell(bench: Bench) -> Row:
     agent = bench.agent
     row = Row(agent.name, agent.title, agent.program.version, agent.remark)
     began = time.monotonic()
+    bench.machine.variables["TOLD_DEBUG"] = "1"  # so that a hook says when it ran out of time
     bench.begin("Say hello.")  # a first run, so that the agent has written its own files
     before = _home(bench)
     row.also["install"] = _installed_and_back(bench, before)
@@ -67,6 +68,7 @@ def tell(bench: Bench) -> Row:
     leftovers.end(bench.machine.home)
     row.figures["seconds"] = round(time.monotonic() - began, 1)
     row.findings = {name: row.findings[name] for name in COLUMNS}
+    lateness.note(row, bench.machine.told_home)
     return row
 
 

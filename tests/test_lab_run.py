@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lab import CannotRunError, table
+from lab import CannotRunError, lateness, table
 from lab.agents import real_agents
 from lab.footprint import changed, left_behind, tree
 from lab.npm import Program, Shelf
-from lab.result import COLUMNS, Finding, Row
+from lab.result import COLUMNS, START, UNINSTALL, WRITTEN, Finding, Row
 from told.agents import all_agents
 
 if TYPE_CHECKING:
@@ -69,6 +69,32 @@ def test_a_table_replaces_the_old_one_and_nothing_else(tmp_path: Path) -> None:
 def test_the_part_that_a_run_wrote_is_kept() -> None:
     assert table.kept(_PAGE) == f"{table.BEGIN}\n\nold\n\n{table.END}"
     assert table.kept("nothing") == f"{table.BEGIN}\n{table.END}"
+
+
+def test_some_agents_get_their_rows_anew_and_the_rest_stays(tmp_path: Path) -> None:
+    page = tmp_path / "agents.md"
+    found = dict.fromkeys(COLUMNS, Finding(True))
+    rows = [Row("codex", "Codex", "1.2", "It was asked.", found), Row("cline", "Cline", "3", "", found)]
+    table.write_rows(rows, str(_written(page, "| old | columns |")))
+    assert page.read_text() == _PAGE.replace("old", "| old | columns |")
+    _written(page, table.markdown(rows, {}))
+    table.write_rows([Row("cline", "Cline", "4", "", found)], str(page))
+    assert page.read_text() == _PAGE.replace("old", table.markdown(rows, {}).replace("| 3 |", "| 4 |"))
+
+
+def _written(page: Path, text: str) -> Path:
+    page.write_text(_PAGE.replace("old", text))
+    return page
+
+
+def test_what_is_missing_because_a_hook_gave_up_says_so_and_is_no_success(tmp_path: Path) -> None:
+    (tmp_path / "hook.log").write_text('{"hook":["codex","stop"],"late":true}\n{"hook":["codex","end"]}\n')
+    row = Row("codex", "Codex", "1.2")
+    row.findings = dict.fromkeys(COLUMNS, Finding(False, "gone")) | {START: Finding(True)}
+    lateness.note(row, str(tmp_path))
+    assert row.findings[WRITTEN].text == "**no**: gone (1 of 2 hooks gave up, on a busy machine)"
+    assert (row.findings[START].text, row.findings[UNINSTALL].text) == ("yes", "**no**: gone")
+    assert not row.works
 
 
 def test_the_table_says_yes_no_and_what_an_agent_does_not_allow() -> None:

@@ -104,6 +104,11 @@ def test_without_a_command_there_is_help(machine: Machine, words: tuple[str, ...
     assert not machine.told_home.exists()
 
 
+def test_a_command_without_options_speaks_of_none(machine: Machine) -> None:
+    assert "usage: told mcp\n" in machine.told("mcp", "--help").out
+    assert "usage: told list [options]\n" in machine.told("list", "--help").out
+
+
 @pytest.mark.parametrize("command", ["list", "files", "checkpoints", "timeline", "repos"])
 def test_without_any_history_it_is_said_where_told_looks(machine: Machine, command: str) -> None:
     says = one_sentence(machine.told(command), NOTHING)

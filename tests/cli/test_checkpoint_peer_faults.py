@@ -15,7 +15,8 @@ import pytest
 
 from tests.cli.machine import NOW, ago
 from tests.cli.test_checkpoint_command import as_agent, pipe, project, read, session
-from tests.hook.desk import Desk, begun
+from tests.hook.desk import Desk, begun, said_to_model
+from tests.hook.tool_calls import reason, run, tool_call
 from tests.setup.wired_machine import tree
 from told.cli import unwiring
 from told.guard.redact import Redactor
@@ -47,6 +48,12 @@ def desk(
     monkeypatch.chdir(made.project)
     yield made
     gc.enable()  # a command does without
+
+
+def asking(desk: Desk) -> None:
+    """Let the gate ask, after as many calls as it does by itself."""
+    desk.config('guard = "off"\n[checkpoint]\ngate = "ask"\n')
+    assert desk.told("index").code == 0  # there is a store
 
 
 def notes(machine: Machine, *words: str) -> list[dict[str, Any]]:
@@ -91,6 +98,28 @@ def test_the_server_runs_where_that_library_is_not_installed(machine: Machine) -
     assert "checkpoint" in [tool["name"] for tool in json.loads(last)["result"]["tools"]]
 
 
+# -- 2, 3: every call after the fifth was denied, the way out as well, and the model was not told why --
+
+
+def test_with_nothing_set_no_call_is_ever_denied_whether_or_not_something_serves(desk: Desk) -> None:
+    assert not any(reason(run(desk)) for _ in range(20))
+
+
+def test_where_the_gate_asks_a_command_is_a_way_out_and_a_text_that_names_it_is_none(desk: Desk) -> None:
+    asking(desk)
+    assert [bool(reason(run(desk))) for _ in range(6)] == [False] * 5 + [True]
+    assert not reason(run(desk, "told checkpoint --goal x"))
+    assert reason(run(desk, "grep -r told__checkpoint ."))
+
+
+def test_the_model_reads_why_in_the_field_that_its_agent_reads(desk: Desk) -> None:
+    asking(desk)
+    said = [desk.call("claude-code", "tool", tool_call(desk, "Bash", {"command": "ls"})) for _ in range(6)]
+    assert [(one.code, one.err) for one in said] == [(0, "")] * 6
+    assert "told checkpoint" in said[-1].json["hookSpecificOutput"]["permissionDecisionReason"]
+    assert "told checkpoint" in said[4].json["hookSpecificOutput"]["additionalContext"]
+
+
 # -- 4: without a variable of the host's, notes belonged to no session ------------------------------
 
 
@@ -111,6 +140,15 @@ def test_the_end_of_an_answer_closes_nothing(desk: Desk) -> None:
         desk.ask("claude-code", "stop", desk.payload("claude-code", "Stop") | {"session_id": "s-77"})
     assert read(path).status == "open"
     assert [note["status"] for note in notes(desk)] == ["open"]
+
+
+def test_the_end_of_an_answer_does_not_begin_the_count_anew(desk: Desk) -> None:
+    desk.config('guard = "off"\n')
+    said = []
+    for _ in range(5):
+        said.append(bool(said_to_model(run(desk, session="s-77"))))
+        desk.ask("claude-code", "stop", desk.payload("claude-code", "Stop") | {"session_id": "s-77"})
+    assert said == [False] * 4 + [True]
 
 
 # -- 6, 7: installing again piled up, and uninstalling left things behind ---------------------------
@@ -155,7 +193,8 @@ def test_sixty_four_checkpoints_are_back_from_their_files_alone(machine: Machine
     assert len(before) == 64
     for path in machine.told_home.glob("*.db*"):
         path.unlink()
-    assert machine.told("rebuild").code == 0
+    rebuilt = machine.told("rebuild")
+    assert (rebuilt.code, "64 checkpoints in all." in rebuilt.out) == (0, True)
     assert notes(machine) == before
     assert machine.told("search", "zebra 63", "--in", "checkpoints").code == 0
 
@@ -256,6 +295,13 @@ def test_the_beginning_of_an_id_is_enough_and_one_can_be_deleted(machine: Machin
     assert machine.told("show", found["id"][:4]).code == 0
     assert machine.told("forget", found["id"][:4], "--force").code == 0
     assert not Path(found["path"]).exists()
+
+
+@pytest.mark.usefixtures("project")
+def test_the_same_note_twenty_times_is_one_note_that_says_it_once(machine: Machine) -> None:
+    words = ("OAuth", "--decision", "No passwords", "--decision", "No passwords", "--session", "n-1")
+    paths = {made(machine, *words)["path"] for _ in range(20)}
+    assert [read(path).decisions for path in paths] == [("No passwords",)]
 
 
 @pytest.mark.usefixtures("project")

@@ -103,6 +103,12 @@ def test_json_has_every_field(machine: Machine, made: dict[str, str]) -> None:
         assert name in shown
 
 
+def test_json_keeps_the_lines_of_an_item(machine: Machine) -> None:
+    name = machine.told("checkpoint", "OAuth", "--done", "first\n  second", "--json").json["id"]
+    (item,) = machine.told("show", name, "--json").json["done"]
+    assert "\nfirst\n  second\n" in item
+
+
 def test_a_session_names_its_checkpoint(machine: Machine, made: dict[str, str]) -> None:
     assert f"checkpoint {made['id']} open: Remove the password form; Tests" in machine.told(
         "show", made["session"]

@@ -117,7 +117,8 @@ def test_index_says_how_much_it_read_and_then_that_nothing_is_new(machine: Machi
     machine.claude(("Two", "Yes."))
     assert machine.told("index").out == "Read 2 changed files. 2 sessions in all.\n"
     assert machine.told("index").out == "Read 0 changed files. 2 sessions in all.\n"
-    assert machine.told("index", "--json").json == {"files_read": 0, "sessions": 2, "learned": 0}
+    facts = {"files_read": 0, "sessions": 2, "checkpoints": 0, "learned": 0}
+    assert machine.told("index", "--json").json == facts
 
 
 def test_rebuild_brings_everything_back_even_what_the_agent_deleted(machine: Machine) -> None:

@@ -162,6 +162,24 @@ def test_it_belongs_to_the_project_of_its_folder_else_of_its_key(desk: Desk) -> 
     }  # fmt: skip
 
 
+def test_a_plain_note_belongs_where_the_others_in_its_folder_do(desk: Desk) -> None:
+    beside = os.path.dirname(desk.put(ONE))
+    top = os.path.dirname(beside)
+    desk.put(replaced(ONE, id="cbbbbbbbbb", session="b", project="", folder=""))
+    copied = desk.put(replaced(ONE, id="cddddddddd", session="d", project="path:/gone/x", folder=""))
+    for folder in (beside, top, folder_of(desk.home, "", "demo", ""), os.path.join(top, "strange")):
+        os.makedirs(folder, exist_ok=True)
+        for name in ("0.md", "mine.md"):
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                file.write("# Ring the bank\n")
+    # A file of some project's makes no folder its own.
+    os.rename(copied, os.path.join(top, "strange", os.path.basename(copied)))
+    desk.sync()
+    assert {row.path for row in desk.rows() if row.title == "Ring the bank" and row.project} == {
+        os.path.join(beside, "0.md"), os.path.join(beside, "mine.md"),
+    }  # fmt: skip
+
+
 def test_what_lies_in_a_projects_own_folder_belongs_there_whatever_it_says(desk: Desk) -> None:
     root, other = desk.box.folder("work/shop"), desk.box.folder("work/other")
     os.mkdir(os.path.join(root, ".told"))

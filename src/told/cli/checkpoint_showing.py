@@ -84,7 +84,10 @@ def _joined(items: list[str], room: int) -> str:
 def _fields(context: Context, handover: Handover) -> dict[str, Any]:
     """Return all that a checkpoint says, as JSON shows it."""
     fence = context.fence
-    lists = {name: [fence.inline(one) for one in getattr(handover, name)] for name in _LISTS}
+    lists = {
+        name: [fence.block(one) if "\n" in one else fence.inline(one) for one in getattr(handover, name)]
+        for name in _LISTS
+    }
     return {
         "goal": fence.block(handover.goal), **lists,
         "notes": fence.block(handover.notes) if handover.notes.strip() else None,

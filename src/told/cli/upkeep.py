@@ -167,15 +167,19 @@ def _redact(context: Context) -> Callable[[str], str]:
 
 
 def _report(context: Context, arguments: Arguments, files: int, learned: Learned | None) -> None:
+    from told.store.checkpoints import OwnCheckpoints
     from told.store.reading import Filter
 
     sessions = context.reading.count(Filter())
+    checkpoints = len(OwnCheckpoints(context.connection).known())
     context.rows = files
     new = learned.statements if learned else 0
     if arguments.flag("json"):
-        context.print(to_json({"files_read": files, "sessions": sessions, "learned": new}))
+        facts = {"files_read": files, "sessions": sessions, "checkpoints": checkpoints, "learned": new}
+        context.print(to_json(facts))
         return
-    context.print(f"Read {count(files, 'changed file')}. {count(sessions, 'session')} in all.")
+    kept = f" and {count(checkpoints, 'checkpoint')}" if checkpoints else ""
+    context.print(f"Read {count(files, 'changed file')}. {count(sessions, 'session')}{kept} in all.")
     if context.behind and context.settings.learn:
         context.print("What you taught in them is learned in the background: `told memories`.")
     elif new:

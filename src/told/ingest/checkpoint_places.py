@@ -43,8 +43,16 @@ def folder_of(home: str, key: str, name: str, root: str) -> str:
     place = place_of(home, key, root) if has_places(home) else None
     if place is not None:
         return os.path.join(place.folder, FOLDER)
-    hashed = blake2s(key.encode("utf-8", "replace"), digest_size=4).hexdigest()
-    return os.path.join(home, FOLDER, f"{slug_of(name, _NAME, 'project')}-{hashed}")
+    return os.path.join(home, FOLDER, f"{slug_of(name, _NAME, 'project')}-{_hashed(key)}")
+
+
+def is_folder_for(folder: str, key: str) -> bool:
+    """Tell whether a folder in told's home was made for a project."""
+    return folder.endswith(f"-{_hashed(key)}")
+
+
+def _hashed(key: str) -> str:
+    return blake2s(key.encode("utf-8", "replace"), digest_size=4).hexdigest()
 
 
 def place_of(home: str, key: str, root: str) -> Place | None:

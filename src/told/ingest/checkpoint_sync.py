@@ -6,6 +6,7 @@ import os
 import time
 
 from told.guard.names import plain_id, plain_path
+from told.ingest.checkpoint_neighbours import placed_like_neighbours
 from told.ingest.checkpoint_places import folders, listed
 from told.ingest.checkpoint_reading import NotTextError, read_file
 from told.ingest.checkpoint_rows import is_agent, note_of, redacted, session_elsewhere, without_forgotten
@@ -160,6 +161,8 @@ class _Taking:
     ) -> tuple[str, str]:
         """Put a checkpoint into the store; return the session that it is about."""
         root = _root(self._home, path)
+        if not root:
+            one = placed_like_neighbours(one, path, lambda name: plain_path(name, self._redact))
         agent, native = self._session(one)
         if forgotten.has(agent, native):
             return "", ""
