@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 # A turn's row id counts eighths of seconds since 2015, so that the index's own order is time.
 _EPOCH = 1_420_070_400
 _LAST_SECOND = 1 << 36
+# Bytes of words that the index holds before it writes; the schema says the same.
+ROOM = 33_554_432
 
 
 @record
@@ -80,6 +82,7 @@ class Writer:
         self.fresh = Fresh(connection)
         self.trimmed = Trimmed(connection)
         self._pending: list[tuple[int, bool, tuple[str, ...]]] = []
+        self._room = ROOM  # bytes of words that the index holds
 
     def transaction(self) -> WordsTransaction:
         """Begin a transaction that also brings the full-text index up to date."""
@@ -291,6 +294,7 @@ class Writer:
 
         The index writes a segment whenever ids go backwards; sorted, a batch is one segment.
         """
+        self._give_room(sum(len(text) for _, _, words in self._pending for text in words))
         for row_id, last in sorted(net_changes(self._pending).items()):
             removed, added = last
             if removed is not None:
@@ -306,6 +310,18 @@ class Writer:
                     (row_id, *added),
                 )
         self._pending.clear()
+
+    def _give_room(self, weight: int) -> None:
+        """Say how many bytes the index may hold before it writes them, so that words of a weight fit.
+
+        It must not come to write before the transaction ends: there, a trigger on its table (see `sealing`)
+        makes it write again, and so on until the process dies.
+        """
+        size = ROOM if weight <= ROOM // 4 else 6 * weight
+        if size == self._room:
+            return
+        self._room = size
+        self._db.execute("INSERT INTO turn_words(turn_words, rank) VALUES('hashsize', ?)", (size,))
 
     def forget_pending(self) -> None:
         """Drop words that belong to a transaction that was rolled back."""
