@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "surface_projects")
+FRESH = os.path.join(os.path.dirname(FOLDER), "surface_fresh")
 _STEM = 5
 _LISTS = ("must", "should", "not")
 
