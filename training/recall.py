@@ -2,12 +2,12 @@
 
 They are moved one after the other, each to where the projects are served best, until none moves any more.
 Printed are the values to write into `memory/recall.py` and `memory/_recall_layers.py`, and how the projects
-in `SET_ON` do when they are set without that project.
+in `invented.SET_ON` do when they are set without that project.
 
 The lists of topics were written with most projects in sight, so topics look surer there than they are where
 nobody looked. On these projects a share of the topics is hidden, by the hash of the prompt and the topic.
-The projects in `SET_ON` were written before anything was set by them. `surface_fresh` has others beside them,
-which nothing is set on: they are what to look at last, and once.
+The projects in `invented.SET_ON` were written before anything was set by them. Beside them are others, which
+nothing is set on: `python -m benchmarks surface --fresh` looks at all of them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     Values = dict[str, float]
     Asked = tuple[dict[str, Any], Any, int]
 
-SET_ON = ("fjordline", "lumen", "seedvault")
 HIDDEN = 0.6  # of the topics, so that they say about as much as in projects that nobody looked at
 BUDGET = 450
 # What is tried for each, in the order in which they are moved.
@@ -77,7 +76,7 @@ def remember_what_does_not_change() -> None:
 
 def main(arguments: Sequence[str]) -> None:
     """Set the values and print them."""
-    fresh = [one for one in invented.projects(invented.FRESH) if one["project"] in SET_ON]
+    fresh = [one for one in invented.projects(invented.FRESH) if one["project"] in invented.SET_ON]
     known = invented.projects()
     for path in arguments:
         known += surface.load(path)

@@ -12,7 +12,7 @@ from told.search.memory_words import memory_words
 from told.store import memory_meaning_writing
 from told.store.memories import Memories, Memory, memory_path, open_memory_database
 from told.store.memory_condition import damaged, dump, purge
-from told.store.signs import apart, signs
+from told.store.memory_meaning import apart, signs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

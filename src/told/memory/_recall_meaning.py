@@ -8,10 +8,9 @@ general one, all of them are.
 from __future__ import annotations
 
 from told.record import record
-from told.search.meaning import similarities
+from told.search.meaning import model_id, similarities, vector
 from told.search.meaning_signs import differences, likeness
-from told.search.meant import meant
-from told.store.signs import SIGNS, signs
+from told.store.memory_meaning import SIGNS, signs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,8 +18,8 @@ if TYPE_CHECKING:
 
     from told.store.memories import Memories
 
-_LOOKED_AT = 8192  # the newest of a scope
-_COMPARED = 32  # of which the whole vector is
+_LOOKED_AT = 4096  # the newest of a scope
+_COMPARED = 24  # of which the whole vector is
 _USUALLY = 0.17  # how near a memory is to a prompt that is about something else …
 _AS_MANY = 10  # … which counts like that many memories of the scope
 
@@ -42,19 +41,19 @@ def near_meaning(memories: Memories, text: str, scopes: Sequence[str], also: Ite
         scopes: Whose memories hold here.
         also: Rows of which it is wanted in any case.
     """
-    own = meant(text)
-    if not own.vector:
+    own, model = vector(text), model_id()
+    if not own or not model:
         return NearMeaning(0, {})
-    parts = memories.meanings.signs(scopes, own.model, _LOOKED_AT)
-    counted = differences(signs(own.vector), [columns for _, columns in parts])
+    parts = memories.meanings.signs(scopes, model, _LOOKED_AT)
+    counted = differences(signs(own), [columns for _, columns in parts])
     near = [(rows, counts[-len(rows) :]) for (rows, _), counts in zip(parts, counted, strict=True)]
     count = sum([len(rows) for rows, _ in near])
     if not count:
         return NearMeaning(0, {})
     mean = sum([sum(counts) for _, counts in near]) / count
     usual = (count * likeness(mean) + _AS_MANY * _USUALLY) / (count + _AS_MANY)
-    vectors = memories.meanings.vectors(list(dict.fromkeys([*_nearest(near), *also])), own.model)
-    figures = similarities(own.vector, list(vectors.values()))
+    vectors = memories.meanings.vectors(list(dict.fromkeys([*_nearest(near), *also])), model)
+    figures = similarities(own, list(vectors.values()))
     return NearMeaning(count, {row: figure - usual for row, figure in zip(vectors, figures, strict=True)})
 
 

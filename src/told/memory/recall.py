@@ -17,6 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from told.memory._recall_candidates import Near
     from told.search.about import About
     from told.store.memories import Memories
     from told.store.memory_records import Memory
@@ -46,6 +47,7 @@ MOST = 4
 _ALIKE = 2  # of memories that one topic alone speaks for
 _TOPIC_ALONE = {"topics"}
 _SUCCESSORS = 20
+_MOST_GAIN = 1.35  # what kind, record, importance and use make of a score, at most
 
 
 @record
@@ -88,7 +90,7 @@ def recall(memories: Memories, ask: Ask) -> Recall:
         return Recall(prompt, (), ())
     near = candidates(memories, prompt, ask)
     meant = layers.by_meaning(near_meaning(memories, prompt.text, ask.scopes, [*near.rows, *near.locked]))
-    loaded = memories.load(dict.fromkeys([*near.rows, *meant]))
+    loaded = memories.load(dict.fromkeys([*near.rows, *_near_enough(meant, near)]))
     about = {one.id: about_of(memories.about(one)) for one in loaded.values()}
     shared = layers.by_topics(prompt, {row: about[one.id].topics for row, one in loaded.items()}, near.rarity)
     parts = {
@@ -107,6 +109,18 @@ def recall(memories: Memories, ask: Ask) -> Recall:
     return _cut(memories, prompt, found, about, ask)
 
 
+def _near_enough(meant: dict[int, float], near: Near) -> list[int]:
+    """Return the rows that only meaning speaks for and that may pass their floor, the nearest first."""
+    needed = MEANING_FLOOR / (WEIGHTS["meaning"] * _MOST_GAIN)
+    locked = dict.fromkeys(near.locked, LOCKED_FLOOR / (WEIGHTS["meaning"] * _MOST_GAIN))
+    found = [
+        (-figure, -row)
+        for row, figure in meant.items()
+        if row not in near.rows and figure >= locked.get(row, needed)
+    ]
+    return [-row for _, row in sorted(found)[: 2 * MOST]]
+
+
 def _fused(row: int, memory: Memory, parts: dict[str, dict[int, float]], why: tuple[str, ...]) -> Recalled:
     own = {
         name: round(WEIGHTS[name] * figures[row], 4) for name, figures in parts.items() if figures.get(row)
@@ -118,7 +132,7 @@ def _fused(row: int, memory: Memory, parts: dict[str, dict[int, float]], why: tu
     if memory.importance:
         score *= 1.0 + _IMPORTANT * (memory.importance - 5.0) / 5.0
     moved = learned(memory)
-    return Recalled(row, memory, round(score * (1.0 + moved), 4), own, why, learned=moved)
+    return Recalled(row, memory, round(score * (1.0 + moved), 4), own, why, "", moved)
 
 
 def _cut(
@@ -135,7 +149,9 @@ def _cut(
         elif one.score / (1.0 + max(0.0, one.learned)) < _floor(one):
             reasons[one.row] = "fits too little"
     fitting = [one for one in fitting if not reasons[one.row]]
-    newer = _newer(memories, fitting[: 2 * MOST], found, about, ask) if fitting else {}
+    newer = _newer(memories, _first(fitting), found, about, ask) if fitting else {}
+    if fitting and fitting[0].memory.id in newer:  # then others come first
+        newer = _newer(memories, fitting[: 2 * MOST], found, about, ask)
     best = max((one.score for one in fitting if one.memory.id not in newer), default=0.0)
     said = 0
     alike: dict[
@@ -161,6 +177,12 @@ def _cut(
     return Recall(
         prompt, tuple(one for one in judged if not one.against), tuple(one for one in judged if one.against)
     )
+
+
+def _first(fitting: Sequence[Recalled]) -> list[Recalled]:
+    """Return what can be said, if the best is: what fits much less is not."""
+    least = NEAR_BEST * fitting[0].score
+    return [one for one in fitting[: 2 * MOST] if one.memory.locked or one.score >= least]
 
 
 def _floor(one: Recalled) -> float:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from math import pi, sin
 
-from told.store.signs import SIGNS, SIZE
+from told.store.memory_meaning import SIGNS, SIZE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ import apsw
 from told.store.database import purge as purge_database
 from told.store.database import rows
 from told.store.expected import layout_damage, structure_damage, words_damage
+from told.store.memory_meaning import apart, check_of, signs
 from told.store.memory_rows import COLUMNS, INDEXED, PATHS, WRITTEN, hash_of_row, memory_of, paths
 from told.store.memory_schema import migrate
 from told.store.memory_tokens import tokens_with
-from told.store.signs import apart, signs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def _meanings(connection: apsw.Connection) -> list[str]:
     """Compare each vector with its hash and its memory, and the signs with the vectors."""
     stored = rows(connection, _MEANING)
     active = dict(rows(connection, "SELECT row, scope FROM memory WHERE status = 'active' AND text != ''"))
-    if any(hash_of_row(row[:-1]) != row[-1] or active.get(row[0]) != row[1] for row in stored):
+    if any(check_of(row[:-1]) != row[-1] or active.get(row[0]) != row[1] for row in stored):
         return ["what memories mean does not fit them"]
     expected = {(scope, model, row): signs(vector) for row, scope, model, vector, _ in stored}
     found = {

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from told.store.database import rows
-from told.store.memory_rows import hash_of_row
-from told.store.signs import apart, joined, signs
+from told.store.memory_meaning import apart, check_of, joined, signs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,9 +44,7 @@ class MeaningWriter:
             if new:
                 scope, meant = new
                 values = (row, scope, meant.model, meant.vector)
-                self._db.execute(
-                    "INSERT INTO meaning_of VALUES(?, ?, ?, ?, ?)", (*values, hash_of_row(values))
-                )
+                self._db.execute("INSERT INTO meaning_of VALUES(?, ?, ?, ?, ?)", (*values, check_of(values)))
                 changes.setdefault((scope, meant.model), {})[row] = signs(meant.vector)
         for (scope, model), listed in changes.items():
             self._change_signs(scope, model, listed)
