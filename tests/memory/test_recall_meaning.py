@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING
 import apsw
 import pytest
 
+from told.cli.health_meaning import meaning_notes
 from told.memory import _recall_learned
 from told.memory.explain import explain
 from told.memory.recall import FLOOR, Ask, Recalled, recall
+from told.memory.remeaning import remeaning
 from told.record import replaced
 from told.search import meaning
 from told.search.memory_words import memory_words
-from told.store.memories import Memories
+from told.store.memories import Memories, memory_path, open_memory_database
 from told.store.memory_records import USER, Meant, Memory, Worked
 from told.store.memory_schema import migrate
 
@@ -107,6 +109,10 @@ def test_vectors_of_another_model_are_not_compared() -> None:
         memories.writer.put(memory(0, SAID[0] + " Always."), of_another_model)
     assert asked(memories, "feed the sea birds") == []
     assert memories.meanings.counts()["another:1"] == 1
+    assert list(remeaning(memories, only_missing=True)) == [(1, 1)]
+    assert asked(memories, "feed the sea birds") == ["m0"]
+    assert list(remeaning(memories)) == [(len(SAID), len(SAID))]
+    assert list(memories.meanings.counts()) == [meaning.model_id()]
 
 
 def test_without_the_table_words_are_enough(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -119,6 +125,22 @@ def test_without_the_table_words_are_enough(monkeypatch: pytest.MonkeyPatch, tmp
         for memories in (known, bank()):
             assert asked(memories, "feed the sea birds") == []
             assert asked(memories, "do penguins like sardines or herring") == ["m0"]
+        assert "by their words alone" in meaning_notes(str(tmp_path))[0]
+    monkeypatch.undo()
+    assert meaning_notes(str(tmp_path)) == []
+
+
+def test_health_says_that_memories_have_no_meaning_for_this_table(tmp_path: Path) -> None:
+    connection = open_memory_database(memory_path(str(tmp_path)))
+    assert connection is not None
+    memories = Memories(connection)
+    with memories.writer.transaction():
+        memories.writer.put(memory(0, SAID[0]), lambda _text, _at: Worked("", ""))
+    assert "told rebuild" in meaning_notes(str(tmp_path))[0]
+    with memories.writer.transaction():
+        memories.writer.put(memory(0, SAID[1]), memory_words)
+    assert meaning_notes(str(tmp_path)) == []
+    connection.close()
 
 
 def test_the_answer_is_the_same_in_every_process() -> None:
