@@ -34,7 +34,6 @@ _NAMED = 3  # files that cannot be read
 def health(context: Context, arguments: Arguments) -> int:
     """Print the score, the one thing to do, the nine dimensions, and each agent."""
     from told.cli.dimensions import dimensions
-    from told.cli.health_meaning import meaning_notes
 
     deep: dict[str, Any] = {}
     if arguments.flag("deep"):
@@ -57,7 +56,6 @@ def health(context: Context, arguments: Arguments) -> int:
     context.rows = len(judged)
     zone, points, advice = worst.zone, worst.score, "" if worst.zone == "GREEN" else worst.do
     settings = config_notes(context.settings, context.cwd, context.environ) + model_notes(context)
-    settings += meaning_notes(context.settings.home)
     if context.settings.problem:  # then nothing is learned any more
         zone, points, advice = "RED", 0.0, context.settings.problem
     noted = _places(context)
