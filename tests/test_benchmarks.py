@@ -341,10 +341,16 @@ def test_no_prompt_says_what_it_needs_word_for_word() -> None:
 
 
 def test_surface_measures_the_invented_projects() -> None:
-    figures = surface.run(tiny(predictions="", projects="haulwise", budget=450))
+    figures = surface.run(tiny(predictions="", projects="haulwise", budget=450, fresh=False))
     assert figures["all"]["prompts"] == 21
     assert figures["all"] == figures["haulwise"]
     assert figures["all"]["harmful_share"] == 0
+
+
+def test_surface_keeps_projects_apart_that_nothing_was_set_on() -> None:
+    figures = surface.run(tiny(predictions="", projects="lumen,parley", budget=450, fresh=True))
+    assert figures["weights set on"] == figures["lumen"]
+    assert figures["kept apart"] == figures["parley"]
 
 
 def test_a_project_that_names_an_unknown_memory_is_refused(tmp_path: Path) -> None:

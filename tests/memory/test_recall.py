@@ -173,17 +173,6 @@ def test_a_command_that_a_memory_names_brings_it_up() -> None:
     assert parts["m1"]["triggers"] > 0
 
 
-def test_meaning_takes_part_when_it_is_there() -> None:
-    class Nearness:
-        def scores(self, prompt: str, memories: list[Memory]) -> list[float]:
-            return [1.0 if one.id == "m1" and prompt else 0.0 for one in memories]
-
-    known = bank(memory(1, "The heron stands in the reeds.", locked=True))
-    ask = Ask("qqq zzz", (SHOP,), NOW)
-    assert [one.memory.id for one in recall(known, ask, Nearness()).chosen] == ["m1"]  # type: ignore[arg-type]
-    assert recall(known, ask).chosen == ()
-
-
 def test_the_same_question_has_the_same_answer() -> None:
     known = bank(memory(1, "Use pnpm, never npm."), memory(2, "Pin every dependency."))
     first = repr(recall(known, Ask("install zod", (SHOP, GLOBAL), NOW)))

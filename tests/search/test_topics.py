@@ -46,4 +46,4 @@ def test_what_is_stored_of_a_memory_names_its_topics() -> None:
     assert len(names) > 100
     assert not any(set(" \t:") & set(name) for name in names)
     said = "Deploys wait for the migration."
-    assert about_of(memory_words(said, 0)[1]).topics == topics(said)
+    assert about_of(memory_words(said, 0).about).topics == topics(said)

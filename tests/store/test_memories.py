@@ -20,6 +20,7 @@ from told.store.memories import (
 )
 from told.store.memory_condition import damaged, dump, purge
 from told.store.memory_json import decoded, encoded
+from told.store.memory_records import Worked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +48,7 @@ def memory(number: int, text: str, **more: object) -> Memory:
 def put(store: Memories, *memories: Memory) -> None:
     with store.writer.transaction():
         for one in memories:
-            store.writer.put(one, lambda text, _: ("extrawords" if "getUser" in text else "", ""))
+            store.writer.put(one, lambda text, _: Worked("extrawords" if "getUser" in text else "", ""))
 
 
 def ids(store: Memories, rows: list[int]) -> list[str]:
@@ -186,7 +187,7 @@ def test_an_error_leaves_rows_and_words_as_they_were(store: Memories) -> None:
 
     def stop() -> None:
         with store.writer.transaction():
-            store.writer.put(memory(2, "Use pip."), lambda _text, _at: ("", ""))
+            store.writer.put(memory(2, "Use pip."), lambda _text, _at: Worked("", ""))
             raise KeyError
 
     with pytest.raises(KeyError):

@@ -34,6 +34,7 @@ _NAMED = 3  # files that cannot be read
 def health(context: Context, arguments: Arguments) -> int:
     """Print the score, the one thing to do, the nine dimensions, and each agent."""
     from told.cli.dimensions import dimensions
+    from told.cli.health_meaning import meaning_notes
 
     deep: dict[str, Any] = {}
     if arguments.flag("deep"):
@@ -55,7 +56,8 @@ def health(context: Context, arguments: Arguments) -> int:
     problems = condition.problems(10)
     context.rows = len(judged)
     zone, points, advice = worst.zone, worst.score, "" if worst.zone == "GREEN" else worst.do
-    settings = config_notes(context.settings, context.cwd, context.environ) + model_notes(context)
+    settings = config_notes(context.settings, context.cwd, context.environ)
+    settings += model_notes(context) + meaning_notes(context.settings.home)
     if context.settings.problem:  # then nothing is learned any more
         zone, points, advice = "RED", 0.0, context.settings.problem
     noted = _places(context)

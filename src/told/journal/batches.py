@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from told.journal.feed import Entry
     from told.journal.model import Operation
     from told.store.memories import Memories
-    from told.store.memory_records import Position
+    from told.store.memory_records import Position, Worked
 
 
 def apply_batch(folder: str, memories: Memories, most: int, *, much: bool) -> int:
@@ -159,7 +159,7 @@ def _put(memories: Memories, folded: Folded, *, fresh: bool = False) -> None:
         memories.writer.clear_shown(folded.memory.id)
 
 
-def _extra_words(text: str, at: int) -> tuple[str, str]:
+def _extra_words(text: str, at: int) -> Worked:
     from told.search.memory_words import memory_words
 
     return memory_words(text, at)

@@ -31,13 +31,13 @@ class Near:
     rows: dict[int, None]
     words: dict[int, float]  # what the words in common say
     rarity: dict[str, float]  # of the prompt's topics
+    locked: tuple[int, ...]  # also those that share nothing with the prompt
 
 
-def candidates(memories: Memories, prompt: Structure, ask: Ask, *, by_meaning: bool = False) -> Near:
+def candidates(memories: Memories, prompt: Structure, ask: Ask) -> Near:
     """Return rows worth a look, and how rare what they share with the prompt is.
 
-    What is locked is looked at however many others fit better: if it shares anything with the prompt, or if
-    its meaning may be near.
+    What is locked is looked at however many others fit better, if it shares anything with the prompt.
     """
     count, oldest = memories.span(ask.scopes, _SAMPLE)
     words: dict[int, float] = {}
@@ -58,11 +58,11 @@ def candidates(memories: Memories, prompt: Structure, ask: Ask, *, by_meaning: b
     best = sorted([(-told, -row) for row, told in worth.items()])[:_LOOKED_AT]
     rows = dict.fromkeys([-row for _, row in best])
     locked = memories.locked(ask.scopes, _LOCKED)
-    rows.update(dict.fromkeys(locked if by_meaning else [row for row in locked if row in worth]))
+    rows.update(dict.fromkeys([row for row in locked if row in worth]))
     if prompt.folder or prompt.paths:
         places = list(dict.fromkeys(_prefixes(prompt)))
         rows.update(dict.fromkeys(memories.by_trigger("path", places, ask.scopes, _PLACED)))
-    return Near(rows, words, rarity)
+    return Near(rows, words, rarity, tuple(locked))
 
 
 def _prefixes(prompt: Structure) -> list[str]:

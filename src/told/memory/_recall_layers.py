@@ -9,17 +9,9 @@ from told.store.memory_records import CORRECTION, SHARED, WARNING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Protocol
-
+    from told.memory._recall_meaning import NearMeaning
     from told.memory._recall_structure import Structure
     from told.store.memory_records import Memory
-
-    class Meaning(Protocol):
-        """Layer 2, where one is installed."""
-
-        def scores(self, prompt: str, memories: Sequence[Memory]) -> Sequence[float]:
-            """Return for each memory how near it is in meaning, from 0 to 1."""
 
 
 _DAY = 86_400_000
@@ -31,6 +23,8 @@ WORD_CEILING = 7.0
 # What a point of rarity is worth before a memory has been looked at.
 TOPIC_SHARE, WORD_SHARE = 0.46 / TOPIC_CEILING, 0.30 / WORD_CEILING
 DECAY, LENGTH = 0.7, 0.03
+# How much nearer than usual in meaning says nothing yet, and says all.
+NEAR, NEAREST = 0.06, 0.40
 _USUAL_LENGTH = 16  # words
 
 
@@ -79,12 +73,11 @@ def by_words(words: dict[int, float], memories: dict[int, Memory]) -> dict[int, 
     }  # fmt: skip
 
 
-def by_meaning(prompt: Structure, memories: dict[int, Memory], meaning: Meaning | None) -> dict[int, float]:
-    """Layer 2: nearness in meaning, where a way to measure it is given."""
-    if meaning is None:
-        return {}
-    scores = meaning.scores(prompt.text, list(memories.values()))
-    return {row: score for row, score in zip(memories, scores, strict=True) if score > 0}
+def by_meaning(near: NearMeaning) -> dict[int, float]:
+    """Layer 2: how much nearer in meaning than usual; among very many, some are so by chance."""
+    share = breadth(near.count) / (NEAREST - NEAR)
+    figures = {row: (nearer - NEAR) * share for row, nearer in near.nearer.items() if nearer > NEAR}
+    return {row: min(1.0, figure) for row, figure in figures.items()}
 
 
 def by_entities(prompt: Structure, memories: dict[int, Memory]) -> dict[int, float]:

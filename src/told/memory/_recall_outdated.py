@@ -25,12 +25,13 @@ def outdated(
 ) -> dict[str, str]:
     """Return those of some memories that look outdated by another, each with the id of the newer one."""
     given: dict[str, str] = {}
+    asked = _Asked(prompt)
     for old in fitting:
         head = head_of(old, about[old.id])
         for new in found if head else ():
             if (
                 new.created > old.created and new.scope == old.scope and head in about[new.id].heads
-                and _may_follow(old, new) and _answers_as_much(prompt, old, new)
+                and _may_follow(old, new) and asked.is_answered_as_much(old, new)
             ):  # fmt: skip
                 given[old.id] = new.id
                 break
@@ -50,9 +51,23 @@ def _may_follow(old: Memory, new: Memory) -> bool:
     return same and new.trust in (old.trust, USER) and own_place(new.text) in ("", own_place(old.text))
 
 
-def _answers_as_much(prompt: str, old: Memory, new: Memory) -> bool:
-    """Tell whether the newer one has no less of the prompt's words: else it answers something else."""
-    from told.search.subject import telling  # few prompts come this far
+class _Asked:
+    """A prompt, and how many of its words memories have: counted once, and only if it comes to that."""
 
-    asked = set(telling(prompt))
-    return len(asked.intersection(telling(new.text))) >= len(asked.intersection(telling(old.text)))
+    def __init__(self, prompt: str) -> None:
+        self._prompt = prompt
+        self._words: set[str] | None = None
+        self._counts: dict[str, int] = {}
+
+    def is_answered_as_much(self, old: Memory, new: Memory) -> bool:
+        """Tell whether the newer one has no less of the prompt's words: else it answers something else."""
+        return self._count(new) >= self._count(old)
+
+    def _count(self, memory: Memory) -> int:
+        if memory.id not in self._counts:
+            from told.search.subject import telling  # few prompts come this far
+
+            if self._words is None:
+                self._words = set(telling(self._prompt))
+            self._counts[memory.id] = len(self._words.intersection(telling(memory.text)))
+        return self._counts[memory.id]

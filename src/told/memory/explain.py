@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from told.memory._recall_learned import in_words
 from told.record import record
 
 TYPE_CHECKING = False
@@ -52,4 +53,5 @@ def _said(one: Recalled) -> tuple[str, ...]:
         if name in one.parts:
             why = f" ({', '.join(one.why)})" if name == "topics" and one.why else ""
             found.append(f"{shown} {one.parts[name]:.2f}{why}")
-    return tuple(found)
+    used = in_words(one.memory)
+    return (*found, used) if used else tuple(found)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from told.memory import _recall_layers as layers
 from told.memory._recall_candidates import candidates
 from told.memory._recall_filters import overruled, reason_against
+from told.memory._recall_learned import learned
+from told.memory._recall_meaning import near_meaning
 from told.memory._recall_outdated import head_of, outdated
 from told.memory._recall_structure import Structure, structure
 from told.record import record
@@ -15,14 +17,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from told.memory._recall_layers import Meaning
+    from told.memory._recall_candidates import Near
     from told.search.about import About
     from told.store.memories import Memories
     from told.store.memory_records import Memory
 
-# How much each layer says. Without a measure of meaning its share stays unused, so that floors mean the same.
+# How much each layer says. These and the floors are set by `python -m training.recall`; only the floor of
+# meaning was raised from the 0.13 that serves its projects best, where prompts of other projects got more.
 WEIGHTS = {
-    "topics": 0.46, "words": 0.30, "meaning": 0.30, "entities": 0.08, "triggers": 0.16, "recent": 0.03,
+    "topics": 0.46, "words": 0.30, "meaning": 0.55, "entities": 0.08, "triggers": 0.30, "recent": 0.03,
     "shared": 0.02,
 }  # fmt: skip
 # A rule that is overlooked does more harm than a fact.
@@ -33,16 +36,19 @@ KINDS = {
 _BY_OTHERS = {AGENT: 0.6, TOOL: 0.6}  # the same statement, if no user said it
 _PROVEN = 0.2  # how much more or less a record counts
 _IMPORTANT = 0.05
-FLOOR = 0.13  # below this, a memory is not worth the tokens
+FLOOR = 0.17  # below this, a memory is not worth the tokens
 NEAR_BEST = 0.65  # nor is one that fits so much less than the best
 LOCKED_FLOOR = 0.12
-WORDS_FLOOR = 0.17  # words in common are often a coincidence, if nothing else speaks for it
+WORDS_FLOOR = 0.20  # words in common are often a coincidence, if nothing else speaks for it
+MEANING_FLOOR = 0.20  # so is nearness in meaning
 _WEAK_ALONE = {"words", "recent", "shared"}
-AGENTS_FLOOR = 0.25  # what an agent said has to fit plainly
+_MEANING_ALONE = {"meaning", "recent", "shared"}
+AGENTS_FLOOR = 0.34  # what an agent said has to fit plainly
 MOST = 4
 _ALIKE = 2  # of memories that one topic alone speaks for
 _TOPIC_ALONE = {"topics"}
 _SUCCESSORS = 20
+_MOST_GAIN = 1.35  # what kind, record, importance and use make of a score, at most
 
 
 @record
@@ -66,6 +72,7 @@ class Recalled:
     parts: dict[str, float]
     why: tuple[str, ...]  # the topics in common
     against: str = ""  # why it is left out; empty if it is in
+    learned: float = 0.0  # by what share the score was moved by how it was used
 
 
 @record
@@ -77,19 +84,20 @@ class Recall:
     left_out: tuple[Recalled, ...]
 
 
-def recall(memories: Memories, ask: Ask, meaning: Meaning | None = None) -> Recall:
+def recall(memories: Memories, ask: Ask) -> Recall:
     """Choose the memories that a prompt needs. Same input, same output."""
     prompt = structure(ask.prompt, ask.folder)
     if prompt.quiet:
         return Recall(prompt, (), ())
-    near = candidates(memories, prompt, ask, by_meaning=meaning is not None)
-    loaded = memories.load(near.rows)
+    near = candidates(memories, prompt, ask)
+    meant = layers.by_meaning(near_meaning(memories, prompt.text, ask.scopes, [*near.rows, *near.locked]))
+    loaded = memories.load(dict.fromkeys([*near.rows, *_near_enough(meant, near)]))
     about = {one.id: about_of(memories.about(one)) for one in loaded.values()}
     shared = layers.by_topics(prompt, {row: about[one.id].topics for row, one in loaded.items()}, near.rarity)
     parts = {
         "topics": layers.scaled({row: figure for row, (figure, _) in shared.items()}, layers.TOPIC_CEILING),
         "words": layers.scaled(layers.by_words(near.words, loaded), layers.WORD_CEILING),
-        "meaning": layers.by_meaning(prompt, loaded, meaning),
+        "meaning": meant,
         "entities": layers.by_entities(prompt, loaded),
         "triggers": layers.by_triggers(prompt, loaded),
         "recent": layers.by_recency(loaded, ask.now),
@@ -102,6 +110,18 @@ def recall(memories: Memories, ask: Ask, meaning: Meaning | None = None) -> Reca
     return _cut(memories, prompt, found, about, ask)
 
 
+def _near_enough(meant: dict[int, float], near: Near) -> list[int]:
+    """Return the rows that only meaning speaks for and that may pass their floor, the nearest first."""
+    needed = MEANING_FLOOR / (WEIGHTS["meaning"] * _MOST_GAIN)
+    locked = dict.fromkeys(near.locked, LOCKED_FLOOR / (WEIGHTS["meaning"] * _MOST_GAIN))
+    found = [
+        (-figure, -row)
+        for row, figure in meant.items()
+        if row not in near.rows and figure >= locked.get(row, needed)
+    ]
+    return [-row for _, row in sorted(found)[: 2 * MOST]]
+
+
 def _fused(row: int, memory: Memory, parts: dict[str, dict[int, float]], why: tuple[str, ...]) -> Recalled:
     own = {
         name: round(WEIGHTS[name] * figures[row], 4) for name, figures in parts.items() if figures.get(row)
@@ -112,7 +132,8 @@ def _fused(row: int, memory: Memory, parts: dict[str, dict[int, float]], why: tu
     score *= 1.0 + _PROVEN * (memory.confidence - 0.5)
     if memory.importance:
         score *= 1.0 + _IMPORTANT * (memory.importance - 5.0) / 5.0
-    return Recalled(row, memory, round(score, 4), own, why)
+    moved = learned(memory)
+    return Recalled(row, memory, round(score * (1.0 + moved), 4), own, why, "", moved)
 
 
 def _cut(
@@ -126,10 +147,12 @@ def _cut(
     for one in fitting:
         if one.memory.id in giving_way:
             reasons[one.row] = "a rule for this folder stands before it"
-        elif one.score < _floor(one):
+        elif one.score / (1.0 + max(0.0, one.learned)) < _floor(one):
             reasons[one.row] = "fits too little"
     fitting = [one for one in fitting if not reasons[one.row]]
-    newer = _newer(memories, fitting[: 2 * MOST], found, about, ask) if fitting else {}
+    newer = _newer(memories, _first(fitting), found, about, ask) if fitting else {}
+    if fitting and fitting[0].memory.id in newer:  # then others come first
+        newer = _newer(memories, fitting[: 2 * MOST], found, about, ask)
     best = max((one.score for one in fitting if one.memory.id not in newer), default=0.0)
     said = 0
     alike: dict[
@@ -148,10 +171,19 @@ def _cut(
             said += 1
             if set(one.parts) == _TOPIC_ALONE and len(one.why) == 1:
                 alike[one.why] = alike.get(one.why, 0) + 1
-    judged = [Recalled(one.row, one.memory, one.score, one.parts, one.why, reasons[one.row]) for one in found]
+    judged = [
+        Recalled(one.row, one.memory, one.score, one.parts, one.why, reasons[one.row], one.learned)
+        for one in found
+    ]
     return Recall(
         prompt, tuple(one for one in judged if not one.against), tuple(one for one in judged if one.against)
     )
+
+
+def _first(fitting: Sequence[Recalled]) -> list[Recalled]:
+    """Return what can be said, if the best is: what fits much less is not."""
+    least = NEAR_BEST * fitting[0].score
+    return [one for one in fitting[: 2 * MOST] if one.memory.locked or one.score >= least]
 
 
 def _floor(one: Recalled) -> float:
@@ -159,6 +191,8 @@ def _floor(one: Recalled) -> float:
         return LOCKED_FLOOR
     if one.memory.trust == AGENT:
         return AGENTS_FLOOR
+    if not one.parts.keys() - _MEANING_ALONE:
+        return MEANING_FLOOR
     return FLOOR if one.parts.keys() - _WEAK_ALONE else WORDS_FLOOR
 
 

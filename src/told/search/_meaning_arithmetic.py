@@ -86,5 +86,4 @@ def _lanes(number: int, count: int) -> memoryview[int]:
 
 _BIASED = bytes([(value + BIAS) & 255 for value in range(256)])
 # By a number from -LENGTH - 1 to LENGTH + 1, counted from the end if negative: as a signed byte.
-_SIGNED = [min(value, 127) for value in range(LENGTH + 2)]
-_SIGNED += [max(value, -127) & 255 for value in range(-LENGTH - 2, 0)]
+_SIGNED = [*range(128), *[127] * (LENGTH - 126), *[129] * (LENGTH - 125), *range(129, 256)]

@@ -38,6 +38,7 @@ class Table:
         self.model = model
         self.digest = digest
         self.count = count
+        self.seen: dict[str, list[int]] = {}  # words with the rows of their pieces
         self._kept: dict[int, tuple[int, int]] = {}
         self._slots = memoryview(memory)[HEAD : HEAD + 4 * SLOTS].cast("I")
 

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
 
 MOST_CHARACTERS = 8192  # of a text: what stands later hardly moves the mean
 MOST_PIECES = 512
+_MOST_SEEN = 20_000  # words
 _LONGEST_WORD = 64  # a longer one is a key, a hash or noise
 _LONGEST_PIECE = 24
 _SPACED = {code: " " for code in range(128) if not chr(code).isalnum()}
@@ -15,15 +16,19 @@ _SPACED = {code: " " for code in range(128) if not chr(code).isalnum()}
 _IDEOGRAPHS = ((0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0xF900, 0xFAFF), (0x20000, 0x2FA1F), (0x3040, 0x30FF))
 
 
-def pieces(text: str, row_of: Callable[[str], int]) -> list[int]:
+def pieces(text: str, row_of: Callable[[str], int], seen: dict[str, list[int]] | None = None) -> list[int]:
     """Return the rows of a text's word pieces, in order, the first 512.
 
     Args:
         text: Any text.
         row_of: Gives the row of a piece, or -1. The piece of a word's rest begins with `##`.
+        seen: The rows of words that were looked up before; further ones are added.
     """
     found: list[int] = []
-    seen: dict[str, list[int]] = {}
+    if seen is None:
+        seen = {}
+    elif len(seen) >= _MOST_SEEN:
+        seen.clear()
     for word in words_of(text[:MOST_CHARACTERS]):
         rows = seen.get(word)
         if rows is None:

@@ -40,7 +40,7 @@ def vector(text: str) -> bytes | None:
     table = _table()
     if table is None:
         return None
-    return unit(sums(map(table.weighted, pieces(text, table.row_of)), DIMENSIONS))
+    return unit(sums(map(table.weighted, pieces(text, table.row_of, table.seen)), DIMENSIONS))
 
 
 def vectors(texts: Sequence[str]) -> list[bytes | None]:
@@ -52,7 +52,7 @@ def vectors(texts: Sequence[str]) -> list[bytes | None]:
         return [vector(text) for text in texts]
     from told.search._meaning_bulk import Rows
 
-    return Rows(table).units([pieces(text, table.row_of) for text in texts])
+    return Rows(table).units([pieces(text, table.row_of, table.seen) for text in texts])
 
 
 def similarity(one: bytes, other: bytes) -> float:

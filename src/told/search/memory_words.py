@@ -5,9 +5,11 @@ from __future__ import annotations
 from told.guard.text import without_placeholders
 from told.search.about import about_line
 from told.search.index_text import extra_words
+from told.search.meant import meant
+from told.store.memory_records import Worked
 
 
-def memory_words(text: str, at: int) -> tuple[str, str]:
+def memory_words(text: str, at: int) -> Worked:
     """Return what to index beside the text of a memory, and what recall wants to know of it.
 
     Args:
@@ -15,4 +17,4 @@ def memory_words(text: str, at: int) -> tuple[str, str]:
         at: When it was said, in ms since 1970; 0 when unknown.
     """
     text = without_placeholders(text)
-    return extra_words(text, at), about_line(text)
+    return Worked(extra_words(text, at), about_line(text), meant(text))

@@ -8,6 +8,7 @@ import apsw
 
 from told.store.database import open_database, rows
 from told.store.memory_matching import MemoryMatching
+from told.store.memory_meaning import Meanings
 from told.store.memory_records import ACTIVE, CORRECTION, Edge, Evidence, Idle, Memory, Position, Trigger
 from told.store.memory_rows import COLUMNS, WRITTEN, hash_of_row, memory_of
 from told.store.memory_schema import migrate
@@ -73,6 +74,7 @@ class Memories(MemoryMatching):
         self.connection = connection
         self._writer: MemoryWriter | None = None
         self._about: dict[str, str] = {}
+        self.meanings = Meanings(connection)
 
     @property
     def writer(self) -> MemoryWriter:

@@ -7,6 +7,7 @@ import apsw
 from told.store.database import purge as purge_database
 from told.store.database import rows
 from told.store.expected import layout_damage, structure_damage, words_damage
+from told.store.memory_meaning import apart, check_of, signs
 from told.store.memory_rows import COLUMNS, INDEXED, PATHS, WRITTEN, hash_of_row, memory_of, paths
 from told.store.memory_schema import migrate
 from told.store.memory_tokens import tokens_with
@@ -16,13 +17,14 @@ if TYPE_CHECKING:
     from typing import Any
 
 _OTHERS = ("shown", "noted", "orphan", "word_of")
+_MEANING = "SELECT * FROM meaning_of ORDER BY row"
 _MEMORIES = f"SELECT {', '.join(WRITTEN)} FROM memory ORDER BY row"
 
 
 def damaged(connection: apsw.Connection) -> list[str]:
     """Return what is wrong with the file, each in a few words; nothing if all is as it was written."""
     found: list[str] = []
-    for check in (structure_damage, _layout, _memories, _words, _shown, _noted):
+    for check in (structure_damage, _layout, _memories, _words, _meanings, _shown, _noted):
         try:
             found += check(connection)
         except (apsw.Error, UnicodeDecodeError) as error:
@@ -56,6 +58,7 @@ def dump(connection: apsw.Connection) -> dict[str, list[Any]]:
     """Return every row of every table that the journal decides; two equal dumps give equal answers."""
     tables = {name: rows(connection, f"SELECT * FROM {name}") for name in (*PATHS, *_OTHERS)}
     tables["memory"] = rows(connection, _MEMORIES)
+    tables["meaning_of"] = rows(connection, _MEANING)
     terms = rows(connection, "SELECT term, doc, cnt FROM memory_vocabulary")
     return {name: sorted(found) for name, found in tables.items()} | {"words": sorted(terms)}
 
@@ -132,6 +135,23 @@ def _places(connection: apsw.Connection, where: str, index: str) -> int:
     finally:
         connection.execute("DROP TABLE temp.places")
     return total
+
+
+def _meanings(connection: apsw.Connection) -> list[str]:
+    """Compare each vector with its hash and its memory, and the signs with the vectors."""
+    stored = rows(connection, _MEANING)
+    active = dict(rows(connection, "SELECT row, scope FROM memory WHERE status = 'active' AND text != ''"))
+    if any(check_of(row[:-1]) != row[-1] or active.get(row[0]) != row[1] for row in stored):
+        return ["what memories mean does not fit them"]
+    expected = {(scope, model, row): signs(vector) for row, scope, model, vector, _ in stored}
+    found = {
+        (scope, model, row): one
+        for scope, model, numbers, many in rows(
+            connection, "SELECT scope, model, rows, signs FROM meaning_signs"
+        )
+        for row, one in apart(numbers, many).items()
+    }
+    return [] if found == expected else ["what memories mean does not fit its signs"]
 
 
 def _shown(connection: apsw.Connection) -> list[str]:

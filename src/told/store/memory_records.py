@@ -85,6 +85,23 @@ class Memory:
 
 
 @record
+class Meant:
+    """What a text means, as numbers that only those of the same model can be compared with."""
+
+    model: str = ""
+    vector: bytes = b""  # empty if it is not known
+
+
+@record
+class Worked:
+    """What is worked out of a memory's text when it is stored."""
+
+    extra: str  # further words to find it by
+    about: str  # its topics and first words, for recall
+    meant: Meant = Meant()
+
+
+@record
 class Idle:
     """What of a memory decides when it fades, as it is read of many at once."""
 

@@ -1,7 +1,8 @@
 """The schema of `memory.db`, and how an older one becomes the present one.
 
 The file is derived from the journal, so a version that no migration leads from is rebuilt instead. Raise the
-version as well when operations come to mean something else. A migration is never edited once released.
+version as well when operations come to mean something else, or when the table in `search/data` changes: what
+memories mean is then worked out anew. A migration is never edited once released.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import apsw
 
-VERSION = 4
+VERSION = 5
 
 # `scope_word` comes first so that a query can be held to some scopes inside the index.
 # `word_of` has the index's words once more, where the newest rows of one word in one scope lie side by side:
 # a prompt asks for nothing else, and the index would take longer. It only has active memories.
 # `memory_idle` has what may fade, so that what is archived costs nothing when that is looked for.
+# `meaning_of` has a vector of each active memory; `meaning_signs` their signs, those of a thousand in a row.
 # `trigger_of`, `entity_of` and their like only have active memories, so what they find can be used.
 _SCHEMA = f"""
 CREATE TABLE memory(
@@ -54,6 +56,12 @@ CREATE TABLE word_of(
 CREATE TABLE topic_of(
   name TEXT NOT NULL, scope TEXT NOT NULL, row INTEGER NOT NULL,
   PRIMARY KEY(name, scope, row)) WITHOUT ROWID;
+CREATE TABLE meaning_of(
+  row INTEGER PRIMARY KEY, scope TEXT NOT NULL, model TEXT NOT NULL, vector BLOB NOT NULL,
+  hash BLOB NOT NULL);
+CREATE TABLE meaning_signs(
+  scope TEXT NOT NULL, model TEXT NOT NULL, first INTEGER NOT NULL, rows BLOB NOT NULL, signs BLOB NOT NULL,
+  PRIMARY KEY(scope, model, first));
 CREATE TABLE entity_of(
   name TEXT NOT NULL, scope TEXT NOT NULL, row INTEGER NOT NULL,
   PRIMARY KEY(name, scope, row)) WITHOUT ROWID;

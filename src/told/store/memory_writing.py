@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from told.record import record
 from told.store.database import rows
+from told.store.memory_meaning_writing import MeaningWriter
+from told.store.memory_records import ACTIVE
 from told.store.memory_rows import (
     ACTIVE_SCOPE,
     COLUMNS,
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from told.store.memory_records import Memory, Position
+    from told.store.memory_records import Memory, Position, Worked
 
 _INDEXED = ", ".join(INDEXED)
 _INSERT = f"INSERT INTO memory({', '.join(WRITTEN)}) VALUES({', '.join('?' * len(WRITTEN))})"
@@ -52,20 +54,19 @@ class MemoryWriter:
         self._db = connection
         self._pending: list[tuple[int, bool, tuple[str, ...]]] = []
         self._tokens: Callable[[str], list[str]] | None = None
+        self.meanings = MeaningWriter(connection)
 
     def transaction(self) -> WordsTransaction:
         """Begin a transaction that also brings the full-text index up to date."""
         return WordsTransaction(self._db, self)
 
-    def put(
-        self, memory: Memory, words: Callable[[str, int], tuple[str, str]], *, fresh: bool = False
-    ) -> None:
+    def put(self, memory: Memory, words: Callable[[str, int], Worked], *, fresh: bool = False) -> None:
         """Store a memory as it is now.
 
         Args:
             memory: The memory.
-            words: Makes the extra words to index, and what it is about, from its text and time; asked only if
-                these are new.
+            words: Makes the extra words to index, what it is about and what it means, from its text and time;
+                asked only if these are new.
             fresh: It is known not to be stored yet.
         """
         old = None if fresh else self._stored(memory.id)
@@ -73,10 +74,14 @@ class MemoryWriter:
             self._remove(old)
             old = None
         row = old.row if old else self._free_row(row_of(memory))
+        worked = None
         if old and old.memory.text == memory.text:
             extra, about = old.indexed[3], old.about
+        elif memory.text:
+            worked = words(memory.text, memory.created)
+            extra, about = worked.extra, worked.about
         else:
-            extra, about = words(memory.text, memory.created) if memory.text else ("", "")
+            extra = about = ""
         values = written(row, memory, extra, about)
         indexed = tuple(values[place] for place in _PLACES)
         if old is None:
@@ -87,6 +92,11 @@ class MemoryWriter:
             if indexed != old.indexed:
                 self._pending += [(row, False, old.indexed), (row, True, indexed)]
         self._change_paths(paths(row, old.memory, old.about) if old else set(), paths(row, memory, about))
+        if memory.status != ACTIVE or not memory.text:
+            self.meanings.drop(row)
+        elif not old or _meant_from(old.memory) != _meant_from(memory):
+            worked = worked or words(memory.text, memory.created)
+            self.meanings.put(row, memory.scope, worked.meant)
 
     def drop(self, memory_id: str) -> None:
         """Remove a memory that turned out never to have been made."""
@@ -162,6 +172,7 @@ class MemoryWriter:
             self._db.execute(sql, (row, *words))
             self._put_words(row, words, adding=adding)
         self._pending.clear()
+        self.meanings.flush()
 
     def _put_words(self, row: int, words: tuple[str, ...], *, adding: bool) -> None:
         scope, *texts = words
@@ -180,6 +191,7 @@ class MemoryWriter:
     def forget_pending(self) -> None:
         """Drop words that belong to a transaction that was rolled back."""
         self._pending.clear()
+        self.meanings.forget_pending()
 
     def _stored(self, memory_id: str) -> _Stored | None:
         found = rows(self._db, _STORED, (memory_id,))
@@ -196,6 +208,7 @@ class MemoryWriter:
     def _remove(self, old: _Stored) -> None:
         self._db.execute("DELETE FROM memory WHERE row = ?", (old.row,))
         self._pending.append((old.row, False, old.indexed))
+        self.meanings.drop(old.row)
         self._change_paths(paths(old.row, old.memory, old.about), set())
 
     def _change_paths(self, old: set[tuple[Any, ...]], new: set[tuple[Any, ...]]) -> None:
@@ -210,3 +223,8 @@ class MemoryWriter:
 def _place(memory: Memory) -> tuple[int, str, int]:
     """Return what decides the row of a memory."""
     return memory.created, memory.machine, memory.number
+
+
+def _meant_from(memory: Memory) -> tuple[str, str, bool]:
+    """Return what decides whether a memory has a vector, of what, and where."""
+    return memory.text, memory.scope, memory.status == ACTIVE

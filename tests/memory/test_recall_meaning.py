@@ -1,0 +1,190 @@
+"""What a prompt gets by meaning alone: what it needs, and nothing where nothing fits."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import apsw
+import pytest
+
+from told.cli.health_meaning import meaning_notes
+from told.memory import _recall_learned
+from told.memory.explain import explain
+from told.memory.recall import FLOOR, Ask, Recalled, recall
+from told.memory.remeaning import remeaning
+from told.record import replaced
+from told.search import meaning
+from told.search.memory_words import memory_words
+from told.store.memories import Memories, memory_path, open_memory_database
+from told.store.memory_records import USER, Meant, Memory, Worked
+from told.store.memory_schema import migrate
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NOW = 1_790_000_000_000
+ZOO = "project:zoo"
+SAID = (
+    "Penguins get herring at eight, never sardines.",
+    "The vet must be called before an animal is moved.",
+    "Visitors pay in cash at the kiosk.",
+    "The aquarium pump is replaced every spring.",
+    "Keepers write their notes in English.",
+    "The lions sleep indoors during thunderstorms.",
+    "Parking is free for members.",
+    "School classes book a guide two weeks ahead.",
+)
+
+
+def memory(number: int, text: str, **fields: object) -> Memory:
+    given = {
+        "id": f"m{number}", "machine": "one", "number": number, "text": text, "kind": "rule", "scope": ZOO,
+        "trust": USER, "created": NOW - 90 * 86_400_000 + number * 1000, "alpha": 4.0,
+    }  # fmt: skip
+    return Memory(**{**given, **fields})  # type: ignore[arg-type]
+
+
+def bank(*changed: Memory) -> Memories:
+    database = apsw.Connection(":memory:")
+    migrate(database)
+    memories = Memories(database)
+    kept = {one.id: one for number, text in enumerate(SAID) for one in [memory(number, text)]}
+    kept.update({one.id: one for one in changed})
+    with memories.writer.transaction():
+        for one in kept.values():
+            memories.writer.put(one, memory_words, fresh=True)
+    return memories
+
+
+def asked(memories: Memories, prompt: str) -> list[str]:
+    return [one.memory.id for one in recall(memories, Ask(prompt, (ZOO,), NOW)).chosen]
+
+
+def looked_at(memories: Memories, prompt: str) -> dict[str, Recalled]:
+    found = recall(memories, Ask(prompt, (ZOO,), NOW))
+    return {one.memory.id: one for one in (*found.chosen, *found.left_out)}
+
+
+@pytest.mark.parametrize(
+    ("prompt", "needed"),
+    [
+        ("feed the sea birds", "m0"),
+        ("relocate the injured zebra to another enclosure", "m1"),
+        ("the fish tank's motor sounds broken", "m3"),
+        ("where do the big cats stay in bad weather", "m5"),
+    ],
+)
+def test_a_prompt_gets_what_it_needs_without_sharing_a_word(prompt: str, needed: str) -> None:
+    memories = bank()
+    assert needed in asked(memories, prompt)
+    assert looked_at(memories, prompt)[needed].parts["meaning"] > 0
+
+
+@pytest.mark.parametrize(
+    "prompt", ["compile the kernel module with clang", "vectorise the matrix multiplication", "thanks!"]
+)
+def test_an_unrelated_prompt_gets_nothing(prompt: str) -> None:
+    assert asked(bank(), prompt) == []
+
+
+def test_what_was_ended_or_is_of_another_project_has_no_meaning_here() -> None:
+    ended = replaced(memory(0, SAID[0]), status="superseded", superseded_by="m9")
+    elsewhere = replaced(memory(5, SAID[5]), scope="project:farm")
+    memories = bank(ended, elsewhere)
+    assert "m0" not in looked_at(memories, "feed the sea birds")
+    assert "m5" not in looked_at(memories, "where do the big cats stay in bad weather")
+
+
+def test_vectors_of_another_model_are_not_compared() -> None:
+    memories = bank()
+
+    def of_another_model(text: str, at: int) -> Worked:
+        worked = memory_words(text, at)
+        return replaced(worked, meant=Meant("another:1", worked.meant.vector))
+
+    with memories.writer.transaction():
+        memories.writer.put(memory(0, SAID[0] + " Always."), of_another_model)
+    assert asked(memories, "feed the sea birds") == []
+    assert memories.meanings.counts()["another:1"] == 1
+    assert list(remeaning(memories, only_missing=True)) == [(1, 1)]
+    assert asked(memories, "feed the sea birds") == ["m0"]
+    assert list(remeaning(memories)) == [(len(SAID), len(SAID))]
+    assert list(memories.meanings.counts()) == [meaning.model_id()]
+
+
+def test_without_the_table_words_are_enough(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    known = bank()
+    for damaged in (None, b"", b"told meaning 1 " + b"x" * 500):
+        path = tmp_path / f"{damaged!r:.8}.bin"
+        if damaged is not None:
+            path.write_bytes(damaged)
+        monkeypatch.setattr(meaning, "PATH", str(path))
+        for memories in (known, bank()):
+            assert asked(memories, "feed the sea birds") == []
+            assert asked(memories, "do penguins like sardines or herring") == ["m0"]
+        assert "by their words alone" in meaning_notes(str(tmp_path))[0]
+    monkeypatch.undo()
+    assert meaning_notes(str(tmp_path)) == []
+
+
+def test_health_says_that_memories_have_no_meaning_for_this_table(tmp_path: Path) -> None:
+    connection = open_memory_database(memory_path(str(tmp_path)))
+    assert connection is not None
+    memories = Memories(connection)
+    with memories.writer.transaction():
+        memories.writer.put(memory(0, SAID[0]), lambda _text, _at: Worked("", ""))
+    assert "told rebuild" in meaning_notes(str(tmp_path))[0]
+    with memories.writer.transaction():
+        memories.writer.put(memory(0, SAID[1]), memory_words)
+    assert meaning_notes(str(tmp_path)) == []
+    connection.close()
+
+
+def test_the_answer_is_the_same_in_every_process() -> None:
+    script = (
+        "from tests.memory.test_recall_meaning import *\n"
+        "print(repr(recall(bank(), Ask('feed the sea birds', (ZOO,), NOW))))"
+    )
+    answers = {
+        subprocess.run(
+            [sys.executable, "-c", script], env={**os.environ, "PYTHONHASHSEED": seed}, check=True,
+            capture_output=True, text=True,
+        ).stdout
+        for seed in ("0", "1", "4711")
+    }  # fmt: skip
+    assert len(answers) == 1
+    assert "m0" in answers.pop()
+
+
+def test_use_moves_a_score_a_little_and_says_so() -> None:
+    prompt = "do penguins like sardines or herring"
+    new = looked_at(bank(), prompt)["m0"]
+    used = looked_at(bank(memory(0, SAID[0], shown=9, followed=8)), prompt)["m0"]
+    ignored = looked_at(bank(memory(0, SAID[0], shown=30)), prompt)["m0"]
+    assert new.score < used.score <= round(new.score * (1 + _recall_learned.MOST), 4)
+    assert new.score > ignored.score >= new.score * (1 - _recall_learned.MOST)
+    memories = bank(memory(0, SAID[0], shown=9, followed=8, repeated=1))
+    said = explain(recall(memories, Ask(prompt, (ZOO,), NOW)))[0].layers[-1]
+    assert said == "use +7% (shown 9 times, followed 8 times, said again once)"
+
+
+def test_use_alone_brings_nothing_up() -> None:
+    prompt = "the fish tank's motor sounds broken"
+    for one in (*range(3), *range(4, 8)):
+        used = bank(memory(one, SAID[one], shown=500, followed=500))
+        assert asked(used, prompt) == asked(bank(), prompt)
+        assert asked(used, "compile the kernel module with clang") == []
+    prompt = "an elephant has to go to another enclosure"
+    nearly = looked_at(bank(memory(1, SAID[1], locked=True)), prompt)["m1"].score
+    assert 0 < nearly < FLOOR
+    assert asked(bank(memory(1, SAID[1], shown=500, followed=500)), prompt) == []
+
+
+def test_explain_says_what_meaning_gave() -> None:
+    found = recall(bank(), Ask("feed the sea birds", (ZOO,), NOW))
+    best = explain(found)[0]
+    assert best.recalled.memory.id == "m0"
+    assert any(line.startswith("2 meaning 0.") for line in best.layers)
