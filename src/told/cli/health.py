@@ -34,7 +34,6 @@ _NAMED = 3  # files that cannot be read
 def health(context: Context, arguments: Arguments) -> int:
     """Print the score, the one thing to do, the nine dimensions, and each agent."""
     from told.cli.dimensions import dimensions
-    from told.cli.health_meaning import meaning_notes
 
     deep: dict[str, Any] = {}
     if arguments.flag("deep"):
@@ -56,8 +55,7 @@ def health(context: Context, arguments: Arguments) -> int:
     problems = condition.problems(10)
     context.rows = len(judged)
     zone, points, advice = worst.zone, worst.score, "" if worst.zone == "GREEN" else worst.do
-    settings = config_notes(context.settings, context.cwd, context.environ)
-    settings += model_notes(context) + meaning_notes(context.settings.home)
+    settings = _notes(context)
     if context.settings.problem:  # then nothing is learned any more
         zone, points, advice = "RED", 0.0, context.settings.problem
     noted = _places(context)
@@ -110,6 +108,14 @@ def health(context: Context, arguments: Arguments) -> int:
         lines = [f"  {path}:{line} {reason}" for _, path, line, reason in problems[:5]]
         context.print(context.fence.block("\n".join(lines)))
     return 0
+
+
+def _notes(context: Context) -> list[str]:
+    """Return what is to be said of settings, of a model of the user's, and of what memories mean."""
+    from told.cli.health_meaning import meaning_notes
+
+    notes = config_notes(context.settings, context.cwd, context.environ)
+    return notes + model_notes(context) + meaning_notes(context.settings.home)
 
 
 def _failed_hook(context: Context) -> str:
