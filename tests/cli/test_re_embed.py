@@ -58,7 +58,15 @@ def test_all_are_made_anew_or_only_what_is_missing(history: Machine) -> None:
     assert history.told("list").code == 0
     assert run(history)["made"] == first["turns"] + 1
     said = history.told("re-embed", "--only-missing").out
-    assert said.startswith("Made the vectors of 0 turns. ")
+    assert said.startswith("Made the vectors of 0 turns and 0 memories. ")
+
+
+def test_memories_get_vectors_of_the_table_whatever_the_model(history: Machine, tmp_path: Path) -> None:
+    assert history.told("remember", "Never push to main on a Friday.").code == 0
+    history.config(f'model = "{write_embedder(tmp_path / "toy")}"\n')
+    assert run(history)["memories"] == 1
+    assert run(history, "--only-missing")["memories"] == 0
+    assert history.told("health", "--json").json.get("config", []) == []
 
 
 def test_another_model_takes_the_place_of_the_first(history: Machine, tmp_path: Path) -> None:
@@ -146,7 +154,8 @@ def test_a_model_that_does_not_work_costs_no_vectors(history: Machine, tmp_path:
     assert "`model` is off" in refused(history.told("re-embed"), 2)
     history.config("")
     assert run(history, "--only-missing") == {
-        "model": run(history)["model"], "made": 0, "turns": every, "with_vectors": every, "stopped": False,
+        "model": run(history)["model"], "made": 0, "turns": every, "with_vectors": every,
+        "memories": 0, "stopped": False,
     }  # fmt: skip
 
 

@@ -136,7 +136,7 @@ def test_health_says_that_memories_have_no_meaning_for_this_table(tmp_path: Path
     memories = Memories(connection)
     with memories.writer.transaction():
         memories.writer.put(memory(0, SAID[0]), lambda _text, _at: Worked("", ""))
-    assert "told rebuild" in meaning_notes(str(tmp_path))[0]
+    assert "told re-embed" in meaning_notes(str(tmp_path))[0]
     with memories.writer.transaction():
         memories.writer.put(memory(0, SAID[1]), memory_words)
     assert meaning_notes(str(tmp_path)) == []

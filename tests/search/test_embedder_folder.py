@@ -98,6 +98,18 @@ def test_a_model_is_known_by_its_name_and_its_files(tmp_path: Path) -> None:
     assert embedder_in(str(tmp_path / "toy")).model != before
 
 
+def test_a_process_that_lives_on_loads_a_model_once(tmp_path: Path) -> None:
+    path = write_embedder(tmp_path / "toy")
+    first = embedder_in(path)
+    assert embedder_in(path) is first
+    write_embedder(tmp_path / "toy", {"pool": "cls", "name": "changed"})
+    again = embedder_in(path)
+    assert again is not first
+    assert again.model.startswith("changed:")
+    (tmp_path / "toy" / "model.onnx").unlink()
+    assert "has no model.onnx" in refused(path)
+
+
 def test_another_process_gets_the_same_bytes(tmp_path: Path) -> None:
     path = write_embedder(tmp_path / "toy")
     program = (

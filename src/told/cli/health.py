@@ -55,7 +55,7 @@ def health(context: Context, arguments: Arguments) -> int:
     problems = condition.problems(10)
     context.rows = len(judged)
     zone, points, advice = worst.zone, worst.score, "" if worst.zone == "GREEN" else worst.do
-    settings = config_notes(context.settings, context.cwd, context.environ) + model_notes(context)
+    settings = _notes(context)
     if context.settings.problem:  # then nothing is learned any more
         zone, points, advice = "RED", 0.0, context.settings.problem
     noted = _places(context)
@@ -108,6 +108,14 @@ def health(context: Context, arguments: Arguments) -> int:
         lines = [f"  {path}:{line} {reason}" for _, path, line, reason in problems[:5]]
         context.print(context.fence.block("\n".join(lines)))
     return 0
+
+
+def _notes(context: Context) -> list[str]:
+    """Return what is to be said of settings, of a model of the user's, and of what memories mean."""
+    from told.cli.health_meaning import meaning_notes
+
+    notes = config_notes(context.settings, context.cwd, context.environ)
+    return notes + model_notes(context) + meaning_notes(context.settings.home)
 
 
 def _failed_hook(context: Context) -> str:

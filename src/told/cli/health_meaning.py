@@ -33,4 +33,4 @@ def _note(home: str) -> str:
         database.close()
     if not others and not none:
         return ""
-    return "What memories mean is not known to this version of told, only their words. Run `told rebuild`."
+    return "What memories mean is not known to this version of told, only their words. Run `told re-embed`."

@@ -1,8 +1,7 @@
-"""What `told health` says of meaning: why a model or the table cannot be used, and what has no vectors."""
+"""What `told health` says of a model of the user's: why it cannot be used, and what has no vectors yet."""
 
 from __future__ import annotations
 
-from told.cli.health_meaning import meaning_notes
 from told.cli.output import count
 from told.cli.understanding import embedder_of
 from told.errors import ToldError
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def model_notes(context: Context) -> list[str]:
-    """Return what is to be said. No model is loaded, and none is asked."""
+    """Return what is to be said; nothing where the user chose none. No model is loaded, and none is asked."""
     notes = []
     if context.settings.model:
         try:
@@ -30,7 +29,7 @@ def model_notes(context: Context) -> list[str]:
             Reranker(context.settings.reranker)
         except ToldError as error:
             notes.append(f"The setting `reranker` cannot be followed: {error}")
-    return notes + meaning_notes(context.settings.home)
+    return notes
 
 
 def _missing(context: Context, model: str) -> list[str]:

@@ -54,20 +54,38 @@ def _under_lock(context: Context, arguments: Arguments, embedder: Embedder) -> i
         vectors.queue(drop=True)
     before, every = vectors.counts()
     draw = _bar(before, every) if sys.stderr.isatty() else None
-    stopped = False
+    stopped, memories = False, 0
     try:
         understand(context.connection, embedder, said=draw)
+        memories = _memories(context, only_missing=arguments.flag("only-missing"))
         _note(context, "")
     except KeyboardInterrupt:
         stopped = True
     finally:
         if draw is not None:
             sys.stderr.write("\n")
-    _report(context, arguments, embedder.model, before, stopped=stopped)
+    _report(context, arguments, embedder.model, before, memories, stopped=stopped)
     return _STOPPED if stopped else 0
 
 
-def _report(context: Context, arguments: Arguments, model: str, before: int, *, stopped: bool) -> None:
+def _memories(context: Context, *, only_missing: bool) -> int:
+    """Give memories their vectors, which are the table's in any case; return how many got one."""
+    home = context.settings.home
+    if not os.path.exists(os.path.join(home, "memory.db")):
+        return 0
+    from told.journal.apply import open_memories
+    from told.memory.remeaning import remeaning
+
+    memories = open_memories(home)
+    try:
+        return max((done for done, _ in remeaning(memories, only_missing=only_missing)), default=0)
+    finally:
+        memories.close()
+
+
+def _report(
+    context: Context, arguments: Arguments, model: str, before: int, memories: int, *, stopped: bool
+) -> None:
     done, every = TurnVectors(context.connection, model).counts()
     context.rows = done - before
     if arguments.flag("json"):
@@ -76,6 +94,7 @@ def _report(context: Context, arguments: Arguments, model: str, before: int, *, 
             "made": done - before,
             "turns": every,
             "with_vectors": done,
+            "memories": memories,
             "stopped": stopped,
         }
         context.print(to_json(found))
@@ -83,8 +102,10 @@ def _report(context: Context, arguments: Arguments, model: str, before: int, *, 
     if stopped:
         context.print(f"Stopped: {done:,} of {count(every, 'turn')} have vectors. `told re-embed` goes on.")
         return
+    known = "1 memory" if memories == 1 else f"{memories:,} memories"
     context.print(
-        f"Made the vectors of {count(done - before, 'turn')}. {done:,} of {every:,} have some of {model}."
+        f"Made the vectors of {count(done - before, 'turn')} and {known}."
+        f" {done:,} of {every:,} turns have some of {model}."
     )
 
 

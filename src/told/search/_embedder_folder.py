@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 from told.errors import MissingError
-from told.search._model_folder import CLS, Loaded, about, identity
+from told.search._model_folder import CLS, Loaded, about, identity, stamp_of
 from told.search._vector_bytes import signed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    Stamp = tuple[tuple[str, int, int], ...]
+
+_kept: dict[str, tuple[Stamp, Local]] = {}
 _LONGEST_TOKEN = 20  # characters; what is behind the last token that fits need not be read
+
+
+def local(path: str) -> Local:
+    """Return the model in a folder. A process that lives on loads it once, as long as its files are the same.
+
+    Raises:
+        MissingError: it is not a folder with a model.
+    """
+    stamp = stamp_of(path)
+    if path not in _kept or _kept[path][0] != stamp:
+        _kept.clear()  # of a large one there is only room for one
+        _kept[path] = stamp, Local(path)
+    return _kept[path][1]
 
 
 class Local:

@@ -65,6 +65,18 @@ def about(path: str) -> About:
     )
 
 
+def stamp_of(path: str) -> tuple[tuple[str, int, int], ...]:
+    """Return what tells a folder's files from what they were before."""
+    found = []
+    for name in (*_NEEDED, *_WEIGHTS_BESIDE):
+        try:
+            state = os.stat(os.path.join(path, name))
+        except OSError:
+            continue
+        found.append((name, state.st_mtime_ns, state.st_size))
+    return tuple(found)
+
+
 def identity(folder: About) -> str:
     """Return the model's name and the beginning of the hash of all that its vectors depend on."""
     from _blake2 import blake2b

@@ -87,6 +87,6 @@ def chosen(
         from told.search._embedder_endpoint import Remote
 
         return Remote(endpoint_of(setting), environ or {}, redact)
-    from told.search._embedder_folder import Local
+    from told.search._embedder_folder import local
 
-    return Local(setting)
+    return local(setting)
