@@ -174,9 +174,9 @@ def test_use_moves_a_score_a_little_and_says_so() -> None:
 def test_use_alone_brings_nothing_up() -> None:
     prompt = "the fish tank's motor sounds broken"
     for one in (*range(3), *range(4, 8)):
-        used = bank(memory(one, SAID[one], shown=500, followed=500))
-        assert asked(used, prompt) == asked(bank(), prompt)
-        assert asked(used, "compile the kernel module with clang") == []
+        often = bank(memory(one, SAID[one], shown=500, followed=500))
+        assert asked(often, prompt) == asked(bank(), prompt)
+        assert asked(often, "compile the kernel module with clang") == []
     prompt = "relocate the injured zebra to another enclosure"
     unsure = memory(1, SAID[1], kind="fact", alpha=1.0)  # it does not quite fit
     new = looked_at(bank(unsure), prompt)["m1"]
