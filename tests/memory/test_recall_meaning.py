@@ -13,7 +13,7 @@ import pytest
 from told.cli.health_meaning import meaning_notes
 from told.memory import _recall_learned
 from told.memory.explain import explain
-from told.memory.recall import FLOOR, Ask, Recalled, recall
+from told.memory.recall import MEANING_FLOOR, Ask, Recalled, recall
 from told.memory.remeaning import remeaning
 from told.record import replaced
 from told.search import meaning
@@ -174,13 +174,15 @@ def test_use_moves_a_score_a_little_and_says_so() -> None:
 def test_use_alone_brings_nothing_up() -> None:
     prompt = "the fish tank's motor sounds broken"
     for one in (*range(3), *range(4, 8)):
-        used = bank(memory(one, SAID[one], shown=500, followed=500))
-        assert asked(used, prompt) == asked(bank(), prompt)
-        assert asked(used, "compile the kernel module with clang") == []
-    prompt = "an elephant has to go to another enclosure"
-    nearly = looked_at(bank(memory(1, SAID[1], locked=True)), prompt)["m1"].score
-    assert 0 < nearly < FLOOR
-    assert asked(bank(memory(1, SAID[1], shown=500, followed=500)), prompt) == []
+        often = bank(memory(one, SAID[one], shown=500, followed=500))
+        assert asked(often, prompt) == asked(bank(), prompt)
+        assert asked(often, "compile the kernel module with clang") == []
+    prompt = "relocate the injured zebra to another enclosure"
+    unsure = memory(1, SAID[1], kind="fact", alpha=1.0)  # it does not quite fit
+    new = looked_at(bank(unsure), prompt)["m1"]
+    used = looked_at(bank(replaced(unsure, shown=500, followed=500)), prompt)["m1"]
+    assert new.score < MEANING_FLOOR <= used.score
+    assert new.against == used.against == "fits too little"
 
 
 def test_explain_says_what_meaning_gave() -> None:
