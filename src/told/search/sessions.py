@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 _CANDIDATES = 200
+_COMPARED = 100  # of them, the best, are compared with the question in meaning
 _CAP = BUDGET + 1  # whatever is more frequent is just "common"
 _ENOUGH = 40  # turns to choose from
 _MOST_CORRECTED = 3
@@ -168,7 +169,8 @@ class _Asked:
             self._text, scope, since=limits.since, until=limits.until, agent=limits.agent
         ) if self._is_question else ()  # fmt: skip
         more = {place[0]: (*place, 0.0) for place in near if place[0] not in known}
-        scores = self._meaning.scores(self._text, [*known, *more])
+        compared = sorted(hits, key=lambda hit: (hit[4], hit[0]))[:_COMPARED]
+        scores = self._meaning.scores(self._text, [*(hit[0] for hit in compared), *more])
         added = [hit for turn, hit in more.items() if scores.get(turn, 0.0) > self._meaning.floor]
         return hits + added, scores
 

@@ -7,6 +7,8 @@ number holds all of them, and Python's arithmetic counts the bits of all at once
 from __future__ import annotations
 
 _SHORTEST = 32  # bytes
+_FIRST = 8  # bytes of signs that are looked at first
+_FIRST_LOOK = 20  # how many times as many as are wanted are looked at closer
 _TOGETHER = 4096  # vectors that are counted at once: what fits into the caches
 _VERY_MANY = 300_000  # vectors: from here on, loading numpy pays
 _SIGN = bytes([48] * 128 + [49] * 128)  # of a signed byte: 0 from 0 on, 1 below
@@ -28,12 +30,23 @@ def width(dimensions: int) -> int:
 def nearest(one: bytes, others: bytes, most: int) -> list[int]:
     """Return the places of the sign vectors that differ least from one: at least `most`, all that tie.
 
+    Among many, only those are looked at whose first signs differ little; hardly any other is near.
+
     Args:
         one: The signs of a vector.
         others: Those of many, one behind the other.
         most: How many are wanted.
     """
-    counts = differences(one, others)
+    size = len(one)
+    if len(others) < 2 * _FIRST_LOOK * most * size:
+        return _least(differences(one, others), most)
+    beginnings = memoryview(others).cast("Q")[:: size // _FIRST].tobytes()
+    few = sorted(_least(differences(one[:_FIRST], beginnings), _FIRST_LOOK * most))
+    fine = differences(one, b"".join([others[place * size : (place + 1) * size] for place in few]))
+    return [few[place] for place in _least(fine, most)]
+
+
+def _least(counts: bytes, most: int) -> list[int]:
     found: list[int] = []
     for count in range(256):
         place = counts.find(count)
