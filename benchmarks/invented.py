@@ -16,9 +16,12 @@ if TYPE_CHECKING:
     from typing import Any
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "surface_projects")
-# Written after the lists of topics. The weights of recall are set on three of them, and never on the others.
+# Written after the lists of topics. The weights of recall are set on some of them, and never on the others.
 FRESH = os.path.join(os.path.dirname(FOLDER), "surface_fresh")
-SET_ON = ("fjordline", "lumen", "seedvault")
+SET_ON = (
+    "brocante", "fjordline", "isotherm", "kettle", "lumen", "orchardbot", "quillbox", "seedvault", "tendero",
+    "tollgate", "wardtime",
+)  # fmt: skip
 _STEM = 5
 _LISTS = ("must", "should", "not")
 

@@ -33,9 +33,9 @@ HIDDEN = 0.6  # of the topics, so that they say about as much as in projects tha
 BUDGET = 450
 # What is tried for each, in the order in which they are moved.
 TRIED = {
-    "weight meaning": (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55),
-    "NEAR": (0.04, 0.06, 0.08, 0.1, 0.12, 0.14),
-    "NEAREST": (0.25, 0.3, 0.35, 0.4, 0.5),
+    "weight meaning": (0.35, 0.45, 0.55, 0.65, 0.75, 0.9),
+    "NEAR": (0.0, 0.04, 0.08, 0.12, 0.16, 0.2),
+    "NEAREST": (0.3, 0.4, 0.5, 0.6, 0.7),
     "weight topics": (0.34, 0.38, 0.42, 0.46, 0.5),
     "weight words": (0.2, 0.25, 0.3, 0.35),
     "weight triggers": (0.12, 0.16, 0.2, 0.3),
@@ -45,8 +45,9 @@ TRIED = {
     "LOCKED_FLOOR": (0.12, 0.14, 0.16, 0.19),
     "NEAR_BEST": (0.55, 0.6, 0.65, 0.7, 0.75, 0.8),
     "MOST": (2, 3, 4),
+    "FAINT": (1.0, 1.5, 2.0, 3.0),
 }
-_ROUNDS = 3
+_ROUNDS = 2
 _LAYERS = ("NEAR", "NEAREST")
 _by_topics = layers.by_topics
 

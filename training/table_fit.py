@@ -1,12 +1,14 @@
-"""Moves a table of word pieces so that two texts that mean about the same come near each other.
+"""Moves a table of word pieces so that two texts that belong together come near each other.
 
-A row is `weight x (teacher's vector @ projection)`; a text's vector is the mean of its rows. Only the
-projection, which all rows share, and one weight a row are learned, so words that no training text has move
-along with the others. The loss asks for each text to be nearest to its own other half among those of a
+A row is `weight x (teacher's vector @ projection) + own`; a text's vector is the sum of its rows, brought to
+one length. The projection, which all rows share, moves words along that no training text has; `own` is what
+a word learned by itself. The loss asks for each text to be nearest to its own other half among those of a
 batch, both ways.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,97 +18,130 @@ if TYPE_CHECKING:
     from typing import Any
 
     Floats = np.ndarray[Any, np.dtype[np.float32]]
+    Whole = np.ndarray[Any, np.dtype[np.int64]]
     Bag = Sequence[int]
 
-_TEMPERATURE = 0.05
-_BATCH = 512
-_TOGETHER = 64  # pairs in a row stay in one batch: those of the same file are the hardest to tell apart
-_PROJECTION_STEP = 3e-4
-_WEIGHT_STEP = 1e-3
-_SEED = 0
+_STEP, _PROJECTION_STEP = 1.5e-3, 5e-4
+_LAST_STEP = 0.1  # the share of a step that is left at the end
+_LEFT_OUT = 0.15  # of the pieces of a text, another part each time: so no text is learned by heart
+_FEW_PIECES = 4  # of which none is left out
+
+
+class Pair(NamedTuple):
+    """The pieces of two texts that belong together."""
+
+    left: Bag
+    right: Bag
+    group: int = -1  # pairs of one group share a side: none is a wrong answer to another
+
+
+class Batch(NamedTuple):
+    """Pairs that are told apart from each other."""
+
+    pairs: Sequence[Pair]
+    temperature: float
+    weight: float = 1.0
 
 
 class Fit:
     """A table in the making."""
 
-    def __init__(self, vectors: Floats, projection: Floats, weights: Floats) -> None:
-        self._vectors = vectors.astype(np.float32)
-        self._start = weights.astype(np.float32)
-        self._projection = projection.astype(np.float32)
-        self._logs = np.zeros(len(vectors), np.float32)
-        self._moments: dict[str, tuple[Floats, Floats]] = {
-            "projection": (np.zeros_like(self._projection), np.zeros_like(self._projection)),
-            "logs": (np.zeros_like(self._logs), np.zeros_like(self._logs)),
+    def __init__(self, vectors: Floats, projection: Floats, weights: Floats, steps: int) -> None:
+        """Begin with the teacher's vectors.
+
+        Args:
+            vectors: Of every row.
+            projection: From the teacher's dimensions to those of the table.
+            weights: How much each row counts at first.
+            steps: How many there will be; they become smaller.
+        """
+        scale = np.linalg.norm(weights[:, None] * (vectors @ projection), axis=1).mean()
+        self.vectors = (weights[:, None] * vectors / scale).astype(np.float32)
+        self.values = {
+            "projection": projection.astype(np.float32),
+            "logs": np.zeros(len(vectors), np.float32),
+            "own": np.zeros((len(vectors), projection.shape[1]), np.float32),
         }
-        self._steps = 0
+        self._moments = {name: (np.zeros_like(of), np.zeros_like(of)) for name, of in self.values.items()}
+        self._steps, self._all_steps = 0, steps
+        self._random = np.random.default_rng(0)
 
     def table(self) -> Floats:
         """Return the rows as they are now."""
-        rows: Floats = (np.exp(self._logs) * self._start)[:, None] * (self._vectors @ self._projection)
+        return self.rows(np.arange(len(self.vectors)))
+
+    def rows(self, numbers: Whole) -> Floats:
+        """Return some of the rows."""
+        of_teacher = np.exp(self.values["logs"][numbers])[:, None] * self.vectors[numbers]
+        rows: Floats = of_teacher @ self.values["projection"] + self.values["own"][numbers]
         return rows
 
-    def epoch(self, lefts: Sequence[Bag], rights: Sequence[Bag]) -> float:
-        """Go over all pairs once and return the mean loss."""
-        random = np.random.default_rng(_SEED)
-        runs = [
-            np.arange(start, min(start + _TOGETHER, len(lefts))) for start in range(0, len(lefts), _TOGETHER)
-        ]
-        order = np.concatenate([runs[at] for at in random.permutation(len(runs))])
-        losses = []
-        for start in range(0, len(order) - _BATCH + 1, _BATCH):
-            batch = order[start : start + _BATCH]
-            losses.append(self._step([lefts[at] for at in batch], [rights[at] for at in batch]))
-        return float(np.mean(losses))
-
-    def _step(self, lefts: Sequence[Bag], rights: Sequence[Bag]) -> float:
+    def step(self, batches: Sequence[Batch]) -> float:
+        """Learn from some pairs; return the loss."""
+        slopes = {name: np.zeros_like(of) for name, of in self.values.items()}
+        loss = sum(batch.weight * self._learn(batch, slopes) for batch in batches)
         self._steps += 1
-        left, right = _Side(self, lefts), _Side(self, rights)
-        logits = left.units @ right.units.T / _TEMPERATURE
-        across, down = _softmax(logits), _softmax(logits.T).T
-        own = np.arange(len(logits))
-        gradient = (across + down) / 2
-        gradient[own, own] -= 1
-        gradient /= _TEMPERATURE * len(logits)
-        of_logs = np.zeros_like(self._logs)
-        of_projection = left.pulled(gradient @ right.units, of_logs)
-        of_projection = of_projection + right.pulled(gradient.T @ left.units, of_logs)
-        self._move("projection", self._projection, of_projection, _PROJECTION_STEP)
-        seen = np.flatnonzero(of_logs)
-        self._move("logs", self._logs, of_logs[seen], _WEIGHT_STEP, seen)
-        return float(-np.log(across[own, own] + 1e-9).mean())
+        left = 1 - (1 - _LAST_STEP) * self._steps / self._all_steps
+        for name, of in self.values.items():
+            first, second = self._moments[name]
+            first += 0.1 * (slopes[name] - first)
+            second += 0.001 * (slopes[name] ** 2 - second)
+            size = _PROJECTION_STEP if name == "projection" else _STEP
+            corrected = np.sqrt(1 - 0.999**self._steps) / (1 - 0.9**self._steps)
+            np.subtract(of, size * left * corrected * first / (np.sqrt(second) + 1e-8), out=of)
+        return loss
 
-    def _move(self, name: str, values: Floats, gradient: Floats, step: float, seen: Any = ...) -> None:
-        """Take a step of Adam on the values that the batch has seen."""
-        first, second = self._moments[name]
-        first[seen] = 0.9 * first[seen] + 0.1 * gradient
-        second[seen] = 0.999 * second[seen] + 0.001 * gradient * gradient
-        correction = np.sqrt(1 - 0.999**self._steps) / (1 - 0.9**self._steps)
-        values[seen] -= step * correction * first[seen] / (np.sqrt(second[seen]) + 1e-8)
+    def _learn(self, batch: Batch, slopes: dict[str, Floats]) -> float:
+        """Add to the slopes how the loss of a batch changes."""
+        left = _Side(self, [self._some(pair.left) for pair in batch.pairs])
+        right = _Side(self, [self._some(pair.right) for pair in batch.pairs])
+        logits = left.units @ right.units.T / batch.temperature
+        own = np.arange(len(logits))
+        groups = np.array([pair.group for pair in batch.pairs])
+        alike = (groups[:, None] == groups) & (groups >= 0)
+        alike[own, own] = False
+        logits[alike] = -1e4
+        across, down = _softmax(logits), _softmax(logits.T).T
+        slope = (across + down) / 2
+        slope[own, own] -= 1
+        slope *= batch.weight / (batch.temperature * len(logits))
+        left.add_slopes(slope @ right.units, slopes)
+        right.add_slopes(slope.T @ left.units, slopes)
+        return float(-(np.log(across[own, own] + 1e-9) + np.log(down[own, own] + 1e-9)).mean() / 2)
+
+    def _some(self, bag: Bag) -> Bag:
+        if len(bag) < _FEW_PIECES:
+            return bag
+        kept = self._random.random(len(bag)) >= _LEFT_OUT
+        return [piece for piece, keep in zip(bag, kept, strict=True) if keep] or bag
 
 
 class _Side:
-    """One side of a batch, with what its gradient needs."""
+    """One side of a batch, with what its slopes need."""
 
     def __init__(self, fit: Fit, bags: Sequence[Bag]) -> None:
         counts = np.array([len(bag) for bag in bags])
-        self._rows = np.concatenate([np.asarray(bag) for bag in bags])
+        pieces = np.concatenate([np.asarray(bag) for bag in bags])
+        self._fit = fit
+        self._numbers, self._places = np.unique(pieces, return_inverse=True)
         self._text = np.repeat(np.arange(len(bags)), counts)
-        self._weights = np.exp(fit._logs[self._rows]) * fit._start[self._rows]  # noqa: SLF001 - a part of it
-        self._vectors = fit._vectors[self._rows]  # noqa: SLF001
-        self._projection = fit._projection  # noqa: SLF001
+        self._rows = fit.rows(self._numbers)
         starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
-        self._sums = np.add.reduceat(self._vectors * self._weights[:, None], starts, axis=0)
-        projected = self._sums @ self._projection
-        self._lengths = np.linalg.norm(projected, axis=1, keepdims=True) + 1e-6
-        self.units = projected / self._lengths
+        sums = np.add.reduceat(self._rows[self._places], starts, axis=0)
+        self._lengths = np.linalg.norm(sums, axis=1, keepdims=True) + 1e-6
+        self.units = sums / self._lengths
 
-    def pulled(self, gradient: Floats, of_logs: Floats) -> Floats:
-        """Return the gradient of the projection, and add that of the weights' logarithms to `of_logs`."""
-        of_sums = (gradient - (gradient * self.units).sum(axis=1, keepdims=True) * self.units) / self._lengths
-        back = of_sums @ self._projection.T
-        np.add.at(of_logs, self._rows, self._weights * (self._vectors * back[self._text]).sum(axis=1))
-        found: Floats = self._sums.T @ of_sums
-        return found
+    def add_slopes(self, slope: Floats, slopes: dict[str, Floats]) -> None:
+        """Add what the rows of this side have to change by, from the slope of its vectors."""
+        of_sums = (slope - (slope * self.units).sum(axis=1, keepdims=True) * self.units) / self._lengths
+        order = np.argsort(self._places, kind="stable")
+        starts = np.flatnonzero(np.diff(self._places[order], prepend=-1))
+        of_rows = np.add.reduceat(of_sums[self._text[order]], starts, axis=0)
+        slopes["own"][self._numbers] += of_rows
+        own = self._fit.values["own"][self._numbers]
+        slopes["logs"][self._numbers] += ((self._rows - own) * of_rows).sum(axis=1)
+        weighted = np.exp(self._fit.values["logs"][self._numbers])[:, None] * self._fit.vectors[self._numbers]
+        slopes["projection"] += weighted.T @ of_rows
 
 
 def _softmax(logits: Floats) -> Floats:

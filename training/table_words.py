@@ -16,6 +16,7 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 _FRACTION_READ = 800  # characters of a pair
 MOST_NEW = 1200
 _SHORTEST = 3
+_OFTEN = 4  # texts
 
 
 def meanings() -> dict[str, str]:
@@ -36,6 +37,18 @@ def frequent(pairs: Iterable[tuple[str, str]], known: Container[str], most: int 
         counts.update({word.lower() for word in words_of(" ".join(pair)[:_FRACTION_READ]) if _is_plain(word)})
     ordered = sorted(counts, key=lambda word: (-counts[word], word))
     return [word for word in ordered if word not in known][:most]
+
+
+def repeated(texts: Iterable[str], known: Container[str]) -> list[str]:
+    """Return the words that several texts have and the teacher cuts to pieces, the most frequent first.
+
+    Many are of other languages than the teacher's.
+    """
+    counts: collections.Counter[str] = collections.Counter()
+    for text in texts:
+        counts.update({word.lower() for word in words_of(text) if _is_plain(word)})
+    ordered = sorted(counts, key=lambda word: (-counts[word], word))
+    return [word for word in ordered if counts[word] >= _OFTEN and word not in known]
 
 
 def _is_plain(word: str) -> bool:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _LOOKED_AT = 4096  # the newest of a scope
 _COMPARED = 24  # of which the whole vector is
-_USUALLY = 0.17  # how near a memory is to a prompt that is about something else …
+_USUALLY = 0.06  # how near a memory is to a prompt that is about something else …
 _AS_MANY = 10  # … which counts like that many memories of the scope
 
 

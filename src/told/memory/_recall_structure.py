@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from told.memory._recall_quiet import quiet
+from told.memory._recall_wording import is_quiet
 from told.record import record
 from told.search.topics import hints, spoken
 
@@ -28,6 +29,7 @@ class Structure:
     paths: tuple[str, ...]  # named in the prompt, without a leading slash
     folder: str  # the current folder below the project's root; empty at the root
     quiet: str  # why it needs nothing, if it needs nothing
+    faint: bool  # whether it is worded like one that needs nothing
 
 
 def structure(prompt: str, folder: str = "") -> Structure:
@@ -48,7 +50,9 @@ def structure(prompt: str, folder: str = "") -> Structure:
     for strength, names in found:
         for name in names:
             named[name] = max(named.get(name, 0.0), strength)
-    return Structure(text, words, named, tuple(found), paths, folder.lower().strip("/"), quiet(text, words))
+    reason = quiet(text, words)
+    faint = not reason and is_quiet(words, asks=text.rstrip().endswith("?"))
+    return Structure(text, words, named, tuple(found), paths, folder.lower().strip("/"), reason, faint)
 
 
 def is_path(word: str) -> bool:

@@ -41,6 +41,7 @@ NEAR_BEST = 0.65  # nor is one that fits so much less than the best
 LOCKED_FLOOR = 0.12
 WORDS_FLOOR = 0.20  # words in common are often a coincidence, if nothing else speaks for it
 MEANING_FLOOR = 0.20  # so is nearness in meaning
+FAINT = 2.0  # how much better a memory has to fit a prompt that is worded like one that needs nothing
 _WEAK_ALONE = {"words", "recent", "shared"}
 _MEANING_ALONE = {"meaning", "recent", "shared"}
 AGENTS_FLOOR = 0.34  # what an agent said has to fit plainly
@@ -147,7 +148,7 @@ def _cut(
     for one in fitting:
         if one.memory.id in giving_way:
             reasons[one.row] = "a rule for this folder stands before it"
-        elif one.score / (1.0 + max(0.0, one.learned)) < _floor(one):
+        elif one.score / (1.0 + max(0.0, one.learned)) < _floor(one, prompt):
             reasons[one.row] = "fits too little"
     fitting = [one for one in fitting if not reasons[one.row]]
     newer = _newer(memories, _first(fitting), found, about, ask) if fitting else {}
@@ -186,14 +187,16 @@ def _first(fitting: Sequence[Recalled]) -> list[Recalled]:
     return [one for one in fitting[: 2 * MOST] if one.memory.locked or one.score >= least]
 
 
-def _floor(one: Recalled) -> float:
+def _floor(one: Recalled, prompt: Structure) -> float:
     if one.memory.locked:
         return LOCKED_FLOOR
     if one.memory.trust == AGENT:
-        return AGENTS_FLOOR
-    if not one.parts.keys() - _MEANING_ALONE:
-        return MEANING_FLOOR
-    return FLOOR if one.parts.keys() - _WEAK_ALONE else WORDS_FLOOR
+        floor = AGENTS_FLOOR
+    elif not one.parts.keys() - _MEANING_ALONE:
+        floor = MEANING_FLOOR
+    else:
+        floor = FLOOR if one.parts.keys() - _WEAK_ALONE else WORDS_FLOOR
+    return floor * FAINT if prompt.faint else floor
 
 
 def _newer(
