@@ -6,6 +6,8 @@ from told.agents.labels import label
 from told.cli.output import count, cut, iso, to_json, when
 from told.cli.sessions import about, beyond, here_or_everywhere, nothing, unread
 from told.errors import UsageError
+from told.ingest.checkpoint_rows import PLANS, QUESTIONS
+from told.store.reading import Filter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from told.store.reading import CheckpointRow
 
 _PARTS = ("overview", "work_done", "technical_details", "important_files", "next_steps", "history")
+_PARTS_SAID = {"work_done": "done: ", "important_files": "files: ", "next_steps": "next: "}
 _EXPORT = "export"
 
 
@@ -29,25 +32,38 @@ def checkpoints(context: Context, arguments: Arguments) -> int:
     scope, found, widened = here_or_everywhere(
         context, arguments, lambda wanted: context.reading.checkpoints(wanted, limit)
     )
+    total = context.reading.count_checkpoints(scope.filter)
     if arguments.flag("json"):
         rows = [checkpoint_json(context, note, whole=False) for note in found]
-        context.print(to_json(about(context, scope, widened) | {"checkpoints": rows}))
+        context.print(to_json(about(context, scope, widened) | {"total": total, "checkpoints": rows}))
         return 0 if found else 1
     if not found:
-        return nothing(context, "No checkpoints", scope)
+        elsewhere = context.reading.count_checkpoints(Filter()) > 0
+        return nothing(context, "No checkpoints", scope, elsewhere=elsewhere)
     lines = []
     for note in found:
         status = f" {note.status}" if note.status else ""
         head = f"{when(note.at, context.now)} {note.public} {label(note.agent)} {note.session}{status}"
         lines.append(f"{head} {cut(note.title, 120)}")
-        text = note.next_steps or note.overview or note.work_done
+        said, text = _below(note)
         if text and text != note.title:
-            said = "next: " if note.next_steps else ""
             lines.append(f"  {said}{cut(in_one_line(text), 200)}")
-    context.print(f"{count(len(found), 'checkpoint')}, {scope.name}{beyond(widened)}")
+    shown = f"{len(found)} of " if len(found) < total else ""
+    context.print(f"{shown}{count(total, 'checkpoint')}, {scope.name}{beyond(widened)}")
     context.print(context.fence.block("\n".join(lines)))
     unread(context)
     return 0
+
+
+def _below(note: CheckpointRow) -> tuple[str, str]:
+    """Return what stands below the title of a note, and what to call it."""
+    if not note.path:
+        return ("next: ", note.next_steps) if note.next_steps else ("", note.overview or note.work_done)
+    steps, asked, questions = f"\n\n{note.next_steps}".partition(f"\n\n{QUESTIONS}:\n")
+    pending = steps.partition(f"\n\n{PLANS}:\n")[0].strip()  # where a plan is says not what comes next
+    if pending:
+        return "next: ", f"{pending}{asked}{questions}"
+    return ("open: ", questions) if questions else ("", note.overview or note.work_done)
 
 
 def _one(context: Context, arguments: Arguments) -> int:
@@ -71,6 +87,20 @@ def in_one_line(text: str) -> str:
     between = "; " if any(line.startswith("- ") for line in lines) else " "
     joined = between.join(line.removeprefix("- ") for line in lines)
     return " ".join(joined.replace(":; ", ": ").split())
+
+
+def all_of(note: CheckpointRow) -> str:
+    """Return all that a note says, one part behind the other in one line."""
+    title = note.title if note.title != note.overview else ""  # it is made of the goal
+    parts = [
+        title,
+        *(
+            _PARTS_SAID.get(part, "") + in_one_line(getattr(note, part))
+            for part in _PARTS
+            if getattr(note, part)
+        ),
+    ]
+    return ". ".join(part.rstrip(".") for part in parts if part)
 
 
 def print_checkpoint(context: Context, note: CheckpointRow, arguments: Arguments) -> None:

@@ -37,7 +37,8 @@ _ADVICE = (
     ("`told repos` lists them", '`sessions` with `project` "*" shows them'),
     ("Ids come from `told list` and `told search`", "Ids come from `search`, `timeline` and `sessions`"),
     ("`told remember TEXT` makes one", "`remember` makes one"),
-    ("`told remember TEXT` makes a memory", "`remember` makes one"),
+    ("`told remember TEXT` makes a memory", "`remember` makes a memory"),
+    ("`told wonder` takes", "`wonder` takes"),
     ("`told why` says more", "`get` says more"),
 )
 
