@@ -87,7 +87,7 @@ def test_next_is_what_is_pending_and_no_plan(machine: Machine) -> None:
 def test_what_the_search_shows_of_one_reads_as_a_sentence(machine: Machine) -> None:
     words = ("--done", "Routes", "--done", "Form", "--decision", "No passwords", "--pending", "Tests")
     machine.told("checkpoint", "Move the login to OAuth", *words)
-    said = "Move the login to *OAuth*. done: Routes; Form. Decisions: No passwords. next: Tests "
+    said = "Move the login to *OAuth*. done: Routes; Form. Decisions: No passwords. next: Tests. "
     assert said in machine.told("search", "oauth").out
 
 

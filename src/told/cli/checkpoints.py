@@ -6,6 +6,7 @@ from told.agents.labels import label
 from told.cli.output import count, cut, iso, to_json, when
 from told.cli.sessions import about, beyond, here_or_everywhere, nothing, unread
 from told.errors import UsageError
+from told.guard.text import as_sentence
 from told.ingest.checkpoint_rows import PLANS, QUESTIONS
 from told.store.reading import Filter
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from told.store.reading import CheckpointRow
 
 _PARTS = ("overview", "work_done", "technical_details", "important_files", "next_steps", "history")
-_PARTS_SAID = {"work_done": "done: ", "important_files": "files: ", "next_steps": "next: "}
+_SAID = {"work_done": "done: ", "important_files": "files: ", "next_steps": "next: "}
 _EXPORT = "export"
 
 
@@ -44,7 +45,7 @@ def checkpoints(context: Context, arguments: Arguments) -> int:
     for note in found:
         status = f" {note.status}" if note.status else ""
         head = f"{when(note.at, context.now)} {note.public} {label(note.agent)} {note.session}{status}"
-        lines.append(f"{head} {cut(note.title, 120)}")
+        lines.append(f"{head} {cut(note.title, 120) or '(empty)'}")
         said, text = _below(note)
         if text and text != note.title:
             lines.append(f"  {said}{cut(in_one_line(text), 200)}")
@@ -91,16 +92,13 @@ def in_one_line(text: str) -> str:
 
 def all_of(note: CheckpointRow) -> str:
     """Return all that a note says, one part behind the other in one line."""
-    title = note.title if note.title != note.overview else ""  # it is made of the goal
-    parts = [
-        title,
-        *(
-            _PARTS_SAID.get(part, "") + in_one_line(getattr(note, part))
-            for part in _PARTS
-            if getattr(note, part)
-        ),
-    ]
-    return ". ".join(part.rstrip(".") for part in parts if part)
+    said = [note.title if note.title != note.overview else ""]  # that is made of the goal
+    for part in _PARTS:
+        text = getattr(note, part)
+        if text:
+            first, *others = text.split("\n\n")
+            said += [f"{_SAID.get(part, '')}{in_one_line(first)}", *map(in_one_line, others)]
+    return " ".join(as_sentence(one) for one in said if one)
 
 
 def print_checkpoint(context: Context, note: CheckpointRow, arguments: Arguments) -> None:

@@ -41,7 +41,7 @@ def session_elsewhere(native: str, folder: str) -> str:
 def note_of(handover: Handover, path: str) -> Checkpoint:
     """Return a checkpoint as the store keeps it."""
     details = [_under("Decisions", handover.decisions), handover.notes]
-    details += [f"{name}\n{text}".strip() for name, text in handover.more]
+    details += [f"{name}:\n{text}" if name and text else name or text for name, text in handover.more]
     return Checkpoint(
         session="", number=checkpoint_number(handover.id), title=handover.title, overview=handover.goal,
         at=handover.at, work_done=_lines(handover.done),

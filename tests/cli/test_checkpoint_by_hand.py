@@ -1,0 +1,66 @@
+"""Whatever somebody does to the files of checkpoints by hand, the next command knows."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.test_checkpoint_command import project
+
+if TYPE_CHECKING:
+    from tests.cli.machine import Machine
+
+__all__ = ["project"]
+
+
+def test_a_query_from_anywhere_sees_what_was_edited_by_hand(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop, other = (machine.repo(f"code/{name}", f"git@github.com:acme/{name}.git") for name in ("a", "b"))
+    monkeypatch.chdir(other)
+    machine.told("checkpoint", "Something else")
+    monkeypatch.chdir(shop)
+    made = machine.told("checkpoint", "OAuth", "--json").json
+    path = Path(made["path"])
+    home = str(machine.home)
+    for number, (folder, words) in enumerate((
+        (home, ("checkpoints",)),
+        (home, ("search", "OAuth")),
+        (other, ("checkpoints", "--all-projects")),
+        (other, ("checkpoints", "--project", "acme/a")),
+        (other, ("search", "OAuth", "--project", "acme/a")),
+        (other, ("show", made["id"])),
+        (other, ("timeline", "--around", made["id"])),
+        (other, ("checkpoints", "export", made["id"])),
+    )):  # fmt: skip
+        monkeypatch.chdir(folder)
+        path.write_text(re.sub(r"OAuth\d*", f"OAuth{number}", path.read_text()))
+        assert f"OAuth{number}" in machine.told(*words).out.replace("*", ""), words
+    monkeypatch.chdir(other)
+    path.unlink()
+    assert "OAuth" not in machine.told("checkpoints", "--all-projects").out
+
+
+@pytest.mark.usefixtures("project")
+def test_an_empty_file_is_listed_as_that_and_never_offered(machine: Machine) -> None:
+    made = machine.told("checkpoint", "OAuth", "--json").json
+    Path(made["path"]).with_name("new.md").write_text("")
+    assert " open (empty)\n" in machine.told("checkpoints").out
+    assert made["id"] in machine.told("brief").out
+
+
+@pytest.mark.usefixtures("project")
+def test_a_file_with_nothing_but_a_list_says_what_is_next(machine: Machine) -> None:
+    made = machine.told("checkpoint", "OAuth", "--json").json
+    Path(made["path"]).with_name("list.md").write_text("## Pending\n\n- [ ] Buy milk\n")
+    assert ">Next: Buy milk</agent" in machine.told("brief").out
+
+
+def test_a_rebuild_counts_what_it_brought_back(machine: Machine) -> None:
+    path = Path(machine.told("checkpoint", "OAuth", "--json").json["path"])
+    path.with_name("broken.md").write_bytes(b"\xff\xfe\x00\x01")
+    path.with_name("mine.md").write_text("A note of my own")
+    assert machine.told("rebuild").out == "Read 0 changed files. 0 sessions and 2 checkpoints in all.\n"
