@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -64,3 +65,22 @@ def test_a_rebuild_counts_what_it_brought_back(machine: Machine) -> None:
     path.with_name("broken.md").write_bytes(b"\xff\xfe\x00\x01")
     path.with_name("mine.md").write_text("A note of my own")
     assert machine.told("rebuild").out == "Read 0 changed files. 0 sessions and 2 checkpoints in all.\n"
+
+
+def test_a_rebuild_that_may_not_write_says_so_and_loses_nothing(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.told("checkpoint", "OAuth")
+    remove = os.remove
+
+    def refused(path: str) -> None:
+        if str(path).endswith(".db"):
+            raise PermissionError(13, "Permission denied", path)
+        remove(path)
+
+    monkeypatch.setattr("told.store.database.os.remove", refused)
+    answer = machine.told("rebuild")
+    assert (answer.code, answer.out) == (4, "")
+    assert answer.err.startswith("told: told cannot remove ")
+    assert answer.err.endswith("sessions.db (permission denied). Check its permissions.\n")
+    assert "OAuth" in machine.told("checkpoints").out
