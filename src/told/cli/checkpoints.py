@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _PARTS = ("overview", "work_done", "technical_details", "important_files", "next_steps", "history")
 _SAID = {"work_done": "done: ", "important_files": "files: ", "next_steps": "next: "}
+_TITLE, _BELOW = 120, 200  # characters
+_LEAST = 24
 _EXPORT = "export"
 
 
@@ -45,10 +47,13 @@ def checkpoints(context: Context, arguments: Arguments) -> int:
     for note in found:
         status = f" {note.status}" if note.status else ""
         head = f"{when(note.at, context.now)} {note.public} {label(note.agent)} {note.session}{status}"
-        lines.append(f"{head} {cut(note.title, 120) or '(empty)'}")
+        room, below = _TITLE, _BELOW
+        if context.is_at_terminal:  # a line for the note, and at most two for what is next
+            room, below = max(_LEAST, context.width - len(head) - 1), 2 * context.width - 10
+        lines.append(f"{head} {cut(note.title, room) or '(empty)'}")
         said, text = _below(note)
         if text and text != note.title:
-            lines.append(f"  {said}{cut(in_one_line(text), 200)}")
+            lines.append(f"  {said}{cut(in_one_line(text), min(below, _BELOW))}")
     shown = f"{len(found)} of " if len(found) < total else ""
     context.print(f"{shown}{count(total, 'checkpoint')}, {scope.name}{beyond(widened)}")
     context.print(context.fence.block("\n".join(lines)))
