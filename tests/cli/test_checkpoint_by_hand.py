@@ -84,3 +84,28 @@ def test_a_rebuild_that_may_not_write_says_so_and_loses_nothing(
     assert answer.err.startswith("told: told cannot remove ")
     assert answer.err.endswith("sessions.db (permission denied). Check its permissions.\n")
     assert "OAuth" in machine.told("checkpoints").out
+
+
+def test_what_a_project_wrote_before_it_kept_its_own_is_still_seen(
+    machine: Machine, project: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project)
+    path = Path(machine.told("checkpoint", "OAuth", "--json").json["path"])
+    assert machine.told("init").code == 0
+    assert machine.told("checkpoint", "Something new").code == 0
+    path.write_text(path.read_text().replace("OAuth", "Passkeys"))
+    assert "Passkeys" in machine.told("search", "Passkeys").out.replace("*", "")
+
+
+def test_the_first_search_after_the_databases_are_lost_finds_them(
+    machine: Machine, project: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project)
+    machine.claude(("Move the login to OAuth", "It uses OAuth now."), cwd=project)
+    elsewhere = machine.repo("code/other", "git@github.com:acme/other.git")
+    assert machine.told("checkpoint", "Zebras").code == 0
+    for path in machine.told_home.glob("*.db*"):
+        path.unlink()
+    monkeypatch.chdir(elsewhere)
+    machine.claude(("Paint the fence", "It is painted."), cwd=elsewhere)
+    assert "Zebras" in machine.told("search", "zebras").out.replace("*", "")

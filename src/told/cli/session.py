@@ -68,9 +68,9 @@ class Session:
             changed = look(Watch(connection), self._environ, settings.chosen)
             if not changed.nothing:
                 context.left = self._catch_up(connection, changed, key, context.cwd)
-            if has_checkpoints(settings.home):
-                self._take_checkpoints(context, elsewhere=elsewhere)
             last, left = Watch(connection).last_sweep()
+            if has_checkpoints(settings.home):
+                self._take_checkpoints(context, elsewhere=elsewhere or not last)
             context.left = context.left or left
             context.behind = bool(context.left) or context.now - last > _SWEEP_EVERY_MS
         return context
@@ -94,14 +94,11 @@ class Session:
 
     def _take_checkpoints(self, context: Context, *, elsewhere: bool) -> None:
         """Take in what was written or edited in the folder of this project's checkpoints, or in any."""
-        from told.ingest.checkpoint_catching_up import changed_folder, changed_folders
+        from told.ingest.checkpoint_catching_up import changed_folders
 
-        connection, home, project = context.connection, self._settings.home, context.project()
-        if elsewhere or project is None:
-            folders = changed_folders(connection, home)
-        else:
-            folders = [changed_folder(connection, home, project)]
-        if not any(folders):
+        connection, home = context.connection, self._settings.home
+        folders = changed_folders(connection, home, None if elsewhere else context.project())
+        if not folders:
             return
         import apsw
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from told.ingest.checkpoint_places import ENDING, folder_of, folders, listed
+from told.ingest.checkpoint_places import ENDING, folder_of, folders, home_folder_of, listed
 from told.store.checkpoints import OwnCheckpoints
 
 TYPE_CHECKING = False
@@ -17,20 +17,19 @@ if TYPE_CHECKING:
 _RECENT = 100
 
 
-def changed_folder(connection: apsw.Connection, home: str, project: Project) -> str:
-    """Return the folder with a project's checkpoints if something has changed in it; else nothing.
+def changed_folders(connection: apsw.Connection, home: str, project: Project | None) -> list[str]:
+    """Return the folders with checkpoints in which something has changed.
 
     Args:
         connection: The open store.
         home: The folder of everything told writes for itself.
-        project: Of which they are.
+        project: Of which they are; None for all.
     """
-    where = folder_of(home, project.key, project.name, project.root)
-    return where if _differs(where, OwnCheckpoints(connection).states(where)) else ""
-
-
-def changed_folders(connection: apsw.Connection, home: str) -> list[str]:
-    """Return every folder with checkpoints in which something has changed."""
+    if project is not None:
+        own = OwnCheckpoints(connection)
+        before = home_folder_of(home, project.key, project.name)
+        there = dict.fromkeys((folder_of(home, project.key, project.name, project.root), before))
+        return [folder for folder in there if _differs(folder, own.states(folder))]
     known: dict[str, list[tuple[str, int, int]]] = {}
     for path, size, changed in OwnCheckpoints(connection).states():
         known.setdefault(os.path.dirname(path), []).append((path, size, changed))
