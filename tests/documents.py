@@ -93,10 +93,9 @@ def commands_page() -> str:
 
 
 def _command(command: Command) -> str:
-    operand = f" {command.operand}" if command.operand else ""
     parts = [
         f"## told {command.name}\n\n{command.help[:1].upper()}{command.help[1:]}.\n",
-        f"```\ntold {command.name}{operand} [options]\n```\n",
+        f"```\n{command.usage}\n```\n",
     ]
     if command.rows:
         parts.append(" ".join(command.rows.split("\n")) + "\n")
@@ -238,7 +237,7 @@ def with_examples(page: str, scratch: Scratch) -> str:
 
 def normal(output: str) -> str:
     """Take out what differs from one run to the next: dates, marks, and placeholders' digests."""
-    output = re.sub(r"(?:\d{4}-)?\d\d-\d\d \d\d:\d\d", "DATE", output)
+    output = re.sub(r"(?:\d{4}-)?\d\d-\d\d \d\d:\d\d|\b\d{4}-\d\d-\d\d\b", "DATE", output)
     output = re.sub(r"<(/?)(agent|user|tool) [a-z2-7]{5}>", r"<\1\2 MARK>", output)
     return re.sub(r"\[secret:([a-z-]+):[0-9a-f]+\]", r"[secret:\1:DIGEST]", output)
 

@@ -59,8 +59,6 @@ def elsewhere(client: Client, server: Server, folder: str, project: str) -> dict
         said = heard.outcomes[0].text.partition("\n")[0] if heard.outcomes else heard.failure
         reached = os.path.basename(project) in said  # else it has looked everywhere, and says so
         found[f"wrong folder, {column}"] = Finding(reached, "" if reached else said[:120])
-    if client.era == STATELESS and not found["wrong folder, roots"].works:
-        found["wrong folder, roots"] = Finding(None, "told does not ask for roots in this revision")
     return found
 
 

@@ -289,6 +289,22 @@ def test_all_projects_are_searched_where_that_is_asked(
     assert len(machine.told("search", "zebra", "--all-projects", "--json").json["results"]) == 2
 
 
+def test_agents_start_the_server_themselves_and_nothing_listens(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(places, "launch", launch)
+    assert machine.told("install", "--yes", "--agent", "claude").code == 0
+    entry = json.loads((machine.home / ".claude.json").read_text())["mcpServers"]["told"]
+    assert "url" not in entry
+    hello = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    done = subprocess.run(
+        [entry["command"], *entry["args"]], input=json.dumps(hello) + "\n", env=machine.environ,
+        cwd=machine.home, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert json.loads(done.stdout) == {"jsonrpc": "2.0", "id": 1, "result": {}}
+    assert not list(machine.told_home.glob("service*"))
+
+
 @pytest.mark.usefixtures("project")
 def test_the_beginning_of_an_id_is_enough_and_one_can_be_deleted(machine: Machine) -> None:
     found = made(machine, "OAuth")

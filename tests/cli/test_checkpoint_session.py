@@ -93,6 +93,23 @@ def test_json_may_say_whose_it_is(
     assert whose(machine, "--stdin") == (agent, "x-1")
 
 
+@pytest.mark.usefixtures("project")
+def test_a_program_gives_ids_whole_and_of_the_agent_that_it_names(
+    machine: Machine, pipe: Callable[[str], None]
+) -> None:
+    assert whose(machine, "OAuth", "--session", "conv-1-and-more") == ("terminal", "conv-1-and-more")
+    for said, agent in (("conv-1", "cursor"), ("conv-1-and-more", "cursor"), ("conv-1", "codex")):
+        pipe(f'{{"goal": "OAuth", "session_id": "{said}", "tool": "{agent}"}}')
+        assert whose(machine, "--stdin") == (agent, said)
+
+
+@pytest.mark.usefixtures("project")
+def test_what_an_agent_calls_its_session_is_not_the_beginning_of_another(machine: Machine) -> None:
+    assert whose(machine, "OAuth", "--session", "conv-1-and-more") == ("terminal", "conv-1-and-more")
+    machine.environ["CLINE_ACTIVE"] = "1"
+    assert whose(machine, "OAuth", "--session", "conv-1") == ("cline", "conv-1")
+
+
 def test_a_name_that_is_none_is_refused(machine: Machine, pipe: Callable[[str], None]) -> None:
     pipe('{"goal": "OAuth", "session_id": "x-1", "tool": "../../etc"}')
     answer = machine.told("checkpoint", "--stdin")

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.cli.machine import ago
+from told.cli.context import Context
 
 if TYPE_CHECKING:
+    import pytest
+
     from tests.cli.machine import Machine
 
 NOTE = {
@@ -61,6 +64,34 @@ def test_the_latest_note_comes_first_and_the_limit_is_kept(machine: Machine) -> 
     out = machine.told("checkpoints", "-n", "2").out
     assert out.index("Day 1") < out.index("Day 2")
     assert "Day 3" not in out
+    assert out.startswith("2 of 3 checkpoints, all projects\n")
+    assert machine.told("checkpoints").out.startswith("3 checkpoints, all projects\n")
+    assert machine.told("checkpoints", "-n", "2", "--json").json["total"] == 3
+
+
+def test_where_only_the_limits_leave_nothing_it_says_so(machine: Machine) -> None:
+    machine.told("checkpoint", "OAuth")
+    assert machine.told("checkpoints", "--agent", "codex").err == "told: No checkpoints with these limits.\n"
+    nothing = machine.told("search", "zebra").err
+    assert nothing == "told: Nothing found for 'zebra'. Try fewer or other words.\n"
+
+
+def test_next_is_what_is_pending_and_no_plan(machine: Machine) -> None:
+    words = ("--plan", "PLAN.md", "--question", "Which port?")
+    machine.told("checkpoint", "Both", "--pending", "Tests", "--pending", "Docs", *words)
+    machine.told("checkpoint", "Questions", *words)
+    machine.told("checkpoint", "Plans", "--plan", "PLAN.md")
+    out = machine.told("checkpoints").out
+    assert "Both\n  next: Tests; Docs; Open questions: Which port?\n" in out
+    assert "Questions\n  open: Which port?\n" in out
+    assert "PLAN.md" not in out
+
+
+def test_what_the_search_shows_of_one_reads_as_a_sentence(machine: Machine) -> None:
+    words = ("--done", "Routes", "--done", "Form", "--decision", "No passwords", "--pending", "Tests")
+    machine.told("checkpoint", "Move the login to OAuth", *words)
+    said = "Move the login to *OAuth*. done: Routes; Form. Decisions: No passwords. next: Tests. "
+    assert said in machine.told("search", "oauth").out
 
 
 def test_without_notes_one_sentence_says_so(machine: Machine) -> None:
@@ -68,3 +99,14 @@ def test_without_notes_one_sentence_says_so(machine: Machine) -> None:
     answer = machine.told("checkpoints")
     assert (answer.code, answer.out) == (1, "")
     assert answer.err == "told: No checkpoints in any project.\n"
+
+
+def test_at_a_terminal_a_note_takes_a_line_and_what_is_next_two(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.told("checkpoint", "Move the login to OAuth " * 20, "--pending", "Write all the tests " * 20)
+    for name, value in (("is_at_terminal", True), ("width", 80)):
+        monkeypatch.setattr(Context, name, value)
+    _, _, note, below, _ = machine.told("checkpoints").out.splitlines()
+    assert (len(note) <= 80, note[-1]) == (True, "…")
+    assert (80 < len(below) <= 160, below[-1]) == (True, "…")

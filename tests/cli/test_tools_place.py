@@ -10,6 +10,7 @@ import pytest
 from tests.cli.asking import Asking
 from tests.cli.machine import remember
 from told.cli.calling import called
+from told.cli.tools import Tools
 
 if TYPE_CHECKING:
     from tests.cli.machine import Machine
@@ -73,6 +74,28 @@ def test_what_the_agents_variables_say(two: Machine, variable: str) -> None:
 def test_the_folder_it_was_started_in(two: Machine, monkeypatch: Patch) -> None:
     monkeypatch.chdir(two.home / "code/acme-api")
     assert "acme/acme-api" in Asking(two).say("sessions")
+
+
+def test_an_agent_is_asked_for_its_folders_where_nothing_else_names_a_project(
+    two: Machine, monkeypatch: Patch
+) -> None:
+    assert not Tools(two.environ).knows_place()
+    monkeypatch.chdir(two.folder("notes"))
+    assert not Tools(two.environ).knows_place()
+    monkeypatch.chdir(two.folder("code/acme-api/src/deep"))
+    assert Tools(two.environ).knows_place()
+    monkeypatch.chdir("/")
+    assert not Tools(two.environ).knows_place()
+    two.environ["CLAUDE_PROJECT_DIR"] = "/no/such/folder"
+    assert not Tools(two.environ).knows_place()
+    two.environ["CLAUDE_PROJECT_DIR"] = two.folder("notes")
+    assert Tools(two.environ).knows_place()
+
+
+def test_a_folder_may_be_named_by_its_address(two: Machine) -> None:
+    uri = (two.home / "code/acme-api").as_uri()
+    assert "acme/acme-api" in Asking(two).say("sessions", project=uri)
+    assert known(Asking(two), project=uri) == ["Redis"]
 
 
 @pytest.mark.parametrize("folder", ["~", "/", "gone"])

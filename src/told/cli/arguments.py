@@ -41,6 +41,14 @@ class Command:
     rows: str = ""  # what a row of its output shows
     bare: bool = False  # it is given the words as they are, and nothing is opened for it
 
+    @property
+    def usage(self) -> str:
+        """How it is typed."""
+        is_phrase = self.operand.endswith("]…") and " " in self.operand  # several words that are said once
+        operand = self.operand.removesuffix("…") if is_phrase else self.operand
+        words = f"told {self.name} {operand}".rstrip()
+        return f"{words} [options]" if self.options else words
+
 
 class Arguments:
     """What the user gave, by option name; a missing option is None, a missing flag False."""

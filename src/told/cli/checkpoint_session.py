@@ -30,7 +30,8 @@ def session_of(
     Args:
         context: The run of the command.
         caller: Who asks.
-        given: told's id of a session, the agent's own, or the beginning of one; an unknown one is made.
+        given: told's id of a session, the agent's own, or, at a terminal, the beginning of one; an unknown
+            one is made.
         agent: Whose session that is, where the one who asks says so.
         new: What the id of a new session is made of, so that the same note again is of the same session.
     """
@@ -38,10 +39,12 @@ def session_of(
         running = caller.session or _noted(context, caller.agent)
         if running:
             return caller.agent, stored(context, running)
+    named = agent_called(agent)
     if given:
-        return _named(context, given, agent_called(agent) or caller.agent or TERMINAL)
+        found = _known(context, given.strip(), named, may_be_cut=caller.is_user and not named)
+        return found or (named or caller.agent or TERMINAL, stored(context, given.strip()))
     day = str(context.now // 86_400_000)
-    return agent_called(agent) or caller.agent or TERMINAL, public_id("", context.cwd, day, new, length=12)
+    return named or caller.agent or TERMINAL, public_id("", context.cwd, day, new, length=12)
 
 
 def row_of(context: Context, agent: str, native: str) -> SessionRow | None:
@@ -96,17 +99,22 @@ def _noted(context: Context, agent: str) -> str:
     return running(context.settings.home, agent, context.cwd)
 
 
-def _named(context: Context, given: str, agent: str) -> tuple[str, str]:
-    given = given.strip()
+def _known(context: Context, given: str, agent: str, *, may_be_cut: bool) -> tuple[str, str] | None:
+    """Return the session of an id; None if nobody knows it.
+
+    Only people write the beginning of an id. A program's is whole, and of the agent that it names.
+    """
     if not given or len(given) > _LONGEST or not given.isprintable():
         raise UsageError("That is no id of a session. `told list` shows those that there are.")
-    native = stored(context, given)
     found = context.reading.sessions_like(given, _CANDIDATES + 1)
-    exact = [row for row in found if given in (row.public, row.native)]
+    exact = [
+        row for row in found if given == row.public or (given == row.native and agent in ("", row.agent))
+    ]
     parents = {row.native for row in found}
     # The agent's own id of a helper begins with that of the session it helped.
-    found = exact or [row for row in found if row.parent not in parents and len(given) >= _SHORTEST]
+    fits = may_be_cut and len(given) >= _SHORTEST
+    found = exact or [row for row in found if fits and row.parent not in parents]
     if len(found) > 1:
         ids = ", ".join(row.public for row in found[:_CANDIDATES])
         raise UsageError(f"{given!r} could be {ids}. Give more of the id.")
-    return (found[0].agent, found[0].native) if found else (agent, native)
+    return (found[0].agent, found[0].native) if found else None

@@ -6,6 +6,9 @@ from told.agents.labels import label
 from told.cli.output import count, cut, iso, to_json, when
 from told.cli.sessions import about, beyond, here_or_everywhere, nothing, unread
 from told.errors import UsageError
+from told.guard.text import as_sentence
+from told.ingest.checkpoint_rows import PLANS, QUESTIONS
+from told.store.reading import Filter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +19,9 @@ if TYPE_CHECKING:
     from told.store.reading import CheckpointRow
 
 _PARTS = ("overview", "work_done", "technical_details", "important_files", "next_steps", "history")
+_SAID = {"work_done": "done: ", "important_files": "files: ", "next_steps": "next: "}
+_TITLE, _BELOW = 120, 200  # characters
+_LEAST = 24
 _EXPORT = "export"
 
 
@@ -29,25 +35,41 @@ def checkpoints(context: Context, arguments: Arguments) -> int:
     scope, found, widened = here_or_everywhere(
         context, arguments, lambda wanted: context.reading.checkpoints(wanted, limit)
     )
+    total = context.reading.count_checkpoints(scope.filter)
     if arguments.flag("json"):
         rows = [checkpoint_json(context, note, whole=False) for note in found]
-        context.print(to_json(about(context, scope, widened) | {"checkpoints": rows}))
+        context.print(to_json(about(context, scope, widened) | {"total": total, "checkpoints": rows}))
         return 0 if found else 1
     if not found:
-        return nothing(context, "No checkpoints", scope)
+        elsewhere = context.reading.count_checkpoints(Filter()) > 0
+        return nothing(context, "No checkpoints", scope, elsewhere=elsewhere)
     lines = []
     for note in found:
         status = f" {note.status}" if note.status else ""
         head = f"{when(note.at, context.now)} {note.public} {label(note.agent)} {note.session}{status}"
-        lines.append(f"{head} {cut(note.title, 120)}")
-        text = note.next_steps or note.overview or note.work_done
+        room, below = _TITLE, _BELOW
+        if context.is_at_terminal:  # a line for the note, and at most two for what is next
+            room, below = max(_LEAST, context.width - len(head) - 1), 2 * context.width - 10
+        lines.append(f"{head} {cut(note.title, room) or '(empty)'}")
+        said, text = _below(note)
         if text and text != note.title:
-            said = "next: " if note.next_steps else ""
-            lines.append(f"  {said}{cut(in_one_line(text), 200)}")
-    context.print(f"{count(len(found), 'checkpoint')}, {scope.name}{beyond(widened)}")
+            lines.append(f"  {said}{cut(in_one_line(text), min(below, _BELOW))}")
+    shown = f"{len(found)} of " if len(found) < total else ""
+    context.print(f"{shown}{count(total, 'checkpoint')}, {scope.name}{beyond(widened)}")
     context.print(context.fence.block("\n".join(lines)))
     unread(context)
     return 0
+
+
+def _below(note: CheckpointRow) -> tuple[str, str]:
+    """Return what stands below the title of a note, and what to call it."""
+    if not note.path:
+        return ("next: ", note.next_steps) if note.next_steps else ("", note.overview or note.work_done)
+    steps, asked, questions = f"\n\n{note.next_steps}".partition(f"\n\n{QUESTIONS}:\n")
+    pending = steps.partition(f"\n\n{PLANS}:\n")[0].strip()  # where a plan is says not what comes next
+    if pending:
+        return "next: ", f"{pending}{asked}{questions}"
+    return ("open: ", questions) if questions else ("", note.overview or note.work_done)
 
 
 def _one(context: Context, arguments: Arguments) -> int:
@@ -71,6 +93,17 @@ def in_one_line(text: str) -> str:
     between = "; " if any(line.startswith("- ") for line in lines) else " "
     joined = between.join(line.removeprefix("- ") for line in lines)
     return " ".join(joined.replace(":; ", ": ").split())
+
+
+def all_of(note: CheckpointRow) -> str:
+    """Return all that a note says, one part behind the other in one line."""
+    said = [note.title if note.title != note.overview else ""]  # that is made of the goal
+    for part in _PARTS:
+        text = getattr(note, part)
+        if text:
+            first, *others = text.split("\n\n")
+            said += [f"{_SAID.get(part, '')}{in_one_line(first)}", *map(in_one_line, others)]
+    return " ".join(as_sentence(one) for one in said if one)
 
 
 def print_checkpoint(context: Context, note: CheckpointRow, arguments: Arguments) -> None:

@@ -136,9 +136,14 @@ class Context:
         return self._entered or (project_at(self.projects(), self.cwd) if self.cwd else None)
 
     @property
+    def is_at_terminal(self) -> bool:
+        """Tell whether somebody reads what is printed as it comes."""
+        return self._visit is None and sys.stdout.isatty()
+
+    @property
     def width(self) -> int:
         """Columns of the terminal, or 100 where there is none."""
-        if self._visit is not None or not sys.stdout.isatty():
+        if not self.is_at_terminal:
             return 100
         return max(60, min(160, os.get_terminal_size(sys.stdout.fileno()).columns))
 

@@ -27,10 +27,8 @@ def help_text(name: str) -> str:
     command = command_named(name)
     if command is None:
         raise UsageError(f"There is no command {name!r}. `told help` lists them.")
-    operand = f" {command.operand}" if command.operand else ""
-    usage = f"usage: told {command.name}{operand}"
-    usage += " [options]\n" if command.options else ""
-    lines = [f"told {command.name}: {command.help}\n", usage]
+    lines = [f"told {command.name}: {command.help}\n", f"usage: {command.usage}"]
+    lines += [""] if command.options else []
     for option in command.options:
         short = f"-{option.short}, " if option.short else ""
         lines.append(f"  {f'{short}--{option.name} {option.value}'.rstrip():20} {option.help}")

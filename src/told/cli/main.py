@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from told.cli.context import Context, Visit
 
 _TRIES = 2  # one for each database
+_SHOW_ANY = ("show", "checkpoint", "checkpoints", "timeline")  # what an id stands for, in whatever project
 
 
 def run() -> NoReturn:
@@ -89,6 +90,12 @@ def _command_first(words: list[str]) -> list[str]:
     return words
 
 
+def _is_about_others(command: Command, arguments: Arguments, visit: Visit | None) -> bool:
+    """Tell whether a command may show checkpoints of other projects than the current one."""
+    is_named = arguments["project"] or (visit is not None and visit.project)
+    return bool(is_named or arguments.flag("all-projects") or command.name in _SHOW_ANY)
+
+
 def run_command(
     command: Command, arguments: Arguments, environ: Mapping[str, str], write: Callable[[Context], None],
     visit: Visit | None = None, *, again: int = 0,
@@ -118,6 +125,7 @@ def run_command(
             catch_up=command.tier > 0 or command.learns,
             any_version=command.mends,
             as_it_is=command.name == "health" and arguments.flag("deep"),
+            elsewhere=_is_about_others(command, arguments, visit),
         )
         if visit is not None and visit.project:
             _enter(context, command, arguments, visit.project)

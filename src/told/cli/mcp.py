@@ -50,6 +50,10 @@ class Tools:
         """Return the text of a resource."""
         return self._tools().read(uri, client)
 
+    def knows_place(self) -> bool:
+        """Tell whether it is clear which project the agent works in."""
+        return self._tools().knows_place()
+
     def _tools(self) -> Toolbox:
         if self._loaded is None:
             import gc

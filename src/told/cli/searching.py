@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from told.agents.labels import label
+from told.cli.checkpoints import all_of
 from told.cli.output import count, cut, iso, to_json
 from told.cli.sessions import (
     NO_HISTORY,
@@ -193,9 +194,7 @@ def _best(context: Context, row: SessionRow, hit: Ranked, words: tuple[str, ...]
         every = context.reading.checkpoints(Filter(), -1, session_id=row.id)
         note = next((one for one in every if one.number == NOTE - hit.n), None)
         who = f"{note.status} checkpoint" if note and note.status else "checkpoint"
-        said = turn.answered
-        if note and note.title == note.overview:  # it is made of the goal
-            said = said.removeprefix(note.title).lstrip("\n")
+        said = all_of(note) if note else turn.answered
         return _Hit(note.public if note else "", who, mark(*excerpt(said, words, room), "*", "*"), note=note)
     texts = [(turn.asked, "agent" if row.kind else "user"), (turn.answered, "agent"), (turn.steps, "agent")]
     shown = [(*excerpt(text, words, room), trust) for text, trust in texts if text]
@@ -236,7 +235,7 @@ def _as_json(context: Context, scope: Scope, found: Found, question: str) -> dic
 def _nothing(context: Context, scope: Scope, question: str) -> str:
     if context.left:
         return f"Nothing found yet: {count(context.left, 'file')} of history still being read. Ask again."
-    if not context.reading.count(Filter()):
+    if not context.reading.count(Filter()) and not context.reading.count_checkpoints(Filter()):
         return NO_HISTORY.format(what="Nothing found")
     where = f" in {scope.name}. Try --all-projects" if scope.project is not None else ""
     less = f" {not_searched(context, scope)}".rstrip()

@@ -45,10 +45,16 @@ class Session:
         self._context: Context | None = None
         self.connection: apsw.Connection | None = None
 
-    def open(self, *, catch_up: bool, any_version: bool = False, as_it_is: bool = False) -> Context:
+    def open(
+        self, *, catch_up: bool, any_version: bool = False, as_it_is: bool = False, elsewhere: bool = False
+    ) -> Context:  # fmt: skip
         """Open the store, making it if need be, and take in what is new if the command asks for it.
 
-        With `as_it_is` a store that is there is only opened, also if it is damaged or from another time.
+        Args:
+            catch_up: Take in what is new.
+            any_version: Also open a store that told does not understand.
+            as_it_is: Only open a store that is there, also if it is damaged or from another time.
+            elsewhere: What is new in the checkpoints of other projects counts as well.
         """
         settings = self._settings
         if as_it_is and os.path.exists(settings.sessions_path):
@@ -62,9 +68,9 @@ class Session:
             changed = look(Watch(connection), self._environ, settings.chosen)
             if not changed.nothing:
                 context.left = self._catch_up(connection, changed, key, context.cwd)
-            if has_checkpoints(settings.home):
-                self._take_checkpoints(context)
             last, left = Watch(connection).last_sweep()
+            if has_checkpoints(settings.home):
+                self._take_checkpoints(context, elsewhere=elsewhere or not last)
             context.left = context.left or left
             context.behind = bool(context.left) or context.now - last > _SWEEP_EVERY_MS
         return context
@@ -86,28 +92,27 @@ class Session:
         finally:
             connection.set_busy_timeout(WAIT_MS)
 
-    def _take_checkpoints(self, context: Context) -> None:
-        """Take in what was written or edited in the folder of this project's checkpoints."""
-        from told.ingest.checkpoint_catching_up import changed_folder
+    def _take_checkpoints(self, context: Context, *, elsewhere: bool) -> None:
+        """Take in what was written or edited in the folder of this project's checkpoints, or in any."""
+        from told.ingest.checkpoint_catching_up import changed_folders
 
-        folder = changed_folder(context.connection, self._settings.home, context.project(), context.cwd)
-        if not folder:
+        connection, home = context.connection, self._settings.home
+        folders = changed_folders(connection, home, None if elsewhere else context.project())
+        if not folders:
             return
         import apsw
 
         from told.errors import BusyError
         from told.ingest.checkpoint_sync import sync
 
-        context.connection.set_busy_timeout(_CATCH_UP_WAIT_MS)
+        connection.set_busy_timeout(_CATCH_UP_WAIT_MS)
         try:
-            sync(
-                context.connection, self._settings.home, context.redactor().redact, folder=folder,
-                seconds=_TAKING_SECONDS,
-            )  # fmt: skip
+            folder = folders[0] if len(folders) == 1 else ""
+            sync(connection, home, context.redactor().redact, folder=folder, seconds=_TAKING_SECONDS)
         except (BusyError, apsw.BusyError, apsw.ReadOnlyError, apsw.FullError, apsw.IOError):
             return
         finally:
-            context.connection.set_busy_timeout(WAIT_MS)
+            connection.set_busy_timeout(WAIT_MS)
 
     def mend(self, error: Exception) -> None:
         """Make anew what is damaged: the memories, from the journal, or else the store of sessions.

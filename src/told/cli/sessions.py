@@ -214,15 +214,22 @@ def not_searched(context: Context, scope: Scope) -> str:
     return f"({count(many, 'older session')} not searched for lack of room: {more})" if many else ""
 
 
-def nothing(context: Context, what: str, scope: Scope) -> int:
-    """Say that nothing was found, and what to do; return the exit code."""
+def nothing(context: Context, what: str, scope: Scope, *, elsewhere: bool = False) -> int:
+    """Say that nothing was found, and what to do; return the exit code.
+
+    Args:
+        context: The command.
+        what: The beginning of the sentence.
+        scope: Where it was looked for.
+        elsewhere: There is something of the kind, with which no agent's history has to do.
+    """
     from told.errors import NotFoundError
 
     if context.left:
         raise NotFoundError(
             f"{what} yet: {count(context.left, 'file')} of history still being read. Ask again."
         )
-    if not context.reading.count(replaced(scope.filter, project=0, agent="", since=0)):
+    if not elsewhere and not context.reading.count(replaced(scope.filter, project=0, agent="", since=0)):
         raise NotFoundError(NO_HISTORY.format(what=what))
     hint = " Try --all-projects." if scope.project is not None else ""
     narrow = " with these limits" if scope.filter.agent or scope.filter.since else ""

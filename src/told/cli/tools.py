@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from told.cli.calling import called
-from told.cli.tools_place import folder_of
+from told.cli.tools_place import folder_of, is_certain
 from told.cli.tools_words import EVERYWHERE, PROJECT, SESSION, asked, asked_to_read
 from told.cli.wishes import settings_for
 from told.errors import NotFoundError, ToldError
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from told.serve.mcp.protocol import Client
     from told.settings import Settings
 
+_ADDRESS = "file://"
 _STRANGER = "agent"  # an agent that told does not know
 # Commands whose answers need not be about one project.
 _ANYWHERE = ("search", "timeline", "list", "files")
@@ -36,7 +37,8 @@ _ADVICE = (
     ("`told repos` lists them", '`sessions` with `project` "*" shows them'),
     ("Ids come from `told list` and `told search`", "Ids come from `search`, `timeline` and `sessions`"),
     ("`told remember TEXT` makes one", "`remember` makes one"),
-    ("`told remember TEXT` makes a memory", "`remember` makes one"),
+    ("`told remember TEXT` makes a memory", "`remember` makes a memory"),
+    ("`told wonder` takes", "`wonder` takes"),
     ("`told why` says more", "`get` says more"),
 )
 
@@ -57,7 +59,7 @@ class Tools:
 
     def call(self, name: str, arguments: dict[str, Any], client: Client) -> Answer:
         """Do what a tool says, with arguments that were checked, and return what to tell the agent."""
-        project = str(arguments.get("project") or "")
+        project = _as_path(str(arguments.get("project") or ""))
         for place, most in _LONGEST.items():
             if len(str(arguments.get(place) or "")) > most:
                 return Answer(f"`{place}` is too long: give at most {most:,} characters.", is_error=True)
@@ -78,6 +80,10 @@ class Tools:
         if command is None:
             return Answer("There is no such resource: read told://brief or told://memories.", is_error=True)
         return self._run(command, "", client, settings)
+
+    def knows_place(self) -> bool:
+        """Tell whether it is clear which project the agent works in, though it does not say its folders."""
+        return is_certain(self._environ)
 
     def _run(self, command: Asked, project: str, client: Client, settings: Settings) -> Answer:
         folder = folder_of(client.roots, self._environ, settings.home)
@@ -112,6 +118,15 @@ class Tools:
         from told.hook.current import running
 
         return replaced(found, session=running(home, found.agent, folder))
+
+
+def _as_path(project: str) -> str:
+    """Return a project as it is named; a folder that is given as an address, as a folder."""
+    if project[: len(_ADDRESS)].lower() != _ADDRESS:
+        return project
+    from told.serve.mcp.roots import folder_of as folder_at
+
+    return folder_at(project) or project
 
 
 def _without_secrets(arguments: dict[str, Any], settings: Settings) -> dict[str, Any]:

@@ -38,6 +38,14 @@ def folder_of(roots: Sequence[str], environ: Mapping[str, str], home: str) -> st
     return "" if current in nowhere else current
 
 
+def is_certain(environ: Mapping[str, str]) -> bool:
+    """Tell whether the agent's variables name a folder, or it started told in a project."""
+    if any(map(_is_folder, _in_variables(environ))):
+        return True
+    folder = folder_of((), environ, "")
+    return bool(folder and git_root(folder))
+
+
 def _in_variables(environ: Mapping[str, str]) -> list[str]:
     return [part.strip() for name in _VARIABLES for part in environ.get(name, "").split(",")]
 

@@ -171,7 +171,8 @@ def _report(context: Context, arguments: Arguments, files: int, learned: Learned
     from told.store.reading import Filter
 
     sessions = context.reading.count(Filter())
-    checkpoints = len(OwnCheckpoints(context.connection).known())
+    # A file without an id cannot be read: `told health` names it.
+    checkpoints = sum(bool(one.id) for one in OwnCheckpoints(context.connection).known().values())
     context.rows = files
     new = learned.statements if learned else 0
     if arguments.flag("json"):

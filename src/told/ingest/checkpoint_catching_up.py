@@ -1,10 +1,10 @@
-"""Looks whether the checkpoints of one project are as they were taken in: every query does this."""
+"""Looks whether the checkpoints of a project, or all, are as they were taken in: every query does this."""
 
 from __future__ import annotations
 
 import os
 
-from told.ingest.checkpoint_places import ENDING, folder_of, listed
+from told.ingest.checkpoint_places import ENDING, folder_of, folders, home_folder_of, listed
 from told.store.checkpoints import OwnCheckpoints
 
 TYPE_CHECKING = False
@@ -17,25 +17,24 @@ if TYPE_CHECKING:
 _RECENT = 100
 
 
-def changed_folder(connection: apsw.Connection, home: str, project: Project | None, folder: str) -> str:
-    """Return the folder with a project's checkpoints if something has changed in it; else nothing.
+def changed_folders(connection: apsw.Connection, home: str, project: Project | None) -> list[str]:
+    """Return the folders with checkpoints in which something has changed.
 
     Args:
         connection: The open store.
         home: The folder of everything told writes for itself.
-        project: Of which they are; None if it is not known yet.
-        folder: In which someone works.
+        project: Of which they are; None for all.
     """
     if project is not None:
-        where = folder_of(home, project.key, project.name, project.root)
-    elif folder:
-        from told.ingest.identity import identify
-
-        found = identify(folder, ask_git=False)
-        where = folder_of(home, found.key, found.name, found.root)
-    else:
-        return ""
-    return where if _differs(where, OwnCheckpoints(connection).states(where)) else ""
+        own = OwnCheckpoints(connection)
+        before = home_folder_of(home, project.key, project.name)
+        there = dict.fromkeys((folder_of(home, project.key, project.name, project.root), before))
+        return [folder for folder in there if _differs(folder, own.states(folder))]
+    known: dict[str, list[tuple[str, int, int]]] = {}
+    for path, size, changed in OwnCheckpoints(connection).states():
+        known.setdefault(os.path.dirname(path), []).append((path, size, changed))
+    there = dict.fromkeys((*folders(home), *known))
+    return [folder for folder in there if _differs(folder, known.get(folder, []))]
 
 
 def _differs(folder: str, known: list[tuple[str, int, int]]) -> bool:

@@ -43,6 +43,11 @@ def folder_of(home: str, key: str, name: str, root: str) -> str:
     place = place_of(home, key, root) if has_places(home) else None
     if place is not None:
         return os.path.join(place.folder, FOLDER)
+    return home_folder_of(home, key, name)
+
+
+def home_folder_of(home: str, key: str, name: str) -> str:
+    """Return the folder of a project's checkpoints in told's home, where they lie before it keeps its own."""
     return os.path.join(home, FOLDER, f"{slug_of(name, _NAME, 'project')}-{_hashed(key)}")
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     Change = Callable[[list[str]], list[str]]
 
 LISTS = ("done", "pending", "decisions", "files", "plans", "references", "questions")
+PLANS, QUESTIONS = "Plans", "Open questions"  # behind what is pending
 _NAMES = ("agent", "project", "folder", "branch")
 _LEAST = 3  # words that say the same wherever they stand
 _LONGEST_AGENT = 40
@@ -40,14 +41,14 @@ def session_elsewhere(native: str, folder: str) -> str:
 def note_of(handover: Handover, path: str) -> Checkpoint:
     """Return a checkpoint as the store keeps it."""
     details = [_under("Decisions", handover.decisions), handover.notes]
-    details += [f"{name}\n{text}".strip() for name, text in handover.more]
+    details += [f"{name}:\n{text}" if name and text else name or text for name, text in handover.more]
     return Checkpoint(
         session="", number=checkpoint_number(handover.id), title=handover.title, overview=handover.goal,
         at=handover.at, work_done=_lines(handover.done),
         technical_details="\n\n".join(filter(None, details)), important_files=_lines(handover.files),
         next_steps="\n\n".join(filter(None, (
-            _lines(handover.pending), _under("Plans", handover.plans),
-            _under("Open questions", handover.questions),
+            _lines(handover.pending), _under(PLANS, handover.plans),
+            _under(QUESTIONS, handover.questions),
         ))),
         history=_lines(handover.references), id=handover.id, status=handover.status, path=path,
     )  # fmt: skip

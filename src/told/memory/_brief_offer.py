@@ -101,7 +101,7 @@ def _open_ones(rows: Iterable[CheckpointRow], clean_one: Clean) -> Iterable[tupl
             continue
         # What the store has is clean. A file that says something else was edited, or holds what was cut.
         fit = note if _says_the_same(note, row) else clean_one(note)
-        if fit is not None:
+        if fit is not None and (fit.goal or fit.title or fit.pending or fit.questions):
             yield row, fit
 
 
@@ -123,6 +123,7 @@ def _line(head: str, row: CheckpointRow, note: Handover, fence: Fence) -> Line:
     said = one_line(clean(note.goal or note.title), _GOAL)
     if steps:
         rest = f" (+{more} more)" if more > 0 else ""
-        said = f"{as_sentence(said)} Next: {one_line('; '.join(steps), _NEXT)}{rest}"
+        goal = f"{as_sentence(said)} " if said else ""
+        said = f"{goal}Next: {one_line('; '.join(steps), _NEXT)}{rest}"
     said = fence.inline(said)  # whoever may write the file may also write there that the user did
     return Line(STATE, f"{head} {said} All of it: `told show {row.public}`", "", note.at)

@@ -49,14 +49,11 @@ class OwnCheckpoints:
             found = rows(self._db, f"{_KNOWN} AND path > ? AND path < ?", _inside(folder))
         return {row[1]: KnownFile(*row) for row in found}
 
-    def states(self, folder: str) -> list[tuple[str, int, int]]:
-        """Return the (path, size, time of change in ns) of the files in a folder, the latest first."""
-        return rows(
-            self._db,
-            "SELECT path, size, changed FROM source WHERE layout = 'checkpoint' AND path > ? AND path < ?"
-            " ORDER BY changed DESC",
-            _inside(folder),
-        )
+    def states(self, folder: str = "") -> list[tuple[str, int, int]]:
+        """Return the (path, size, time of change in ns) of files in a folder, or of all, the latest first."""
+        inside = " AND path > ? AND path < ?" if folder else ""
+        sql = f"SELECT path, size, changed FROM source WHERE layout = 'checkpoint'{inside}"
+        return rows(self._db, f"{sql} ORDER BY changed DESC", _inside(folder) if folder else ())
 
     def add(self, path: str, folder: str, public: str, state: tuple[int, int]) -> int:
         """Note that a file is taken in as it is; return the number of its source."""

@@ -115,10 +115,19 @@ def purge(connection: apsw.Connection, index: str) -> None:
 
 
 def drop_database(path: str) -> None:
-    """Remove a database and its logs."""
+    """Remove a database and its logs.
+
+    Raises:
+        MissingError: it cannot be removed; the message says why.
+    """
     for suffix in ("", "-wal", "-shm"):
-        if os.path.exists(path + suffix):
+        try:
             os.remove(path + suffix)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            why = (error.strerror or "it failed").lower()
+            raise MissingError(f"told cannot remove {path}{suffix} ({why}). Check its permissions.") from None
 
 
 def make_private_folder(path: str) -> None:

@@ -252,6 +252,12 @@ class Reading:
         )
         return [CheckpointRow(*row) for row in found]
 
+    def count_checkpoints(self, wanted: Filter) -> int:
+        """Return how many hand-over notes there are."""
+        where, values = _where(wanted, "c.at")
+        sql = "SELECT count(*) FROM checkpoint c JOIN session s ON s.id = c.session_id WHERE 1"
+        return int(rows(self._db, sql + where, values)[0][0])
+
     def checkpoints_like(self, text: str, limit: int) -> list[CheckpointRow]:
         """Return the notes whose id begins with a text."""
         found = rows(

@@ -51,9 +51,10 @@ def lines(*messages: Any) -> bytes:
 class Box:
     """Tools that note what they are asked, and say it back."""
 
-    def __init__(self, work: Callable[[], Answer] | None = None) -> None:
+    def __init__(self, work: Callable[[], Answer] | None = None, *, knows_place: bool = True) -> None:
         self.asked: list[tuple[str, dict[str, Any], Client]] = []
         self._work = work
+        self._knows_place = knows_place
 
     def call(self, name: str, arguments: dict[str, Any], client: Client) -> Answer:
         """Note a call."""
@@ -64,6 +65,10 @@ class Box:
         """Note what is read."""
         self.asked.append((uri, {}, client))
         return self._work() if self._work else Answer(f"# {uri}")
+
+    def knows_place(self) -> bool:
+        """Say whether it was started in a project."""
+        return self._knows_place
 
 
 def asked(message: Any, box: Box | None = None) -> Any:

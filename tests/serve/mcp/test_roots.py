@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.serve.mcp.caller import Box, call, greeting, lines, request
+from tests.serve.mcp.caller import Box, asked, call, envelope, greeting, lines, request, result
 from told.serve.mcp.loop import serve
 from told.serve.mcp.roots import folder_of, folders
 from told.serve.mcp.server import Server
@@ -86,6 +86,47 @@ def test_a_client_without_folders_is_never_asked() -> None:
         server.answer(STARTED)
         server.answer(CHANGED)
         assert server.question() is None
+
+
+def stateless(method: str, abilities: dict[str, Any], **params: Any) -> dict[str, Any]:
+    return request(method, {**params, "_meta": envelope(clientCapabilities=abilities)})
+
+
+def test_without_a_greeting_a_client_is_asked_in_the_place_of_an_answer() -> None:
+    box = Box(knows_place=False)
+    for method, params in (("tools/call", {"name": "files"}), ("resources/read", {"uri": "told://brief"})):
+        question = result(stateless(method, {"roots": {}}, **params), box)
+        assert (question["resultType"], box.asked) == ("input_required", [])
+        assert not {"content", "contents", "ttlMs", "cacheScope"} & question.keys()
+        ((name, asked),) = question["inputRequests"].items()
+        assert asked == {"method": "roots/list"}
+        said = {name: {"roots": [{"uri": "file:///srv/shop"}]}}
+        answer = result(stateless(method, {"roots": {}}, **params, inputResponses=said), box)
+        assert answer["resultType"] == "complete"
+        assert box.asked.pop()[2].roots == ("/srv/shop",)
+
+
+def test_without_a_greeting_nobody_is_asked_for_what_is_known_or_cannot_be_said() -> None:
+    able: dict[str, Any] = {"roots": {}}
+    call_, brief = ("tools/call", {"name": "files"}), ("resources/read", {"uri": "told://brief"})
+    named = {"name": "files", "arguments": {"project": "shop"}}
+    for box, abilities, (method, params) in (
+        (Box(), able, call_),
+        (Box(), able, brief),
+        (Box(knows_place=False), {}, call_),
+        (Box(knows_place=False), {"roots": True}, brief),
+        (Box(knows_place=False), able, ("tools/call", named)),
+        (Box(knows_place=False), able, (call_[0], {**call_[1], "inputResponses": {"roots": {"roots": 7}}})),
+        (Box(knows_place=False), able, (call_[0], {**call_[1], "inputResponses": {}})),
+    ):
+        assert result(stateless(method, abilities, **params), box)["resultType"] == "complete"
+        assert box.asked[0][2].roots == ()
+
+
+def test_a_mistake_is_told_before_a_client_is_asked() -> None:
+    box = Box(knows_place=False)
+    assert result(stateless("tools/call", {"roots": {}}, name="search"), box)["isError"]
+    assert "error" in asked(stateless("resources/read", {"roots": {}}, uri="told://nothing"), box)
 
 
 class Wire:

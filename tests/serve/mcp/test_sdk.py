@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import pytest
 from mcp import Client, StdioServerParameters
-from mcp_types import ListRootsResult, Root
+from mcp_types import InputRequiredResult, ListRootsResult, Root
 from mcp_types.methods import parse_server_request, parse_server_result
 
 from tests.serve.mcp.caller import Box, asked, call, envelope, greeting, request
@@ -52,6 +52,9 @@ def test_every_answer_fits_the_schema_of_the_stateless_revision() -> None:
     for message in (request("server/discover"), *REQUESTS):
         params = message.get("params", {}) | {"_meta": envelope()}
         parse_server_result(message["method"], NEWEST, asked({**message, "params": params})["result"])
+    able = {"_meta": envelope(clientCapabilities={"roots": {}}), "name": "files"}
+    question = asked(request("tools/call", able), Box(knows_place=False))["result"]
+    assert isinstance(parse_server_result("tools/call", NEWEST, question), InputRequiredResult)
 
 
 @pytest.fixture
@@ -134,13 +137,14 @@ def test_the_client_of_the_sdk_calls_every_tool_rightly_and_wrongly(
     anyio.run(story)
 
 
-def test_a_server_started_in_the_wrong_folder_works_in_the_clients(project: Path) -> None:
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_a_server_started_in_the_wrong_folder_works_in_the_clients(project: Path, mode: str) -> None:
     async def roots(context: Any) -> ListRootsResult:
         return ListRootsResult(roots=[Root.model_validate({"uri": project.as_uri()})])
 
     async def story() -> None:
         elsewhere = project.parent / "home"
-        async with Client(server(project, elsewhere), mode="legacy", list_roots_callback=roots) as client:
+        async with Client(server(project, elsewhere), mode=mode, list_roots_callback=roots) as client:
             failed, text = await answer(client, "remember", text=RULE, quote=RULE)
             assert not failed, text
         async with Client(server(project, project), mode="auto") as client:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from told.record import replaced
 from told.serve.mcp.protocol import Client
 
 TYPE_CHECKING = False
@@ -19,6 +20,8 @@ _VERSION = _PREFIX + "protocolVersion"
 _CLIENT = _PREFIX + "clientInfo"
 _CAPABILITIES = _PREFIX + "clientCapabilities"
 _SERVER = _PREFIX + "serverInfo"
+_ROOTS = "roots"
+_COMPLETE = "complete"
 _MINUTES = 5 * 60_000
 # How long a client may keep an answer, in milliseconds; what told is asked for is never the same for long.
 _KEPT = {
@@ -62,25 +65,38 @@ def opened(params: dict[str, Any]) -> Client:
         raise RefusedError(
             UNSUPPORTED, "Unsupported protocol version", {"supported": known, "requested": version}
         )
-    if not isinstance(meta.get(_CAPABILITIES), dict):
+    abilities = meta.get(_CAPABILITIES)
+    if not isinstance(abilities, dict):
         raise RefusedError(INVALID, f"`{_CAPABILITIES}` is missing in `_meta`.")
-    return client_of(meta.get(_CLIENT))
+    client = client_of(meta.get(_CLIENT))
+    if not isinstance(abilities.get(_ROOTS), dict):
+        return client
+    said = params.get("inputResponses")
+    if not isinstance(said, dict):
+        return replaced(client, may_be_asked=True)
+    from told.serve.mcp.roots import folders
+
+    return replaced(client, roots=folders(said.get(_ROOTS)))
 
 
-def client_of(info: Any, roots: tuple[str, ...] = ()) -> Client:
+def folders_first() -> dict[str, Any]:
+    """Return what is said in the place of an answer: the client is to ask again, with its folders."""
+    return {"resultType": "input_required", "inputRequests": {_ROOTS: {"method": "roots/list"}}}
+
+
+def client_of(info: Any) -> Client:
     """Return what a client says of itself."""
     said = info if isinstance(info, dict) else {}
     name, version = said.get("name"), said.get("version")
     return Client(
         name[:_LONGEST_NAME] if isinstance(name, str) else "",
-        roots,
-        version[:_LONGEST_NAME] if isinstance(version, str) else "",
+        version=version[:_LONGEST_NAME] if isinstance(version, str) else "",
     )
 
 
 def sealed(method: str, result: dict[str, Any], server: dict[str, Any]) -> dict[str, Any]:
     """Return an answer with what the stateless revision wants to read in it."""
-    sealed = {"resultType": "complete", **result, "_meta": {_SERVER: server}}
-    if method in _KEPT:
+    sealed = {"resultType": _COMPLETE, **result, "_meta": {_SERVER: server}}
+    if method in _KEPT and sealed["resultType"] == _COMPLETE:
         sealed |= {"ttlMs": _KEPT[method], "cacheScope": "public" if _KEPT[method] else "private"}
     return sealed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from told.serve.mcp.envelope import INVALID, NO_RESOURCE, STATELESS, RefusedError
+from told.serve.mcp.envelope import INVALID, NO_RESOURCE, STATELESS, RefusedError, folders_first
 from told.serve.mcp.protocol import Answer
 
 TYPE_CHECKING = False
@@ -71,6 +71,8 @@ class Methods:
         arguments, wrong = checked(tool, params.get("arguments"))
         if wrong:
             answer = Answer(wrong, is_error=True)
+        elif client.may_be_asked and not arguments.get("project") and not self._toolbox.knows_place():
+            return folders_first()
         else:
             answer = self._safely(lambda: self._toolbox.call(tool.name, arguments, client))
         return {"content": [{"type": "text", "text": answer.text}], "isError": answer.is_error}
@@ -84,6 +86,8 @@ class Methods:
         if not is_resource(uri):
             sentence = "There is no such resource: resources/list has some."
             raise RefusedError(none_such, sentence, {"uri": uri[:200]})
+        if client.may_be_asked and not self._toolbox.knows_place():
+            return folders_first()
         answer = self._safely(lambda: self._toolbox.read(uri, client))
         if answer.is_error:
             raise RefusedError(none_such, answer.text, {"uri": uri})

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
         def read(self, uri: str, client: Client) -> Answer:
             """Return the text of a resource; an error if there is no such one."""
 
+        def knows_place(self) -> bool:
+            """Tell whether it is sure which project a call is about that does not say it."""
+
 
 @record
 class Tool:
@@ -37,6 +40,7 @@ class Client:
     name: str = ""
     roots: tuple[str, ...] = ()
     version: str = ""
+    may_be_asked: bool = False  # for its folders, which it could say and has not yet
 
 
 @record
