@@ -15,8 +15,6 @@ from tests.ingest.box import TURNS, Transcript, differences
 from told.ingest import trimming
 from told.ingest.archive_file import archive_path
 from told.memory import disk
-from told.store.condition import damaged
-from told.store.schema import migrate
 from told.store.writing import Writer
 
 if TYPE_CHECKING:
@@ -338,19 +336,6 @@ def test_copies_of_what_an_agent_still_has_go_after_the_texts(box: Box, full: li
     assert {*names[:30]} <= kept
     assert {*names[30:50]} - kept
     assert differences(before, shown(box)) == []
-
-
-def test_a_store_of_the_version_before_gets_its_table_and_its_sum() -> None:
-    now, before = apsw.Connection(":memory:"), apsw.Connection(":memory:")
-    assert migrate(now)
-    assert migrate(before)
-    before.execute("DROP TABLE trimmed; DELETE FROM seal WHERE name = 'trimmed'; PRAGMA user_version=2;")
-    assert migrate(before)
-    layout = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name"
-    assert before.execute(layout).fetchall() == now.execute(layout).fetchall()
-    assert damaged(before) == []
-    now.close()
-    before.close()
 
 
 def test_a_file_that_is_nothing_but_bad_lines_does_not_fill_the_store(box: Box) -> None:
