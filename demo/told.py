@@ -14,11 +14,11 @@ from demo.shop import SHOP
 class Scratch:
     """A home folder with a made-up history, and a folder for told; both below one temporary folder."""
 
-    def __init__(self, folder: str) -> None:
-        """Write the history."""
+    def __init__(self, folder: str, now: int = 0) -> None:
+        """Write the history, as old as it was at a moment in milliseconds; at this one if none is given."""
         self.home = os.path.join(os.path.realpath(folder), "home")
         self.cwd = os.path.join(self.home, SHOP.folder)
-        self.paths = write_history(self.home, time.time_ns() // 1_000_000)
+        self.paths = write_history(self.home, now or time.time_ns() // 1_000_000)
         # Nothing of the caller's own agents and settings, and no process that outlives the demo.
         kept = {name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL", "TZ", "SYSTEMROOT")
                 if name in os.environ}  # fmt: skip

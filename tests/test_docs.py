@@ -6,11 +6,13 @@ import ast
 import json
 import re
 import shlex
+import time
 import tomllib
 from typing import TYPE_CHECKING
 
 import pytest
 
+from demo.story import HOUR
 from demo.told import Scratch
 from tests.agent_notes import NOTES
 from tests.documents import (
@@ -88,6 +90,17 @@ def test_the_readme_shows_what_the_commands_print_today(scratch: Scratch) -> Non
     page = README.read_text(encoding="utf-8")
     assert len(re.findall(r"^\$ told ", page, re.MULTILINE)) >= 3
     assert normal(with_examples(page, scratch)) == normal(page), AGAIN
+
+
+@pytest.mark.parametrize(
+    ("hours", "zone"), [(5, "UTC0"), (13, "KIR-14"), (24, "NPT-5:45"), (90, "EST5EDT,M3.2.0,M11.1.0")]
+)
+def test_the_readme_is_true_at_any_hour_of_any_day_anywhere(tmp_path: Path, hours: int, zone: str) -> None:
+    moved = Scratch(str(tmp_path), time.time_ns() // 1_000_000 - hours * HOUR)
+    moved.environ["TZ"] = zone
+    assert moved.told("index").returncode == 0
+    page = README.read_text(encoding="utf-8")
+    assert normal(with_examples(page, moved)) == normal(page)
 
 
 def test_an_example_that_is_no_longer_true_is_noticed(scratch: Scratch) -> None:

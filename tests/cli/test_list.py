@@ -68,6 +68,9 @@ def test_a_time_can_be_asked_for_in_days_or_in_words(shop: Machine) -> None:
     assert len(shop.ids("--days", "1")) == 2
     assert len(shop.ids("--since", "yesterday")) == 2
     assert len(shop.ids("--since", "2026-11-12")) == 3
+    assert len(shop.ids("--since", "2026-11-13")) == 2
+    assert len(shop.ids("--since", "3 days ago")) == len(shop.ids("--days", "3")) == 3
+    assert len(shop.ids("--since", "2 days ago")) == len(shop.ids("--days", "2")) == 2
     assert len(shop.ids("--since", "last month")) == 4
 
 

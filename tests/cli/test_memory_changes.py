@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.cli.machine import ago
 from tests.cli.test_memory_remember import desk, remember, texts
 
 if TYPE_CHECKING:
@@ -150,6 +152,19 @@ def test_forgetting_by_time_and_source(desk: Machine) -> None:
     assert (gone["count"], gone["forgotten"]) == (2, True)
     assert left_in(desk, b"npm for packages") == []
     assert desk.told("memories").code == 1
+
+
+def test_forgetting_since_a_day_leaves_what_was_said_the_evening_before(
+    desk: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as before:
+        evening = int(ago(hours=13).timestamp()) * 10**9
+        before.setattr(time, "time_ns", lambda: evening)
+        remember(desk, "Use npm for packages")
+    remember(desk, "The launch is called Bluebird")
+    answer = desk.told("forget", "--since", "2026-11-15", "--force", "--json").json
+    assert (answer["count"], answer["forgotten"]) == (1, True)
+    assert texts(desk) == ["Use npm for packages"]
 
 
 def test_the_same_words_elsewhere_are_named(desk: Machine) -> None:

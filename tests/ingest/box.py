@@ -51,6 +51,7 @@ class Box:
         self.home = folder / "home"
         self.told_home = folder / "told"
         self.home.mkdir(parents=True)
+        self.started: list[subprocess.Popen[str]] = []
         self.environ = {
             "HOME": str(self.home),
             "TOLD_HOME": str(self.told_home),
@@ -73,10 +74,19 @@ class Box:
 
     def start(self, *words: str, **environ: str) -> subprocess.Popen[str]:
         """Start a command in a process of its own."""
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-m", "told", *words], env=self.environ | environ, cwd=self.home, text=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
+        self.started.append(process)
+        return process
+
+    def finish(self) -> None:
+        """Leave no process of this machine behind, and no pipe: a test that failed may not harm the next."""
+        for process in self.started:
+            process.kill()
+            process.communicate()
+        self.started.clear()
 
     def index(self) -> int:
         """Read all that is new; return how many files that were."""

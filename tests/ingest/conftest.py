@@ -30,6 +30,8 @@ def make_box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callab
     time.tzset()
     yield make
     for box in made:
+        box.finish()
+    for box in made:
         if box.store.exists():
             box.check()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import shutil
 from typing import TYPE_CHECKING, Any
@@ -22,11 +21,9 @@ from told.model import CLOSED, OPEN, Handover
 from told.record import replaced
 from told.search.index_text import extra_words, near_words
 from told.store.condition import damaged
-from told.store.database import rows
 from told.store.erasing import Erasing
 from told.store.ids import public_id
 from told.store.reading import Filter, Reading
-from told.store.sealing import MEANING
 from told.store.writing import Writer
 
 if TYPE_CHECKING:
@@ -338,39 +335,3 @@ def test_the_archive_keeps_no_copy_of_them(box: Box) -> None:
     assert box.told("rebuild").code == 0
     assert box.told("checkpoints", "--all-projects", "--json").json == before
     assert box.turns("first") == [("Which port does the gateway use?", "It listens on 8443.")]
-
-
-def test_a_store_of_the_version_before_keeps_agents_own_checkpoints(box: Box) -> None:
-    box.claude("first").turn("Question", "Answer").compacted("What was done about zebras.").write()
-    box.index()
-    before = box.told("checkpoints", "--all-projects", "--json").json
-    assert before["checkpoints"]
-    gc.collect()
-    connection = open_store(str(box.store))
-    later = rows(connection, "SELECT name FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'meaning%'")
-    connection.execute("".join(f"DROP TRIGGER {name};" for (name,) in later))
-    for name in reversed(MEANING):
-        connection.execute(f"DROP TABLE {name}; DELETE FROM seal WHERE name = '{name}'")
-    connection.execute(
-        "DROP TRIGGER seal_checkpoint_insert; DROP TRIGGER seal_checkpoint_update;"
-        "DROP TRIGGER seal_checkpoint_delete; DROP INDEX checkpoint_at;"
-        "ALTER TABLE checkpoint RENAME TO newer;"
-        "CREATE TABLE checkpoint(session_id INTEGER NOT NULL, number INTEGER NOT NULL,"
-        " public TEXT NOT NULL UNIQUE, title TEXT NOT NULL, overview TEXT NOT NULL, at INTEGER NOT NULL,"
-        " work_done TEXT NOT NULL,"
-        " technical_details TEXT NOT NULL, important_files TEXT NOT NULL, next_steps TEXT NOT NULL,"
-        " history TEXT NOT NULL, source_id INTEGER NOT NULL, PRIMARY KEY(session_id, number)) WITHOUT ROWID;"
-        "CREATE INDEX checkpoint_at ON checkpoint(at);"
-        "INSERT INTO checkpoint SELECT session_id, number, public, title, overview, at, work_done,"
-        " technical_details, important_files, next_steps, history, source_id FROM newer; DROP TABLE newer;"
-    )
-    for event in ("INSERT", "UPDATE", "DELETE"):
-        connection.execute(
-            f"CREATE TRIGGER seal_checkpoint_{event.lower()} AFTER {event} ON checkpoint BEGIN SELECT 1; END"
-        )
-    connection.execute("PRAGMA user_version=3")
-    connection.close()
-    assert box.told("checkpoints", "--all-projects", "--json").json == before
-    connection = open_store(str(box.store))
-    assert damaged(connection) == []
-    connection.close()

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from typing import TYPE_CHECKING
+
+import apsw
+import pytest
 
 from tests.ingest.box import differences
 from tests.ingest.test_kill import SESSIONS, TABLES, begin_anew, history
@@ -41,6 +45,26 @@ def test_two_indexing_at_once_while_others_ask(box: Box) -> None:
         box.check()
         found = {name: box.rows(sql) for name, sql in TABLES.items()}
         assert differences(expected, found) == []
+
+
+@pytest.mark.parametrize("command", ["index", "sweep"])
+def test_who_takes_in_everything_waits_for_another_that_does(
+    box: Box, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """On a busy machine the batch of the other may take longer than anybody wants to wait for an answer."""
+    box.claude("first").turn("Which port?", "8443.").write()
+    box.index()
+    box.claude("second").turn("And which host?", "The old one.").write()
+    monkeypatch.setattr("told.store.database.WAIT_MS", 20)
+    writer = apsw.Connection(str(box.store))
+    writer.execute("BEGIN IMMEDIATE; UPDATE sweep SET at = at")
+    other = threading.Timer(0.6, lambda: writer.execute("COMMIT"))
+    other.start()
+    answer = box.told(command)
+    other.join()
+    writer.close()
+    assert (answer.code, answer.err) == (0, "")
+    assert box.rows("SELECT native FROM session ORDER BY 1") == [("first",), ("second",)]
 
 
 def test_many_beginning_in_the_same_moment_make_one_store(box: Box) -> None:

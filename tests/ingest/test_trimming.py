@@ -6,17 +6,17 @@ import hashlib
 import random
 import signal
 import time
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import apsw
 import pytest
 
 from tests.ingest.box import TURNS, Transcript, differences
+from told.cli import detached
 from told.ingest import trimming
 from told.ingest.archive_file import archive_path
 from told.memory import disk
-from told.store.condition import damaged
-from told.store.schema import migrate
 from told.store.writing import Writer
 
 if TYPE_CHECKING:
@@ -35,13 +35,18 @@ def prose(chance: random.Random, count: int) -> str:
     return " ".join(f"{chance.choice('bcdfgklmnprst')}{chance.randrange(16**5):x}" for _ in range(count))
 
 
+def day_of(number: int) -> str:
+    """Return the day of a session of the history."""
+    return f"2026-{3 + number // 28:02}-{1 + number % 28:02}"
+
+
 def history(box: Box) -> list[Transcript]:
     """Write sessions of which the store takes more than a megabyte; the first is the oldest."""
     chance = random.Random(3)
     made: list[Transcript] = []
     for number in range(SESSIONS):
         talk = box.claude(f"session-{number:02}", cwd=box.folder("work/shop"))
-        talk.at = talk.at.replace(month=3 + number // 28, day=1 + number % 28)
+        talk.at = datetime.fromisoformat(day_of(number)).replace(hour=9, tzinfo=UTC)
         if number == 4:  # a fork: it begins with a copy of turns of the one before
             talk.lines = [line | {"sessionId": talk.session} for line in made[3].lines[:3]]
         for turn in range(4):
@@ -115,8 +120,11 @@ def test_a_search_says_what_it_leaves_out_and_what_to_do(box: Box, full: list[Tr
     none = box.told("search", "session0", "--all-projects")
     assert none.code == 1
     assert line in none.err
-    late = box.told("search", "session59", "--all-projects", "--since", "2026-04-20")
+    first_kept, last_gone = (day_of(number) for number in (many, many - 1))
+    late = box.told("search", "session59", "--all-projects", "--since", first_kept)
     assert "not searched" not in late.out
+    late = box.told("search", "session59", "--all-projects", "--since", last_gone)
+    assert "(1 older session not searched" in late.out
     assert f"({many} older sessions not searched" in box.told("timeline", "-n", "999", "--all-projects").out
 
 
@@ -267,14 +275,15 @@ def test_a_clock_that_jumped_changes_nothing(
     assert 5 < len(gone) <= SESSIONS - 10
 
 
-def test_a_session_is_learned_from_before_it_is_trimmed(box: Box) -> None:
+def test_a_session_is_learned_from_before_it_is_trimmed(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
     history(box)
     config(box, TIGHT)
     box.environ["TOLD_BACKGROUND"] = "on"
+    monkeypatch.setattr(detached, "start_sweep", lambda *_: None)
     box.told("index")  # without the background that would learn
     box.environ["TOLD_BACKGROUND"] = "off"
     connection = apsw.Connection(str(box.store))
-    waiting = len(connection.execute("SELECT DISTINCT session_id FROM fresh").fetchall())
+    waiting = len(connection.execute("SELECT DISTINCT session_id FROM fresh WHERE stage < 2").fetchall())
     assert waiting == SESSIONS
     disk.relieve(connection, str(box.told_home), 2, learned=True)
     connection.close()
@@ -283,6 +292,41 @@ def test_a_session_is_learned_from_before_it_is_trimmed(box: Box) -> None:
     box.index()
     assert trimmed(box)
     assert box.rows("SELECT 1 FROM fresh JOIN trimmed USING (session_id)") == []
+
+
+def test_vectors_go_with_the_texts_they_are_made_of(box: Box) -> None:
+    """What is left of a trimmed session, its title, is still found by what it means."""
+    made = history(box)
+    made[0].title("Which port does the gateway use?").write()
+    config(box, FREE)
+    box.index()
+    per_turn = "SELECT count(*) FROM turn_meaning JOIN turn t ON t.id = turn_id WHERE n >= 0"
+    assert box.rows(per_turn) == [(4 * SESSIONS,)]
+    config(box, TIGHT)
+    box.index()
+    gone = len(trimmed(box))
+    assert gone > 5
+    assert box.rows(per_turn) == [(4 * (SESSIONS - gone),)]
+    of_trimmed = "SELECT native FROM {} JOIN trimmed USING (session_id) JOIN session s ON s.id = session_id"
+    sketched, waiting = of_trimmed.format("sketch"), f"{of_trimmed.format('fresh')} WHERE stage = 2"
+    assert (box.rows(sketched), box.rows(waiting)) == ([], [("session-00",)])
+    assert box.index() == 0
+    assert (box.rows(sketched), box.rows(waiting)) == ([("session-00",)], [])
+    assert box.rows("SELECT * FROM fresh WHERE stage = 2") == []
+    assert len(trimmed(box)) == gone
+
+
+@pytest.mark.parametrize("model", ["off", "http://127.0.0.1:9/embeddings#model=none"])
+def test_a_session_that_gets_no_vectors_is_trimmed_all_the_same(box: Box, model: str) -> None:
+    history(box)
+    del box.environ["TOLD_LEARN"]
+    config(box, f"model = {model!r}\n{TIGHT}")
+    box.index()
+    assert box.rows("SELECT * FROM turn_meaning") == []
+    assert size(box) <= CAP
+    gone = trimmed(box)
+    assert gone == {f"session-{number:02}" for number in range(len(gone))}
+    assert 5 < len(gone) <= SESSIONS - 10
 
 
 def test_leftovers_go_before_any_text(box: Box) -> None:
@@ -338,19 +382,6 @@ def test_copies_of_what_an_agent_still_has_go_after_the_texts(box: Box, full: li
     assert {*names[:30]} <= kept
     assert {*names[30:50]} - kept
     assert differences(before, shown(box)) == []
-
-
-def test_a_store_of_the_version_before_gets_its_table_and_its_sum() -> None:
-    now, before = apsw.Connection(":memory:"), apsw.Connection(":memory:")
-    assert migrate(now)
-    assert migrate(before)
-    before.execute("DROP TABLE trimmed; DELETE FROM seal WHERE name = 'trimmed'; PRAGMA user_version=2;")
-    assert migrate(before)
-    layout = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name"
-    assert before.execute(layout).fetchall() == now.execute(layout).fetchall()
-    assert damaged(before) == []
-    now.close()
-    before.close()
 
 
 def test_a_file_that_is_nothing_but_bad_lines_does_not_fill_the_store(box: Box) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from told.search.dates import FAR, days_of, moment
+from told.search.dates import FAR, beginning, days_of, moment
 
 # Wednesday.
 NOW = int(time.mktime((2026, 11, 11, 15, 0, 0, 0, 0, -1))) * 1000
@@ -80,6 +80,33 @@ def test_a_time_in_words_is_a_window(text: str, first: str, last: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "begins"),
+    [
+        ("2026-11-03", "2026-11-03 00:00"),
+        ("since 3 Nov", "2026-11-03 00:00"),
+        ("on 3.11.2025", "2025-11-03 00:00"),
+        ("between 3 May and 8 June", "2026-05-03 00:00"),
+        ("today", "2026-11-11 00:00"),
+        ("yesterday", "2026-11-10 00:00"),
+        ("last week", "2026-11-02 00:00"),
+        ("last month", "2026-10-01 00:00"),
+        ("in October", "2026-10-01 00:00"),
+        ("3 days ago", "2026-11-08 15:00"),
+        ("two weeks ago", "2026-10-28 15:00"),
+        ("past 3 days", "2026-11-08 15:00"),
+        ("last hour", "2026-11-11 14:00"),
+        ("vor 3 Tagen", "2026-11-08 15:00"),
+        ("before October", None),
+        ("whenever", None),
+    ],
+)
+def test_who_says_since_when_means_it(text: str, begins: str | None) -> None:
+    """A question is answered with a margin around the time it names; a limit has none."""
+    found = beginning(text, NOW)
+    assert begins == (found and time.strftime("%Y-%m-%d %H:%M", time.localtime(found / 1000)))
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "may I march on",
@@ -116,3 +143,5 @@ def test_any_text_at_any_moment_is_read(text: str, now: int) -> None:
     for asked in (text, f"last {text}", "3 months ago", "1 jan", "in december"):
         found = moment(asked, now).window
         assert found is None or found[0] <= found[1]
+        begins = beginning(asked, now)
+        assert begins is None or (found is not None and found[0] <= begins)

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import os
+import shutil
 import stat
 from typing import TYPE_CHECKING
 
 import apsw
 import pytest
 
+from tests.ingest.box import differences
+from tests.store.older import history, stored
 from told.cli import session
 from told.store import schema
+from told.store.condition import damaged
 from told.store.schema import VERSION, migrate, version
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.ingest.box import Box
+
+LAYOUT = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name"
+VECTORS = (
+    "SELECT s.native, n, vectors, signs FROM turn_meaning JOIN turn t ON t.id = turn_id"
+    " JOIN session s ON s.id = t.session_id JOIN sketch k ON k.session_id = s.id ORDER BY 1, 2"
+)
 
 
 def set_version(path: Path, number: int) -> None:
@@ -30,6 +41,34 @@ def set_version(path: Path, number: int) -> None:
 def remember(box: Box) -> None:
     box.claude("first-session").turn("Which port does the gateway use?", "It listens on 8443.").write()
     box.index()
+
+
+@pytest.mark.parametrize("before", range(1, VERSION))
+def test_a_store_of_any_version_before_lives_on(box: Box, before: int) -> None:
+    """Each of these stores was made by the told of that version (tests/store/older.py)."""
+    words = ("gateway port", "zebra", "never open", "what was done")
+    history(box)
+    box.index()
+    answers = box.answers(words)
+    vectors = box.rows(VECTORS)
+    assert answers["checkpoints"]["checkpoints"]
+    box.drop_store()
+    for path in (box.home / ".claude", box.told_home / "archive"):
+        shutil.rmtree(path)  # the store alone has it now
+    box.store.touch(0o600)
+    box.store.write_bytes(gzip.decompress(stored(before).read_bytes()))
+    assert box.rows("PRAGMA user_version") == [(before,)]
+    assert differences(answers, box.answers(words)) == []
+    assert box.rows("PRAGMA user_version") == [(VERSION,)]
+    box.index()
+    assert box.rows(VECTORS) == vectors
+    old, new = apsw.Connection(str(box.store)), apsw.Connection(":memory:")
+    assert migrate(new)
+    assert old.execute(LAYOUT).fetchall() == new.execute(LAYOUT).fetchall()
+    assert damaged(old) == []
+    old.close()
+    new.close()
+    assert not list(box.told_home.glob("*.damaged*"))
 
 
 def test_a_store_of_an_older_time_that_nothing_leads_from_is_made_anew(box: Box) -> None:

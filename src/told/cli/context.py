@@ -213,14 +213,14 @@ class Context:
         since = arguments.text("since")
         if not since:
             return 0
-        from told.search.dates import moment
+        from told.search.dates import beginning
 
-        window = moment(since, self.now).window
-        if window is None:
+        begins = beginning(since, self.now)
+        if begins is None:
             raise UsageError(
                 f"--since does not understand {since!r}. Try 2026-11-03, yesterday or 'last week'."
             )
-        return max(1, window[0])
+        return max(1, begins)
 
     def _named(self, name: str) -> Project:
         projects = self.projects()

@@ -160,17 +160,17 @@ def memory_json(desk: Desk, memory: Memory) -> dict[str, Any]:
 
 
 def moment_of(context: Context, given: str) -> int:
-    """Return the time that a user names.
+    """Return when the time begins that a user names.
 
     Raises:
         UsageError: it is not understood.
     """
-    from told.search.dates import moment
+    from told.search.dates import beginning
 
-    window = moment(given, context.now).window
-    if window is None:
+    begins = beginning(given, context.now)
+    if begins is None:
         raise UsageError(f"{given!r} is no time. Try 2026-11-03, yesterday or 'last week'.")
-    return max(1, window[0])
+    return max(1, begins)
 
 
 def memory_count(number: int) -> str:

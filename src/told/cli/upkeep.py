@@ -10,7 +10,7 @@ from told.cli.output import count, to_json
 from told.cli.understanding import understand_everything
 from told.errors import ToldError
 from told.ingest.look import QUIET_MS, has_checkpoints, look
-from told.store.database import prepare_for_bulk
+from told.store.database import WAIT_MS, prepare_for_bulk
 from told.store.fresh import Fresh
 from told.store.watch import Watch
 
@@ -143,6 +143,7 @@ def _relieve(context: Context) -> None:
     if settings.retention_cap_mb and not settings.problem:
         from told.memory.disk import relieve
 
+        context.connection.set_busy_timeout(WAIT_MS)  # another time will do as well
         relieve(context.connection, settings.home, settings.retention_cap_mb, learned=settings.learn)
 
 

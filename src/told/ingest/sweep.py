@@ -140,32 +140,37 @@ class Sweep:
             return
         known = self._sources.paths()
         projects = list(dict.fromkeys([*self._projects.roots(), *([cwd] if cwd else [])]))
+        listed = []
+        for agent in agents:  # before the transaction: a disk may be slow
+            roots = roots_of(agent, self._environ, self._settings.folder_of(agent.name))
+            folders: dict[str, int] = {}
+            sources: list[Source] = []
+            for found in find(agent, roots, projects if agent.in_projects else ()):
+                if isinstance(found, Folder):
+                    folders[found.path] = found.changed
+                elif found[0].path not in known:
+                    sources.append(found[0])
+            listed.append((agent.name, folders, sources))
         with self._writer.transaction():
-            for agent in agents:
-                roots = roots_of(agent, self._environ, self._settings.folder_of(agent.name))
-                folders: dict[str, int] = {}
-                sources: list[Source] = []
-                for found in find(agent, roots, projects if agent.in_projects else ()):
-                    if isinstance(found, Folder):
-                        folders[found.path] = found.changed
-                    elif found[0].path not in known:
-                        sources.append(found[0])
+            for name, folders, sources in listed:
                 self._sources.add(self._telling.apart(sources, now()))
-                self._sources.put_folders(agent.name, self._telling.folders(folders.items()))
+                self._sources.put_folders(name, self._telling.folders(folders.items()))
 
     def _in_new_places(self, before: list[str]) -> list[Known]:
         """Return the files of agents that lie in the folders of projects which were not known before."""
         new = sorted({*self._projects.roots()} - {*before})
         if not new:
             return []
-        sources = []
+        listed = [
+            (agent.name, list(find(agent, (), new)))
+            for agent in all_agents().values()
+            if agent.in_projects and agent.name not in self._settings.agents_off
+        ]
+        sources = [one[0] for _, found in listed for one in found if not isinstance(one, Folder)]
         with self._writer.transaction():
-            for agent in all_agents().values():
-                if agent.in_projects and agent.name not in self._settings.agents_off:
-                    found = list(find(agent, (), new))
-                    folders = [(one.path, one.changed) for one in found if isinstance(one, Folder)]
-                    self._sources.add_folders(agent.name, self._telling.folders(folders))
-                    sources += [one[0] for one in found if not isinstance(one, Folder)]
+            for name, found in listed:
+                folders = [(one.path, one.changed) for one in found if isinstance(one, Folder)]
+                self._sources.add_folders(name, self._telling.folders(folders))
             sources = self._telling.apart(sources, now())
             self._sources.add(sources)
         known = [self._sources.get(source.path) for source in sources]

@@ -41,19 +41,12 @@ class _Span:
     end: int
     day: str = ""  # the word of an explicit day
     dated: bool = False  # the words are those of a date, which turns are indexed under
+    early: int = 0  # how long before the named time itself it starts, for those who remember roughly
 
 
 def moment(text: str, now: int) -> Moment:
     """Find the time that a question names, as local time seen from `now` (ms)."""
-    words = [word.strip("'-_/.") for word in text[:1000].lower().translate(_PUNCTUATION).split()]
-    clock = _Clock(now)
-    spans: list[tuple[int, _Span]] = []
-    at = 0
-    while at < len(words) and len(spans) < 2:
-        span = _span(words, at, clock)
-        if span:
-            spans.append((at, span))
-        at += span.size if span else 1
+    words, spans = _spans(text, now)
     if not spans:
         return Moment()
     at, span = spans[0]
@@ -68,6 +61,31 @@ def moment(text: str, now: int) -> Moment:
     if before in say.BEFORE:
         return Moment((0, span.start + DAY), (*drop, before))
     return Moment((span.start, span.end), drop, span.day)
+
+
+def beginning(text: str, now: int) -> int | None:
+    """Return when the time that a text names begins, with no margin before it; None if it names none.
+
+    For who says since when, and means it: what is of the day before is not asked for.
+    """
+    words, spans = _spans(text, now)
+    if not spans or _word_before(words, spans[0][0]) in say.BEFORE:
+        return None
+    return spans[0][1].start + spans[0][1].early
+
+
+def _spans(text: str, now: int) -> tuple[list[str], list[tuple[int, _Span]]]:
+    """Return the words of a text, and the first two times in them with where they begin."""
+    words = [word.strip("'-_/.") for word in text[:1000].lower().translate(_PUNCTUATION).split()]
+    clock = _Clock(now)
+    spans: list[tuple[int, _Span]] = []
+    at = 0
+    while at < len(words) and len(spans) < 2:
+        span = _span(words, at, clock)
+        if span:
+            spans.append((at, span))
+        at += span.size if span else 1
+    return words, spans
 
 
 def days_of(window: tuple[int, int], now: int, most: int = 40) -> list[str]:
@@ -146,7 +164,8 @@ def _last(words: list[str], at: int, clock: _Clock) -> _Span | None:
     unit = say.UNIT.get(words[at + 2], "") if count and at + 2 < len(words) else ""
     if unit not in _LENGTH:
         return None
-    return _Span(3, clock.now - count * _LENGTH[unit] - _ROUGH[unit] // 3, FAR)
+    early = _ROUGH[unit] // 3
+    return _Span(3, clock.now - count * _LENGTH[unit] - early, FAR, early=early)
 
 
 def _last_unit(unit: str, size: int, clock: _Clock) -> _Span | None:
@@ -163,7 +182,7 @@ def _last_unit(unit: str, size: int, clock: _Clock) -> _Span | None:
         return _Span(size, saturday, saturday + 3 * DAY)
     if unit == "n":
         return _Span(size, clock.day(0) - _NIGHT - DAY // 24, clock.day(0) + _NIGHT)
-    return _Span(size, clock.now - 2 * _LENGTH[unit], FAR)
+    return _Span(size, clock.now - 2 * _LENGTH[unit], FAR, early=_LENGTH[unit])
 
 
 def _this(after: str, clock: _Clock) -> _Span | None:
@@ -205,7 +224,7 @@ def _ago(words: list[str], at: int, clock: _Clock) -> _Span | None:
             return None
         at += 1
     then = clock.now - count * _LENGTH[unit]
-    return _Span(at - first, then - _ROUGH[unit], then + _ROUGH[unit])
+    return _Span(at - first, then - _ROUGH[unit], then + _ROUGH[unit], early=_ROUGH[unit])
 
 
 def _date(words: list[str], at: int, clock: _Clock) -> _Span | None:
@@ -241,8 +260,8 @@ def _date(words: list[str], at: int, clock: _Clock) -> _Span | None:
 
 def _explicit(size: int, year: int, month: int, day: int) -> _Span:
     """Return an explicit day with its margins."""
-    start = _day(year, month, day)
-    return _Span(size, start - _BEFORE_DAY, start + _AFTER_DAY, say.day_word(year, month, day), dated=True)
+    start, word = _day(year, month, day), say.day_word(year, month, day)
+    return _Span(size, start - _BEFORE_DAY, start + _AFTER_DAY, word, dated=True, early=_BEFORE_DAY)
 
 
 def _month(year: int, month: int, size: int = 1) -> _Span:

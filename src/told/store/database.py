@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 # Long enough for another told to finish a batch, short enough for a person to wait.
 WAIT_MS = 5000
+# Who takes in a whole history waits for another that does: its batch is a second of work, and on a machine
+# that is busy with other things that is many seconds.
+BULK_WAIT_MS = 60_000
 
 
 def open_database(path: str, *, create: bool) -> apsw.Connection:
@@ -86,8 +89,10 @@ def set_mapping(connection: apsw.Connection, size: int) -> None:
 def prepare_for_bulk(connection: apsw.Connection) -> None:
     """Trade memory for speed where a whole history is written: a page cache of 64 MB and no mapping.
 
-    Mapped pages are quick to search but count as memory when all of the file is written through them.
+    Mapped pages are quick to search but count as memory when all of the file is written through them. And
+    better late than not at all: another writer is waited for.
     """
+    connection.set_busy_timeout(BULK_WAIT_MS)
     set_mapping(connection, 0)
     connection.execute("PRAGMA cache_size=-65536")
 

@@ -75,6 +75,14 @@ class Fresh:
                 [(stage, one.id, one.next_n) for one in sessions],
             )
 
+    def nothing_to_understand(self, session_id: int) -> None:
+        """Strike off a session that has lost its texts, unless a title or a note is left."""
+        self._db.execute(
+            "DELETE FROM fresh WHERE stage = ?1 AND session_id = ?2 AND NOT EXISTS"
+            " (SELECT 1 FROM turn WHERE session_id = ?2 AND (asked != '' OR answered != ''))",
+            (TO_UNDERSTAND, session_id),
+        )
+
     def saying(self, words: int, limit: int) -> list[tuple[int, int, str, str, str]]:
         """Return (session id, n, agent, native, project key) of the first sessions that say something."""
         return rows(

@@ -13,6 +13,7 @@ import apsw
 from told.errors import BusyError
 from told.record import record
 from told.store.database import rows
+from told.store.fresh import TO_CAPTURE, TO_OBSERVE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 # What someone works in is never trimmed, whatever the clock says.
 _NEWEST = 10
 _TEXTS = " + ".join(f"octet_length(t.{name})" for name in ("asked", "answered", "steps", "near", "extra"))
+
+# What waits for its vectors alone is not spared: without its text there is nothing to make them of.
+_UNLEARNED = f"SELECT session_id FROM fresh WHERE stage IN ({TO_CAPTURE}, {TO_OBSERVE})"
 
 
 @record
@@ -99,7 +103,7 @@ def heaviest(connection: apsw.Connection, *, learned: bool) -> list[Heavy]:
         connection: The open store.
         learned: Leave out those that nobody has learned from yet.
     """
-    waiting = " AND s.id NOT IN (SELECT session_id FROM fresh)" if learned else ""
+    waiting = f" AND s.id NOT IN ({_UNLEARNED})" if learned else ""
     found = rows(
         connection,
         f"SELECT s.id, sum({_TEXTS}) AS bytes, s.kept >= s.revision FROM session s"
@@ -127,7 +131,7 @@ def text_bytes(connection: apsw.Connection) -> int:
 
 def may_be_emptied(connection: apsw.Connection, session_id: int, *, learned: bool) -> bool:
     """Tell whether the archive has a session as it is, and nobody still has to learn from it."""
-    waiting = " AND id NOT IN (SELECT session_id FROM fresh)" if learned else ""
+    waiting = f" AND id NOT IN ({_UNLEARNED})" if learned else ""
     sql = f"SELECT 1 FROM session WHERE id = ? AND kept >= revision{waiting}"
     return bool(rows(connection, sql, (session_id,)))
 

@@ -197,6 +197,7 @@ class Writer:
         """Take the texts out of a session's turns, and their words out of the index; titles stay."""
         for row in self._turn_rows("session_id = ? AND n >= 0", (session_id,)):
             self._rewrite(row[0], row[1:], (row[1], "", "", "", "", ""))
+        self.fresh.nothing_to_understand(session_id)
 
     def put_title(self, session: SessionState) -> None:
         """Make a session's title searchable."""
