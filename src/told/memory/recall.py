@@ -22,10 +22,9 @@ if TYPE_CHECKING:
     from told.store.memories import Memories
     from told.store.memory_records import Memory
 
-# How much each layer says. These and the floors are set by `python -m training.recall`; only the floor of
-# meaning was raised from the 0.13 that serves its projects best, where prompts of other projects got more.
+# How much each layer says. These and the floors are set by `python -m training.recall`.
 WEIGHTS = {
-    "topics": 0.46, "words": 0.30, "meaning": 0.55, "entities": 0.08, "triggers": 0.30, "recent": 0.03,
+    "topics": 0.42, "words": 0.30, "meaning": 0.65, "entities": 0.08, "triggers": 0.30, "recent": 0.03,
     "shared": 0.02,
 }  # fmt: skip
 # A rule that is overlooked does more harm than a fact.
@@ -36,16 +35,16 @@ KINDS = {
 _BY_OTHERS = {AGENT: 0.6, TOOL: 0.6}  # the same statement, if no user said it
 _PROVEN = 0.2  # how much more or less a record counts
 _IMPORTANT = 0.05
-FLOOR = 0.17  # below this, a memory is not worth the tokens
+FLOOR = 0.24  # below this, a memory is not worth the tokens
 NEAR_BEST = 0.65  # nor is one that fits so much less than the best
 LOCKED_FLOOR = 0.12
 WORDS_FLOOR = 0.20  # words in common are often a coincidence, if nothing else speaks for it
 MEANING_FLOOR = 0.20  # so is nearness in meaning
-FAINT = 2.0  # how much better a memory has to fit a prompt that is worded like one that needs nothing
+FAINT = 3.0  # how much better a memory has to fit a prompt that is worded like one that needs nothing
 _WEAK_ALONE = {"words", "recent", "shared"}
 _MEANING_ALONE = {"meaning", "recent", "shared"}
 AGENTS_FLOOR = 0.34  # what an agent said has to fit plainly
-MOST = 4
+MOST = 3
 _ALIKE = 2  # of memories that one topic alone speaks for
 _TOPIC_ALONE = {"topics"}
 _SUCCESSORS = 20
