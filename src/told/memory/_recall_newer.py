@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from told.memory._recall_filters import never_shown
-from told.memory._recall_outdated import Replacing, head_of, supposed
+from told.memory._recall_outdated import Replacing, head_of, latest_first, supposed
 from told.record import record
 from told.search.about import about_of
 from told.store.memory_records import TOOL
@@ -73,16 +73,25 @@ def _heirs(
     prompt: str,
 ) -> dict[str, Heir]:  # fmt: skip
     rows = {memory.id: row for row, memory in spoken.items()}
-    every = list(spoken.values())
-    sure = replacing.of(some, every)
-    likely = supposed([one for one in some if one.id not in sure], every, about, prompt)
+    latest = latest_first(spoken.values())
+    sure = replacing.of(some, latest)
+    likely = supposed([one for one in some if one.id not in sure], list(spoken.values()), about, prompt)
     given: dict[str, Heir] = {}
+    ends: dict[str, Memory] = {}
     for old, new in (likely | sure).items():
-        last = spoken[rows[new]]
-        for _ in range(_LONGEST_CHAIN):  # what took a place may be over itself: A, B, and A again
-            after = replacing.of([last], every)
-            if not after:
-                break
-            last = spoken[rows[after[last.id]]]
+        if new not in ends:
+            ends[new] = _end_of(spoken[rows[new]], latest, replacing)
+        last = ends[new]
         given[old] = Heir(rows[last.id], last, old in sure)
     return given
+
+
+def _end_of(memory: Memory, latest: Sequence[Memory], replacing: Replacing) -> Memory:
+    """Return what holds in the end: what took a place may be over itself, as in A, B, and A again."""
+    by_id = {one.id: one for one in latest}
+    for _ in range(_LONGEST_CHAIN):
+        after = replacing.of([memory], latest)
+        if not after:
+            break
+        memory = by_id[after[memory.id]]
+    return memory

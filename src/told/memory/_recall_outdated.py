@@ -21,13 +21,14 @@ _FREE = frozenset(("preference", "observation", "rule"))
 _PLAIN = frozenset(("fact", "decision", "correction"))
 _CHOOSING = _PLAIN | {"preference", "rule"}
 _MOST_NAMES = 3
+_COMPARED = 10  # of the newest that speak of the same, so that a prompt costs no more where very many do
 
 
 def outdated(
     fitting: Sequence[Memory], found: Sequence[Memory], about: Mapping[str, About], prompt: str = ""
 ) -> dict[str, str]:
     """Return those of some memories that look outdated by another, each with the id of the newer one."""
-    return {**supposed(fitting, found, about, prompt), **Replacing(about).of(fitting, found)}
+    return {**supposed(fitting, found, about, prompt), **Replacing(about).of(fitting, latest_first(found))}
 
 
 def supposed(
@@ -55,9 +56,13 @@ class Replacing:
         self._about = about
         self._read: dict[str, Said] = {}
 
-    def of(self, fitting: Sequence[Memory], found: Iterable[Memory]) -> dict[str, str]:
-        """Return those of some memories that were replaced, each with the id of the newest that did it."""
-        latest = sorted(found, key=lambda one: (-one.created, one.id))
+    def of(self, fitting: Sequence[Memory], latest: Sequence[Memory]) -> dict[str, str]:
+        """Return those of some memories that were replaced, each with the id of the newest that did it.
+
+        Args:
+            fitting: The memories.
+            latest: What may have replaced them, as `latest_first` orders it.
+        """
         pairs = [(old.id, self._replacing(old, latest)) for old in fitting]
         return {old: new.id for old, new in pairs if new is not None}
 
@@ -73,14 +78,16 @@ class Replacing:
         about = self._about[old.id]
         heads = about.heads[:2] if head_of(old, about) else ()
         names = self.names_of(old)
+        compared = 0
         for new in latest if names or heads else ():
-            if new.created <= old.created:
+            if new.created <= old.created or compared >= _COMPARED:
                 break
             small = new.text.lower()
             mentioned = [name for name in names if name in small]
             alike = self._about[new.id].heads[:1]
             if not (mentioned or (alike and alike[0] in heads)) or not _may_replace(old, new):
                 continue
+            compared += 1
             before, now = self._said(old), self._said(new)
             if any(lets_go(name, before, now) for name in mentioned) or (heads and same_subject(before, now)):
                 return new
@@ -91,6 +98,11 @@ class Replacing:
         if found is None:
             found = self._read[memory.id] = said(memory.text)
         return found
+
+
+def latest_first(found: Iterable[Memory]) -> list[Memory]:
+    """Return memories, the newest first."""
+    return sorted(found, key=lambda one: (-one.created, one.id))
 
 
 def head_of(memory: Memory, about: About) -> str:

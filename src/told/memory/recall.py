@@ -48,6 +48,7 @@ AGENTS_FLOOR = 0.34  # what an agent said has to fit plainly
 MOST = 4
 _ALIKE = 2  # of memories that one topic alone speaks for
 _TOPIC_ALONE = {"topics"}
+_ROUNDS = 2  # how often what comes in the place of outdated memories is looked at itself
 _MOST_GAIN = 1.35  # what kind, record, importance and use make of a score, at most
 
 
@@ -180,13 +181,13 @@ def _up_to_date(
     """
     looked: set[int] = set()
     outdated: dict[int, str] = {}
-    while True:
+    for left in range(_ROUNDS, -1, -1):
         reasons = _enough(fitting)
         some = [one for one in fitting if not reasons[one.row] and one.row not in looked]
         looked.update([one.row for one in some])
-        newer = look(some) if some else {}
+        newer = look(some) if some and left else {}
         if not newer:
-            return fitting, reasons, outdated
+            break
         outdated |= {row: f"{heir.memory.id} is newer" for row, heir in newer.items()}
         kept = {one.row: one for one in fitting if one.row not in newer}
         for one in some:
@@ -195,6 +196,7 @@ def _up_to_date(
                 own = _in_place_of(one, heir, found)
                 kept[heir.row] = min(kept.get(heir.row, own), own, key=_place)
         fitting = sorted(kept.values(), key=_place)
+    return fitting, reasons, outdated
 
 
 def _in_place_of(old: Recalled, heir: Heir, found: Sequence[Recalled]) -> Recalled:
