@@ -141,6 +141,23 @@ def test_among_many_a_statement_of_the_same_thing_ends_the_old_one(old: str, new
     assert [one.label == "replaces" for one in found] == [False, False, False, True]
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The module legacy-adt stays at Java 8.", "All modules but legacy-adt are Java 21."),
+        ("Das Modul legacy-adt bleibt bei Java 8.", "Alle Module außer legacy-adt sind Java 21."),
+    ],
+)
+def test_what_is_said_of_all_but_one_leaves_that_one_alone(old: str, new: str) -> None:
+    assert judge(new, [old])[0].label != "replaces"
+
+
+def test_one_word_in_common_ends_no_long_statement_about_something_else() -> None:
+    old = "Jobs run on the cluster through SLURM; the log-in node kills anything over 10 minutes."
+    new = "Deprecations warn for two minor releases before anything is removed."
+    assert judge(new, [old])[0].label != "replaces"
+
+
 def test_only_the_likeliest_of_many_is_ended() -> None:
     found = judge(
         "Switched to bun for installs because it is quicker.",

@@ -15,6 +15,18 @@ _BEFORE = frozenset(_BEFORE_WORDS.split())
 _SHORTEST = 3  # words of a statement
 _ARTICLE_WORDS = "the der die das den dem le la el o a folder directory ordner"
 _ARTICLES = frozenset(_ARTICLE_WORDS.split())
+_ALL_WORDS = """
+all every everything everywhere each any alle alles jede jeder jedes überall tous toutes tout toute chaque
+partout todos todas todo toda cada
+"""
+_ALL = frozenset(_ALL_WORDS.split())
+_BUT = frozenset(
+    ("but", "except", "außer", "ausser", "bis", "sauf", "excepté", "excepto", "salvo", "menos", "exceto")
+)
+_AND = frozenset(
+    ("and", "or", "for", "und", "oder", "et", "ou", "y", "o", "e", "auf", "les", "los", "os", "las", "as")
+)
+_OPENING = 12  # words
 
 
 def places_in(memory: Memory) -> tuple[str, ...]:
@@ -35,8 +47,11 @@ def own_place(text: str) -> str:
     words = [first, *spoken(rest)]
     if len(words) < _SHORTEST:
         return ""
-    place = words[2] if words[1] in _ARTICLES else words[1]
-    return place.strip("/*") if is_path(place) or "_" in place or place.endswith("/") else ""
+    at = 2 if words[1] in _ARTICLES else 1
+    place = words[at]
+    written = rest.split()[at - 1 : at]  # with the sign at its end that says that it is a folder
+    is_folder = "_" in place or bool(written and written[0].strip("`'\",:").endswith("/"))
+    return place.strip("/*") if is_path(place) or is_folder else ""
 
 
 def applies_at(place: str, prompt: Structure) -> float:
@@ -53,8 +68,26 @@ def applies_at(place: str, prompt: Structure) -> float:
     return 0.0
 
 
+def left_out(text: str) -> list[str]:
+    """Return what a statement about all of something leaves out: `All modules but legacy are …`."""
+    words = spoken(text[:200])[:_OPENING]
+    if not words or words[0] not in _ALL:
+        return []
+    at = next((at for at, word in enumerate(words) if at and word in _BUT), len(words))
+    found = []
+    for before, word in zip(words[at:], words[at + 1 :], strict=False):
+        if word in _BEFORE or word in _ARTICLES or word in _AND:
+            continue
+        if not (before in _BUT or before in _BEFORE or before in _ARTICLES or before in _AND):
+            break
+        found.append(word.strip("/*"))
+    return found
+
+
 def is_elsewhere(text: str, prompt: Structure) -> bool:
     """Tell whether a statement is for another folder than the one that the prompt is about."""
+    if any(applies_at(place, prompt) for place in left_out(text)):
+        return True
     place = own_place(text)
     if not place or applies_at(place, prompt):
         return False

@@ -24,7 +24,7 @@ SEEN_BY_MANY = frozenset((
     "opening", "opening_at", "opening_is", "opening_short", "slot_share", "early", "early_cover", "late_only",
     "turned", "held", "head_same", "head_known", "head_same_conflict", "head_other", "head_other_conflict",
     "head_other_still", "names_only", "names_only_still", "names_none", "typed", "typed_change",
-    "typed_not_still", "elsewhere", "choice_only", "name_swapped", "name_swapped_head",
+    "typed_not_still", "elsewhere", "apart", "choice_only", "name_swapped", "name_swapped_head",
 ))  # fmt: skip
 
 

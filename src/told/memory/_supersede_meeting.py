@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from told.memory import _supersede_cues as cues
 from told.memory._supersede_grammar import STANDS_FOR
 from told.search.tokens import key_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
     from told.memory._supersede_read import Reading
 
 # Words of these slots stand in many sentences without being their point.
@@ -31,6 +35,11 @@ _NUMBERED = frozenset((
 ))  # fmt: skip
 _BEFORE_NUMBERS = frozenset(("number", "no", "nr", "nummer", "numéro", "número"))
 _MOST = 14
+_LONG = 5  # telling words
+_ALL = cues.words("""
+all every everything everywhere each alle alles jede jeder jedes tous toutes tout todos todas todo
+""")
+_BUT = cues.words("but except außer ausser sauf excepté excepto salvo menos exceto")
 
 
 def meeting(old: Reading, new: Reading, *, conflict: float, change: float) -> dict[str, float]:
@@ -81,7 +90,8 @@ def meeting(old: Reading, new: Reading, *, conflict: float, change: float) -> di
         "typed_change": float(typed) * change,
         "typed_not_still": float(not typed and not change),
         "choice_only": float(_choice_only(old, new)),
-        "elsewhere": float(_elsewhere(old, new)),
+        "elsewhere": float(_elsewhere(old, new) or _left_out(old, new)),
+        "apart": float(_apart(old, new, shared)),
         "name_swapped": swapped,
         "name_swapped_head": same * swapped,
     }
@@ -104,6 +114,22 @@ def _elsewhere(old: Reading, new: Reading) -> bool:
         return True
     first, second = _numbered(old), _numbered(new)
     return any(first[label] != second[label] for label in first.keys() & second.keys())
+
+
+def _left_out(old: Reading, new: Reading) -> bool:
+    """Tell whether the new one is about all but what the old one is about: "all modules but legacy"."""
+    words = [word for word in new.text.split()[:_MOST] if word not in cues.PLACE]
+    if not words or words[0] not in _ALL:
+        return False
+    return any(before in _BUT and key_of(word) in old.words for before, word in pairwise(words))
+
+
+def _apart(old: Reading, new: Reading, shared: AbstractSet[str]) -> bool:
+    """Tell whether two long statements about other things have but one word in common, and no choice."""
+    if len(shared) > 1 or new.head in old.words or old.head in new.words:
+        return False
+    choices = (new.values.keys() | new.rejected.keys()) & old.values.keys()
+    return not choices - WEAK and min(len(old.words), len(new.words)) >= _LONG
 
 
 def _numbered(one: Reading) -> dict[str, str]:

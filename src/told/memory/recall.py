@@ -7,17 +7,18 @@ from told.memory._recall_candidates import candidates
 from told.memory._recall_filters import overruled, reason_against
 from told.memory._recall_learned import learned
 from told.memory._recall_meaning import near_meaning
-from told.memory._recall_outdated import head_of, outdated
+from told.memory._recall_newer import newer_than
 from told.memory._recall_structure import Structure, structure
-from told.record import record
+from told.record import record, replaced
 from told.search.about import about_of
 from told.store.memory_records import AGENT, TOOL, USER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from told.memory._recall_candidates import Near
+    from told.memory._recall_newer import Heir
     from told.search.about import About
     from told.store.memories import Memories
     from told.store.memory_records import Memory
@@ -47,7 +48,7 @@ AGENTS_FLOOR = 0.34  # what an agent said has to fit plainly
 MOST = 3
 _ALIKE = 2  # of memories that one topic alone speaks for
 _TOPIC_ALONE = {"topics"}
-_SUCCESSORS = 20
+_ROUNDS = 2  # how often what comes in the place of outdated memories is looked at itself
 _MOST_GAIN = 1.35  # what kind, record, importance and use make of a score, at most
 
 
@@ -106,7 +107,7 @@ def recall(memories: Memories, ask: Ask) -> Recall:
     found = [
         _fused(row, memory, parts, shared.get(row, (0.0, ()))[1]) for row, memory in sorted(loaded.items())
     ]
-    found.sort(key=lambda one: (-one.score, -one.memory.created, one.memory.id))
+    found.sort(key=_place)
     return _cut(memories, prompt, found, about, ask)
 
 
@@ -150,18 +151,72 @@ def _cut(
         elif one.score / (1.0 + max(0.0, one.learned)) < _floor(one, prompt):
             reasons[one.row] = "fits too little"
     fitting = [one for one in fitting if not reasons[one.row]]
-    newer = _newer(memories, _first(fitting), found, about, ask) if fitting else {}
-    if fitting and fitting[0].memory.id in newer:  # then others come first
-        newer = _newer(memories, fitting[: 2 * MOST], found, about, ask)
-    best = max((one.score for one in fitting if one.memory.id not in newer), default=0.0)
+
+    def look(some: Sequence[Recalled]) -> dict[int, Heir]:
+        return newer_than(memories, {one.row: one.memory for one in some}, found, about, ask)
+
+    def shows(memory: Memory) -> bool:
+        return not reason_against(memory, prompt, ask.scopes, ask.now, tools=ask.tools)
+
+    fitting, chosen, newer = _up_to_date(fitting, found, look, shows)
+    judged = {one.row: one for one in (*found, *fitting)}
+    reasons |= dict.fromkeys([one.row for one in fitting], "") | newer
+    reasons |= {one.row: said for one in fitting if (said := chosen[one.row])}
+    every = [
+        Recalled(one.row, one.memory, one.score, one.parts, one.why, reasons[one.row], one.learned)
+        for one in sorted(judged.values(), key=_place)
+    ]
+    return Recall(
+        prompt, tuple(one for one in every if not one.against), tuple(one for one in every if one.against)
+    )
+
+
+def _up_to_date(
+    fitting: list[Recalled], found: Sequence[Recalled],
+    look: Callable[[Sequence[Recalled]], dict[int, Heir]], shows: Callable[[Memory], bool],
+) -> tuple[list[Recalled], dict[int, str], dict[int, str]]:  # fmt: skip
+    """Return what fits and holds, why each of it is left out or not, and why what is outdated is.
+
+    Only what is about to be said is held against what is newer; then others may come in its place.
+    """
+    looked: set[int] = set()
+    outdated: dict[int, str] = {}
+    for left in range(_ROUNDS, -1, -1):
+        reasons = _enough(fitting)
+        some = [one for one in fitting if not reasons[one.row] and one.row not in looked]
+        looked.update([one.row for one in some])
+        newer = look(some) if some and left else {}
+        if not newer:
+            break
+        outdated |= {row: f"{heir.memory.id} is newer" for row, heir in newer.items()}
+        kept = {one.row: one for one in fitting if one.row not in newer}
+        for one in some:
+            heir = newer.get(one.row)
+            if heir is not None and heir.sure and heir.row not in outdated and shows(heir.memory):
+                own = _in_place_of(one, heir, found)
+                kept[heir.row] = min(kept.get(heir.row, own), own, key=_place)
+        fitting = sorted(kept.values(), key=_place)
+    return fitting, reasons, outdated
+
+
+def _in_place_of(old: Recalled, heir: Heir, found: Sequence[Recalled]) -> Recalled:
+    """Return what took the place of a memory, fitting no less than that did."""
+    own = next((one for one in found if one.row == heir.row), None)
+    if own is None:
+        return Recalled(heir.row, heir.memory, old.score, old.parts, old.why)
+    return replaced(own, score=max(own.score, old.score))
+
+
+def _enough(fitting: Sequence[Recalled]) -> dict[int, str]:
+    """Return of each memory that fits why it is left out, if it is: others fit better, or say enough."""
+    reasons: dict[int, str] = {}
+    best = fitting[0].score if fitting else 0.0
     said = 0
-    alike: dict[
-        tuple[str, ...], int
-    ] = {}  # how many have nothing but this one topic in common with the prompt
+    # How many have nothing but this one topic in common with the prompt.
+    alike: dict[tuple[str, ...], int] = {}
     for place, one in enumerate(fitting):
-        if one.memory.id in newer:
-            reasons[one.row] = f"{newer[one.memory.id]} is newer"
-        elif one.memory.locked:
+        reasons[one.row] = ""
+        if one.memory.locked:
             said += 1
         elif one.score < NEAR_BEST * best:
             reasons[one.row] = "fits too little"
@@ -171,19 +226,11 @@ def _cut(
             said += 1
             if set(one.parts) == _TOPIC_ALONE and len(one.why) == 1:
                 alike[one.why] = alike.get(one.why, 0) + 1
-    judged = [
-        Recalled(one.row, one.memory, one.score, one.parts, one.why, reasons[one.row], one.learned)
-        for one in found
-    ]
-    return Recall(
-        prompt, tuple(one for one in judged if not one.against), tuple(one for one in judged if one.against)
-    )
+    return reasons
 
 
-def _first(fitting: Sequence[Recalled]) -> list[Recalled]:
-    """Return what can be said, if the best is: what fits much less is not."""
-    least = NEAR_BEST * fitting[0].score
-    return [one for one in fitting[: 2 * MOST] if one.memory.locked or one.score >= least]
+def _place(one: Recalled) -> tuple[float, int, str]:
+    return -one.score, -one.memory.created, one.memory.id
 
 
 def _floor(one: Recalled, prompt: Structure) -> float:
@@ -196,22 +243,3 @@ def _floor(one: Recalled, prompt: Structure) -> float:
     else:
         floor = FLOOR if one.parts.keys() - _WEAK_ALONE else WORDS_FLOOR
     return floor * FAINT if prompt.faint else floor
-
-
-def _newer(
-    memories: Memories, fitting: Sequence[Recalled], found: Sequence[Recalled], about: Mapping[str, About],
-    ask: Ask,
-) -> dict[str, str]:  # fmt: skip
-    """Return which of the fitting memories look outdated, also by what is no candidate itself."""
-    heads = {one.row: head for one in fitting if (head := head_of(one.memory, about[one.memory.id]))}
-    if not heads:
-        return {}
-    known = {one.row: one.memory for one in found}
-    for row, head in heads.items():
-        listed = memories.latest(f'"{head}"*', _SUCCESSORS, scopes=ask.scopes) if head.isalnum() else []
-        later = memories.about_rows([one for one in listed if one > row and one not in known])
-        known |= memories.load([one for one, line in later.items() if head in about_of(line).heads])
-    spoken = [memory for memory in known.values() if memory.trust != TOOL]
-    new = [one for one in known.values() if one.id not in about]
-    about = {**about, **{one.id: about_of(memories.about(one)) for one in new}}
-    return outdated([one.memory for one in fitting if one.row in heads], spoken, about, ask.prompt)

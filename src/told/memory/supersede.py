@@ -145,6 +145,8 @@ def judge(new: str, candidates: Sequence[str]) -> list[Relation]:
 
 def _met(found: dict[str, float], ending: float, best: float) -> Relation:
     chances = _chances(found)
+    if found.get("apart"):
+        return _likeliest(found, chances, LABELS[1:])
     alike = chances[REPLACES] >= max(chances.values())
     if found.get("choice_only") and ending >= OBVIOUS:
         return Relation(REPLACES, ending, _why(REPLACES, found))
