@@ -120,7 +120,7 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
         help="only this one, and its row of the table; may be given several times",
     )
     parser.add_argument(
-        "--scratch", default=os.path.join(tempfile.gettempdir(), "told-lab"), help="kept between runs"
+        "--scratch", default=os.path.join(tempfile.gettempdir(), "agents-lab"), help="kept between runs"
     )
     parser.add_argument("--faults", action="store_true", help="break told's folder under Claude Code instead")
     parser.add_argument("--json", action="store_true", help="print one JSON object")

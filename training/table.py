@@ -60,6 +60,7 @@ _LONGEST_SIDE = 64  # pieces
 _SHORTEST_SIDE = 3
 _ROUNDS = 5
 _BATCH = 512
+_TOGETHER = 72  # pairs in a row: those of one project are the hardest to tell apart
 _TOLD_TEMPERATURE, _PACKAGE_TEMPERATURE = 0.1, 0.05
 _BESIDE = 0.5  # how much talk and packages count
 
@@ -124,16 +125,18 @@ def learned(start: Start, told: list[Pair], talk: list[Pair], code: list[Pair]) 
     chance = random.Random(0)  # noqa: S311 - an order, no secret
     projection = _principal(start.vectors[_FIRST_SIGN : start.count])
     fit = Fit(start.vectors, projection, start.weights, _ROUNDS * (len(told) // _BATCH))
+    runs = [told[first : first + _TOGETHER] for first in range(0, len(told), _TOGETHER)]
     for number in range(_ROUNDS):
         began, losses = time.monotonic(), []
-        chance.shuffle(told)
+        chance.shuffle(runs)
+        shuffled = [pair for run in runs for pair in run]
         for first in range(0, len(told) - _BATCH + 1, _BATCH):
-            # Those of the same file are the hardest to tell apart.
+            # Here it is those of one file.
             neighbours = chance.randrange(len(code) - _BATCH // 2)
             some = [*chance.sample(code, _BATCH // 2), *code[neighbours : neighbours + _BATCH // 2]]
             losses.append(
                 fit.step([
-                    Batch(told[first : first + _BATCH], _TOLD_TEMPERATURE),
+                    Batch(shuffled[first : first + _BATCH], _TOLD_TEMPERATURE),
                     Batch(chance.sample(talk, _BATCH // 2), _TOLD_TEMPERATURE, _BESIDE),
                     Batch(some, _PACKAGE_TEMPERATURE, _BESIDE),
                 ])

@@ -102,7 +102,7 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
         "--client", action="append", choices=_KINDS, default=[], help="only this one; may be given again"
     )
     parser.add_argument(
-        "--scratch", default=os.path.join(tempfile.gettempdir(), "told-lab"), help="kept between runs"
+        "--scratch", default=os.path.join(tempfile.gettempdir(), "agents-lab"), help="kept between runs"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     return parser.parse_args(words)

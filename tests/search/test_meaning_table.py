@@ -10,8 +10,9 @@ from told.search import meaning
 from told.search._meaning_file import DIMENSIONS, opened, place_of
 from told.search._meaning_pieces import pieces
 from training.table_file import packed
+from training.table_pairs import of_text, statements
 from training.table_text import pairs_of_packages, pairs_of_source
-from training.table_words import frequent, meanings
+from training.table_words import frequent, meanings, repeated
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -128,3 +129,23 @@ def test_numpy_gives_the_same_vectors_and_the_same_scores(monkeypatch: pytest.Mo
     monkeypatch.setattr(meaning, "_MANY_VECTORS", 1)
     assert meaning.vectors(texts) == plain
     assert meaning.similarities(found[0], found) == scores
+
+
+def test_pairs_are_statements_with_what_asks_for_them() -> None:
+    text = "= Money is in cents.\nadd a price\n\nsum is off\n\n= Unasked.\n= Ports begin at 4000.\nstart it\n"
+    assert list(of_text(text)) == [
+        ("Money is in cents.", ["add a price", "sum is off"]),
+        ("Ports begin at 4000.", ["start it"]),
+    ]
+
+
+def test_every_statement_that_the_table_learns_from_is_asked_for() -> None:
+    for talk in (True, False):
+        found = list(statements(talk=talk))
+        assert len(found) > 1000
+        assert all(said and all(asking) for said, asking in found)
+
+
+def test_words_that_several_texts_have_get_a_row_of_their_own() -> None:
+    texts = [f"rechnung {number} bezahlen" for number in range(5)] + ["rechnung einmal"]
+    assert repeated(texts, {"bezahlen"}) == ["rechnung"]

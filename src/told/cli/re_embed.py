@@ -36,7 +36,10 @@ def re_embed(context: Context, arguments: Arguments) -> int:
             "`model` is off, so nothing gets vectors. `told config unset model` takes the table that comes"
             " with told; docs/models.md has the others."
         )
-    lock = hold_lock(context.settings.home, UNDERSTAND)
+    home = context.settings.home
+    if not os.access(home, os.W_OK):
+        raise MissingError(f"told cannot write to {home}. Check its permissions.")
+    lock = hold_lock(home, UNDERSTAND)
     if lock is None:
         raise BusyError("Another told makes vectors already. Try again when it is done.")
     try:

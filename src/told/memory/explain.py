@@ -44,6 +44,7 @@ def head(found: Recall) -> str:
     parts = [f"topics: {', '.join(named[:8])}" if named else "no topic that is known"]
     parts += [f"paths: {len(prompt.paths)}"] if prompt.paths else []
     parts += ["in a folder of the project"] if prompt.folder else []
+    parts += ["worded like one that needs nothing"] if prompt.faint else []
     return "; ".join(parts)
 
 
