@@ -14,13 +14,13 @@ from typing import NamedTuple
 import numpy as np
 
 from told.memory import _recall_wording
-from told.memory._recall_wording import wording
+from told.memory._recall_wording import plain, strange, wording
 from told.search.topics import spoken
 from training import table_pairs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "quiet")
 OUT = os.path.join(os.path.dirname(os.path.abspath(_recall_wording.__file__)), "_recall_wording_weights.py")
@@ -35,14 +35,15 @@ _HEAD = '''"""How much each wording speaks for a quiet prompt, in hundredths; by
 Written by `python -m training.quiet`; do not edit.
 """
 
-# ruff: noqa: E501 - words of many languages, as many on a line as begin alike
+# ruff: noqa: E501, RUF001 - words of many languages, as many on a line as begin alike
 from __future__ import annotations
 '''
 
 
 class Text(NamedTuple):
-    """A prompt's wording, whether it is quiet, and how much it counts."""
+    """A prompt's words and wording, whether it is quiet, and how much it counts."""
 
+    words: tuple[str, ...]
     wording: frozenset[str]
     quiet: bool
     weight: float
@@ -52,10 +53,15 @@ def main() -> None:
     """Learn the weights and write them."""
     texts = [*_counted(_quiet(english=True), _needing(english=True), _ENGLISH)]
     texts += _counted(_quiet(english=False), _needing(english=False), _OTHERS)
+    common = _common(texts)
+    known = {word for text in texts for word in text.words if word in common}
+    texts = [
+        text._replace(wording=text.wording & common | {strange(text.words, known.__contains__)})
+        for text in texts
+    ]
     learned = fit(texts)
     with open(OUT, "w", encoding="utf-8") as file:
-        file.write(module(learned))
-    kept = sum(abs(weight) >= _FAINT for weight in learned.values())
+        file.write(module(learned, known))
     for quiet in (True, False):
         right = [
             (sum(learned.get(name, 0) for name in text.wording) + learned[""] >= QUIET) == quiet
@@ -63,24 +69,24 @@ def main() -> None:
             if text.quiet == quiet
         ]
         print(f"{'quiet' if quiet else 'needing'}: {len(right)}, {np.mean(right):.3f} right")
-    print(f"{kept} wordings")
+    print(f"{len(learned)} wordings")
 
 
-def read(prompt: str) -> frozenset[str]:
-    """Return the wording of a prompt."""
-    return frozenset(wording(spoken(prompt), asks=prompt.rstrip().endswith("?")))
+def _common(texts: Sequence[Text]) -> set[str]:
+    """Return the wordings that say something: several texts have them, and quiet ones too or very many."""
+    counts = collections.Counter(name for text in texts for name in text.wording)
+    quiet = collections.Counter(name for text in texts if text.quiet for name in text.wording)
+    return {
+        name for name, count in counts.items()
+        if count >= _RARE and (quiet[name] >= _RARE_IN_QUIET or count >= _COMMON)
+    }  # fmt: skip
 
 
 def fit(texts: list[Text]) -> dict[str, int]:
     """Return the weight of each wording, in hundredths; that of "" is for all texts."""
-    counts = collections.Counter(name for text in texts for name in text.wording)
-    quiet = collections.Counter(name for text in texts if text.quiet for name in text.wording)
-    names = ["", *sorted(
-        name for name, count in counts.items()
-        if count >= _RARE and (quiet[name] >= _RARE_IN_QUIET or count >= _COMMON)
-    )]  # fmt: skip
+    names = ["", *sorted({name for text in texts for name in text.wording})]
     place = {name: at for at, name in enumerate(names)}
-    rows = [[0, *(place[name] for name in sorted(text.wording) if name in place)] for text in texts]
+    rows = [[0, *(place[name] for name in sorted(text.wording))] for text in texts]
     flat = np.concatenate(rows)
     sizes = np.array([len(row) for row in rows])
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
@@ -99,11 +105,11 @@ def fit(texts: list[Text]) -> dict[str, int]:
     return {name: round(100 * value) for name, value in zip(names, values.tolist(), strict=True)}
 
 
-def module(learned: Mapping[str, int]) -> str:
-    """Return the source of the module with the weights."""
+def module(learned: Mapping[str, int], known: Container[str]) -> str:
+    """Return the source of the module with the weights: all that say something, and all known words."""
     by_letter: dict[str, list[str]] = {}
     for name, weight in sorted(learned.items()):
-        if name and abs(weight) >= _FAINT:
+        if name and (abs(weight) >= _FAINT or name in known):
             by_letter.setdefault(name[0], []).append(f"{name} {weight}")
     lines = [_HEAD, f"BIAS = {learned['']}", f"QUIET = {QUIET}", "WEIGHTS = {"]
     lines += [
@@ -119,7 +125,9 @@ def _quoted(text: str) -> str:
 def _counted(quiet: list[str], needing: list[str], weight: float) -> Iterable[Text]:
     for prompts, is_quiet in ((quiet, True), (needing, False)):
         for prompt in prompts:
-            yield Text(read(prompt), is_quiet, weight / len(prompts))
+            words = plain(spoken(prompt))
+            said = frozenset(wording(words, asks=prompt.rstrip().endswith("?")))
+            yield Text(tuple(words), said, is_quiet, weight / len(prompts))
 
 
 def _quiet(*, english: bool) -> list[str]:

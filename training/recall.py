@@ -1,8 +1,7 @@
 """Sets the weights and floors of recall: `python -m training.recall [FILE …]`.
 
 They are moved one after the other, each to where the projects are served best, until none moves any more.
-Printed are the values to write into `memory/recall.py` and `memory/_recall_layers.py`, and how the projects
-in `invented.SET_ON` do when they are set without that project.
+Printed are the values to write into `memory/recall.py` and `memory/_recall_layers.py`, and how projects do.
 
 The lists of topics were written with most projects in sight, so topics look surer there than they are where
 nobody looked. On these projects a share of the topics is hidden, by the hash of the prompt and the topic.
@@ -86,11 +85,6 @@ def main(arguments: Sequence[str]) -> None:
     best = settled(groups)
     for name, value in best.items():
         print(f"{name:18} {value}")
-    for index in range(len(fresh)):
-        others = [groups[0][0][at] for at in range(len(fresh)) if at != index]
-        apart = settled([(others, 0.0, 1.0), *groups[1:]], best)
-        put(apart)
-        print("without it:", fresh[index]["project"], figures([groups[0][0][index]], 0.0))
     put(best)
     for name, group in (("set on", groups[0]), ("known, topics hidden", groups[1]), ("known", groups[2])):
         print(f"{name}:", figures(group[0], group[1]))

@@ -107,10 +107,10 @@ def test_vectors_of_another_model_are_not_compared() -> None:
 
     with memories.writer.transaction():
         memories.writer.put(memory(0, SAID[0] + " Always."), of_another_model)
-    assert asked(memories, "feed the sea birds") == []
+    assert "m0" not in asked(memories, "feed the sea birds")
     assert memories.meanings.counts()["another:1"] == 1
     assert list(remeaning(memories, only_missing=True)) == [(1, 1)]
-    assert asked(memories, "feed the sea birds") == ["m0"]
+    assert asked(memories, "feed the sea birds")[0] == "m0"
     assert list(remeaning(memories)) == [(len(SAID), len(SAID))]
     assert list(memories.meanings.counts()) == [meaning.model_id()]
 
@@ -177,10 +177,10 @@ def test_use_alone_brings_nothing_up() -> None:
         often = bank(memory(one, SAID[one], shown=500, followed=500))
         assert asked(often, prompt) == asked(bank(), prompt)
         assert asked(often, "compile the kernel module with clang") == []
-    prompt = "relocate the injured zebra to another enclosure"
-    unsure = memory(1, SAID[1], kind="fact", alpha=1.0)  # it does not quite fit
-    new = looked_at(bank(unsure), prompt)["m1"]
-    used = looked_at(bank(replaced(unsure, shown=500, followed=500)), prompt)["m1"]
+    prompt = "who do i ring if one of them limps"
+    unsure = memory(0, SAID[0], kind="preference")  # it does not quite fit
+    new = looked_at(bank(unsure), prompt)["m0"]
+    used = looked_at(bank(replaced(unsure, shown=500, followed=500)), prompt)["m0"]
     assert new.score < MEANING_FLOOR <= used.score
     assert new.against == used.against == "fits too little"
 

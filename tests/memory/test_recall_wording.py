@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from told.memory._recall_structure import structure
-from told.memory._recall_wording import wording
+from told.memory._recall_wording import plain, wording
 from told.memory.explain import head
 from told.memory.recall import Recall
 
@@ -39,6 +39,7 @@ def test_a_prompt_that_needs_nothing_is_recognised(prompt: str) -> None:
         "the nightly import stops half-way since monday",
         "add a field for the discount to the order form",
         "mach einen commit daraus",
+        "bitte einchecken",
         "why does the total differ by one cent?",
         "Error: connect ECONNREFUSED 127.0.0.1:5432",
     ],
@@ -50,7 +51,7 @@ def test_a_prompt_that_may_need_something_is_not_taken_for_such(prompt: str) -> 
 
 
 def test_numbers_are_all_alike_and_places_of_words_count() -> None:
-    assert list(wording(["in", "line", "40"], asks=True)) == [
+    assert list(wording(plain(["in", "line", "40"]), asks=True)) == [
         "=3?", "^in", "0$", "in", "line", "0", "in_line", "line_0", "^in_line",
     ]  # fmt: skip
     assert list(wording([], asks=False)) == ["=0"]

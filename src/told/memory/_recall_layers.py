@@ -24,7 +24,7 @@ WORD_CEILING = 7.0
 TOPIC_SHARE, WORD_SHARE = 0.42 / TOPIC_CEILING, 0.30 / WORD_CEILING
 DECAY, LENGTH = 0.7, 0.03
 # How much nearer than usual in meaning says nothing yet, and says all.
-NEAR, NEAREST = 0.0, 0.40
+NEAR, NEAREST = -0.05, 0.40
 _USUAL_LENGTH = 16  # words
 
 

@@ -85,7 +85,7 @@ def _is_name(word: str, small: str, *, first: bool) -> bool:
         return True
     if word.isalpha():
         return word != small and not first
-    return any(map(str.isalpha, word)) and any(char in "_./@" or char.isdigit() for char in word[1:])
+    return any(map(str.isalpha, word)) and any(char in "_./@#+" or char.isdigit() for char in word[1:])
 
 
 def _subject(words: Sequence[str]) -> tuple[tuple[str, ...], str, int]:
@@ -159,7 +159,10 @@ def chosen_in(one: Said) -> list[str]:
     start = one.value or (
         _FIRST if one.words[:1] and one.words[0] in words_for.LIMITS else 0
     )  # after `In src/x …`
-    value = [word for word in one.words[start:] if len(word) >= _SHORTEST and word not in _NO_CHOICE]
+    value = [
+        word for word in one.words[start:]
+        if word not in _NO_CHOICE and (len(word) >= _SHORTEST or (word in one.names and _is_odd(word)))
+    ]  # fmt: skip
     found = value[:_FIRST] + [word for word in value[_FIRST:] if word in one.names]
     return list(dict.fromkeys([*found, *(name for name, _ in _with_version(one.words[: one.value]))]))
 

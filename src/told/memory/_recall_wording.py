@@ -9,10 +9,11 @@ from told.memory._recall_wording_weights import BIAS, QUIET, WEIGHTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 _MOST_WORDS = 24
 _LONG = 9  # words
+_MANY = 3
 
 
 def is_quiet(words: Sequence[str], *, asks: bool) -> bool:
@@ -22,12 +23,18 @@ def is_quiet(words: Sequence[str], *, asks: bool) -> bool:
         words: Of the prompt, in lower case.
         asks: Whether it ends with a question mark.
     """
-    return BIAS + sum(map(_weight, set(wording(words, asks=asks)))) >= QUIET
+    some = plain(words)
+    said = {*wording(some, asks=asks), strange(some, lambda word: _weight(word) is not None)}
+    return BIAS + sum([_weight(name) or 0 for name in said]) >= QUIET
 
 
-def wording(words: Sequence[str], *, asks: bool) -> Iterator[str]:
+def plain(words: Sequence[str]) -> list[str]:
+    """Return the words that count, all numbers alike."""
+    return ["0" if any(map(str.isdigit, word)) else word for word in words[:_MOST_WORDS]]
+
+
+def wording(some: Sequence[str], *, asks: bool) -> Iterator[str]:
     """Yield what there is to a prompt's wording: its words, neighbours, beginning, end and length."""
-    some = [_plain(word) for word in words[:_MOST_WORDS]]
     yield f"={min(len(some), _LONG)}{'?' if asks else ''}"
     if not some:
         return
@@ -40,15 +47,16 @@ def wording(words: Sequence[str], *, asks: bool) -> Iterator[str]:
         yield f"^{pairs[0]}"
 
 
-def _plain(word: str) -> str:
-    return "0" if any(char.isdigit() for char in word) else word
+def strange(some: Sequence[str], is_known: Callable[[str], bool]) -> str:
+    """Return how many words quiet prompts do not have: they are a matter of the prompt's own."""
+    return f"~{min(_MANY, sum(not is_known(word) for word in some))}"
 
 
-def _weight(name: str) -> int:
-    """Return the weight of a wording in hundredths; 0 if it says nothing."""
+def _weight(name: str) -> int | None:
+    """Return the weight of a wording in hundredths; None if it is not known."""
     of_letter = WEIGHTS.get(name[0], "")
     at = of_letter.find(f" {name} ")
     if at < 0:
-        return 0
+        return None
     start = at + len(name) + 2
     return int(of_letter[start : of_letter.index(" ", start)])
