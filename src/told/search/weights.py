@@ -12,7 +12,7 @@ WORDY = 1000
 SIDES = ("words", "session", "meaning", "about", "time", "full", "speaker", "reply", "question")
 # Where no turn has a vector, and where turns have.
 WORDS_ONLY = (1.0, 0.55, 0.0, 0.0, 0.66, 0.41, 0.26, 0.54, -0.1)
-WITH_MEANING = (1.0, 0.56, 0.95, 0.25, 1.04, 0.59, 0.3, 0.83, -0.2)
+WITH_MEANING = (1.0, 0.42, 0.85, 0.42, 1.11, 0.65, 0.29, 0.87, -0.17)
 
 # Of a question that what is near in meaning answers: who asks for one or two wants these words.
 FEWEST_WORDS = 3
