@@ -44,6 +44,7 @@ def told_of(prompt: str, *texts: str, kind: str = "decision", folder: str = "") 
         ),
         ("die suche ist langsam", "Die Suche läuft über Solr.", "Statt Solr sucht Postgres."),
         ("build the models", "Models are built with dbt 1.5.", "dbt runs in the image tools/dbt:1.8."),
+        ("gameplay code for the bat", "Gameplay code in C#.", "GDScript only; C# cannot be exported."),
     ],
 )
 def test_what_a_newer_statement_lets_go_of_is_not_said(prompt: str, old: str, new: str) -> None:
@@ -68,6 +69,16 @@ def test_what_a_newer_statement_lets_go_of_is_not_said(prompt: str, old: str, ne
             "package slam_toolbox not found",
             "Localisation is slam_toolbox.",
             "Localisation is RTK plus wheel odometry.",
+        ),
+        (
+            "connect to localhost:5432 refused, is postgres up",
+            "Postgres for development listens on 5432.",
+            "Postgres for development runs in docker compose on 5439.",
+        ),
+        (
+            "someone wants messages from january back",
+            "Messages are kept for ever.",
+            "Messages are kept for 30 days, then the partition goes.",
         ),
     ],
 )

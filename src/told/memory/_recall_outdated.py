@@ -6,7 +6,7 @@ Nothing is ended here. What looks outdated is only not said next to what is newe
 from __future__ import annotations
 
 from told.memory._recall_places import own_place
-from told.memory._recall_replaced import Said, chosen_in, lets_go, said, same_subject
+from told.memory._recall_replaced import Said, chosen_in, lets_go, other_number, said, same_subject
 from told.store.memory_records import CORRECTION, USER
 
 TYPE_CHECKING = False
@@ -89,7 +89,8 @@ class Replacing:
                 continue
             compared += 1
             before, now = self._said(old), self._said(new)
-            if any(lets_go(name, before, now) for name in mentioned) or (heads and same_subject(before, now)):
+            same = heads and (same_subject(before, now) or other_number(before, now))
+            if same or any(lets_go(name, before, now) for name in mentioned):
                 return new
         return None
 

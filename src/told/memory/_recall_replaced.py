@@ -142,7 +142,7 @@ def same_subject(old: Said, new: Said) -> bool:
         if before[0].endswith(words_for.DONE) != now[0].endswith(words_for.DONE):
             return False
         chosen, instead = old.names.isdisjoint(before[:_NEAR_START]), new.names.isdisjoint(now[:_NEAR_START])
-        if before[0][0].isdigit() and now[0][0].isdigit():
+        if now[0][0].isdigit() and (before[0][0].isdigit() or before[0] in words_for.EVER):
             return True
         if chosen and instead:
             # Two properties of one thing may both hold: prices are integers, and net.
@@ -152,6 +152,18 @@ def same_subject(old: Said, new: Said) -> bool:
     pairs = zip(before[:_NEAR_START], now, strict=False)
     one, two = next(((one, two) for one, two in pairs if one != two), ("", ""))
     return one in old.names and two in new.names
+
+
+def other_number(old: Said, new: Said) -> bool:
+    """Tell whether both begin alike and name another number at the same word: a port, a limit."""
+    if old.words[:_FIRST_WORDS] != new.words[:_FIRST_WORDS] or len(old.words) <= _FIRST_WORDS:
+        return False
+    before, now = _numbered(old.words), _numbered(new.words)
+    return any(word in now and now[word] != number for word, number in before.items())
+
+
+def _numbered(words: Sequence[str]) -> dict[str, str]:
+    return {word: after for word, after in pairwise(words) if after.isdigit() and word.isalpha()}
 
 
 def chosen_in(one: Said) -> list[str]:

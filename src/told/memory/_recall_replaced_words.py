@@ -19,6 +19,7 @@ ARTICLES = _words("""
 the a an our any all more other der die das den dem unser unsere le la les l el los las un una une o os as
 """)
 NOW = _words("now jetzt maintenant désormais ahora agora nun today")
+EVER = _words("ever always forever immer siempre toujours sempre all alle")
 # What stands between a subject and what is said of it.
 IS = _words("is are means was were ist sind est sont es son é são :")
 IS_ONE = _words("is ist est :")
