@@ -36,8 +36,9 @@ HOW = (
     "need nothing and get nothing but locked rules. Tokens are those of the text, UTF-8 bytes by 3.5, and 4 "
     "for its frame. Without --data the projects in surface_projects are asked; most of them were looked at "
     "while the lists of topics were written, so that figures of projects nobody looked at say more. Those of "
-    "--fresh were written later by somebody who did not look at the lists, and are harder: four of five "
-    "prompts that need something share no word with it. Weights were set on three of them."
+    "--fresh were written later by somebody who did not look at the lists; in most of them half of the "
+    "prompts that need something share no word with it, in some four of five. Weights were set on many of "
+    "them, never on those that are kept apart."
 )
 
 

@@ -21,7 +21,7 @@ _RECENT = 14 * _DAY
 TOPIC_CEILING = 4.0
 WORD_CEILING = 7.0
 # What a point of rarity is worth before a memory has been looked at.
-TOPIC_SHARE, WORD_SHARE = 0.42 / TOPIC_CEILING, 0.30 / WORD_CEILING
+TOPIC_SHARE, WORD_SHARE = 0.34 / TOPIC_CEILING, 0.25 / WORD_CEILING
 DECAY, LENGTH = 0.7, 0.03
 # How much nearer than usual in meaning says nothing yet, and says all.
 NEAR, NEAREST = -0.05, 0.40

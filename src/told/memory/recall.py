@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from told.store.memories import Memories
     from told.store.memory_records import Memory
 
-# How much each layer says. These and the floors are set by `python -m training.recall`.
+# How much each layer says. These and the floors are set by `python -m training.recall`; NEAR_BEST is a step
+# above what serves its projects best, for fewer tokens in vain.
 WEIGHTS = {
-    "topics": 0.42, "words": 0.30, "meaning": 0.65, "entities": 0.08, "triggers": 0.30, "recent": 0.03,
+    "topics": 0.34, "words": 0.25, "meaning": 0.75, "entities": 0.08, "triggers": 0.30, "recent": 0.03,
     "shared": 0.02,
 }  # fmt: skip
 # A rule that is overlooked does more harm than a fact.
@@ -36,8 +37,8 @@ KINDS = {
 _BY_OTHERS = {AGENT: 0.6, TOOL: 0.6}  # the same statement, if no user said it
 _PROVEN = 0.2  # how much more or less a record counts
 _IMPORTANT = 0.05
-FLOOR = 0.27  # below this, a memory is not worth the tokens
-NEAR_BEST = 0.60  # nor is one that fits so much less than the best
+FLOOR = 0.24  # below this, a memory is not worth the tokens
+NEAR_BEST = 0.70  # nor is one that fits so much less than the best
 LOCKED_FLOOR = 0.12
 WORDS_FLOOR = 0.20  # words in common are often a coincidence, if nothing else speaks for it
 MEANING_FLOOR = 0.22  # so is nearness in meaning
@@ -45,7 +46,7 @@ FAINT = 3.0  # how much better a memory has to fit a prompt that is worded like 
 _WEAK_ALONE = {"words", "recent", "shared"}
 _MEANING_ALONE = {"meaning", "recent", "shared"}
 AGENTS_FLOOR = 0.34  # what an agent said has to fit plainly
-MOST = 3
+MOST = 4
 _ALIKE = 2  # of memories that one topic alone speaks for
 _TOPIC_ALONE = {"topics"}
 _ROUNDS = 2  # how often what comes in the place of outdated memories is looked at itself
