@@ -44,6 +44,11 @@ def told_of(prompt: str, *texts: str, kind: str = "decision", folder: str = "") 
         ),
         ("die suche ist langsam", "Die Suche läuft über Solr.", "Statt Solr sucht Postgres."),
         ("build the models", "Models are built with dbt 1.5.", "dbt runs in the image tools/dbt:1.8."),
+        (
+            "find a stop",
+            "Visitors find a stop by QR code.",
+            "Stops have numbers; QR codes reflected on glass.",
+        ),
         ("gameplay code for the bat", "Gameplay code in C#.", "GDScript only; C# cannot be exported."),
     ],
 )

@@ -21,6 +21,13 @@ olá beleza ótimo muito tudo certo funciona funktioniert job work stuff one swe
 fantastic brilliant amazing alright appreciated nicely sounds kudos bravo love dank vielen besten merci
 """
 _CHAT = frozenset(_CHAT_WORDS.split())
+_THANKS_WORDS = """
+thanks thank thx ty ta cheers danke dankeschön dank merci gracias obrigado obrigada valeu grazie bedankt tack
+takk tak kiitos dzięki dziękuję díky děkuji ďakujem hvala köszi köszönöm mulțumesc teşekkürler ευχαριστώ
+спасибо дякую благодаря shukran shukriya dhanyavaad asante arigato arigatou salamat kamsahamnida
+"""
+_THANKS = frozenset(_THANKS_WORDS.split())
+_WHOLE_THANKS = 4  # words
 _CHAT_UNSPACED = ("谢谢", "好的", "很好", "可以了", "ありがとう", "了解", "オッケー", "お疲れ")
 # What is asked of the world and not of this project.
 _MEANS = (
@@ -133,6 +140,11 @@ def quiet(text: str, words: Sequence[str]) -> str:
     ):
         return "general question"
     return ""
+
+
+def is_thanks(words: Sequence[str]) -> bool:
+    """Tell whether a prompt is no more than thanks, if it names nothing that is known."""
+    return 0 < len(words) <= _WHOLE_THANKS and words[0] in _THANKS
 
 
 def _asks_for_meaning(text: str, bare: str, words: Sequence[str]) -> bool:

@@ -173,7 +173,7 @@ def chosen_in(one: Said) -> list[str]:
     )  # after `In src/x …`
     value = [
         word for word in one.words[start:]
-        if word not in _NO_CHOICE and (len(word) >= _SHORTEST or (word in one.names and _is_odd(word)))
+        if word not in _NO_CHOICE and (len(word) >= _SHORTEST or word in one.names)
     ]  # fmt: skip
     found = value[:_FIRST] + [word for word in value[_FIRST:] if word in one.names]
     return list(dict.fromkeys([*found, *(name for name, _ in _with_version(one.words[: one.value]))]))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from told.memory._recall_quiet import quiet
+from told.memory._recall_quiet import is_thanks, quiet
 from told.memory._recall_wording import is_quiet
 from told.record import record
 from told.search.topics import hints, spoken
 
 _MOST_PROMPT = 4000
-_COMMAND = 3  # words: what so short a prompt names plainly is what it is about
+_COMMAND, _PLAINLY = 4, 0.85  # words: what so short a prompt names so plainly is what it is about
 _PLACE = 0.35  # what the current folder's name says, against what the prompt itself says
 _ENDING_WORDS = """
 py pyi js jsx ts tsx mjs go rs rb php java kt swift c cc cpp h hpp cs sql md mdx txt json yaml yml toml ini
@@ -51,8 +51,8 @@ def structure(prompt: str, folder: str = "") -> Structure:
     for strength, names in found:
         for name in names:
             named[name] = max(named.get(name, 0.0), strength)
-    reason = quiet(text, words)
-    command = len(words) <= _COMMAND and max(named.values(), default=0.0) >= 1.0
+    reason = quiet(text, words) or ("talk" if not named and is_thanks(words) else "")
+    command = len(words) <= _COMMAND and max(named.values(), default=0.0) >= _PLAINLY
     faint = not reason and not command and is_quiet(words, asks=text.rstrip().endswith("?"))
     return Structure(text, words, named, tuple(found), paths, folder.lower().strip("/"), reason, faint)
 
