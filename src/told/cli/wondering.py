@@ -5,6 +5,7 @@ from __future__ import annotations
 from told.cli.memory_desk import Desk, joined, memory_json
 from told.cli.output import count, cut, fitted, iso, short_path, to_json, when
 from told.errors import NotFoundError
+from told.guard.text import clean
 from told.memory._graph_walk import BY_WORDS
 from told.memory.wonder import DAYS, Where, Wonder, note
 from told.memory.wonder import wonder as gather
@@ -121,7 +122,7 @@ def _missing(desk: Desk, found: Wonder, room: int) -> list[str]:
 def _question(context: Context, axis: Axis, room: int) -> str:
     if axis.files and axis.subject == axis.files[0]:
         return axis.ask.replace("{}", _path(context, axis.subject, ""))
-    subject = cut(axis.subject, room) if axis.by_user else context.name(axis.subject)
+    subject = cut(clean(axis.subject), room) if axis.by_user else context.name(axis.subject)
     return axis.ask.replace("{}", subject)
 
 

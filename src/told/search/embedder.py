@@ -43,7 +43,7 @@ class Table:
     """The table that comes with told."""
 
     is_quick = True
-    floor = 0.25
+    floor = 0.3
 
     def __init__(self, model: str) -> None:
         self.model = model

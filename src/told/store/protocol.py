@@ -169,8 +169,8 @@ class CheckpointKeeping(Protocol):
     def known(self, folder: str = "") -> dict[str, KnownFile]:
         """Return what is known of the files in a folder, or of all, by their paths."""
 
-    def states(self, folder: str) -> list[tuple[str, int, int]]:
-        """Return the (path, size, time of change in ns) of the files in a folder, the latest first."""
+    def states(self, folder: str = "") -> list[tuple[str, int, int]]:
+        """Return the (path, size, time of change in ns) of files in a folder, or of all, the latest first."""
 
     def add(self, path: str, folder: str, public: str, state: tuple[int, int]) -> int:
         """Note that a file is taken in as it is; return the number of its source."""
