@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from told.store.memories import Memories
     from told.store.memory_records import Memory
 
-_SUCCESSORS = 20
-_NAMING, _MOST_NAMING = 8, 24  # rows of one name, and of all
+_SUCCESSORS = 12
+_NAMING, _MOST_NAMING = 6, 12  # rows of one name, and of all
 _LONGEST_CHAIN = 4
 
 

@@ -21,7 +21,7 @@ _FREE = frozenset(("preference", "observation", "rule"))
 _PLAIN = frozenset(("fact", "decision", "correction"))
 _CHOOSING = _PLAIN | {"preference", "rule"}
 _MOST_NAMES = 3
-_COMPARED = 10  # of the newest that speak of the same, so that a prompt costs no more where very many do
+_COMPARED = 6  # of the newest that speak of the same, so that a prompt costs no more where very many do
 
 
 def outdated(
@@ -124,7 +124,10 @@ def _may_replace(old: Memory, new: Memory) -> bool:
 
 
 def _has_a_say(old: Memory, new: Memory) -> bool:
-    return new.trust in (old.trust, USER) and own_place(new.text) in ("", own_place(old.text))
+    if new.trust not in (old.trust, USER):
+        return False
+    place = own_place(new.text)
+    return not place or place == own_place(old.text)
 
 
 class _Asked:
