@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from told.store.memories import Memories
     from told.store.memory_records import Memory
 
-# How much each layer says. These and the floors are set by `python -m training.recall`; NEAR_BEST is a step
-# above what serves its projects best, for fewer tokens in vain.
+# How much each layer says. These and the floors are set by `python -m training.recall`; FLOOR, MEANING_FLOOR
+# and NEAR_BEST are above what finds most in its projects, for fewer tokens in vain.
 WEIGHTS = {
     "topics": 0.34, "words": 0.25, "meaning": 0.75, "entities": 0.08, "triggers": 0.30, "recent": 0.03,
     "shared": 0.02,
@@ -37,11 +37,11 @@ KINDS = {
 _BY_OTHERS = {AGENT: 0.6, TOOL: 0.6}  # the same statement, if no user said it
 _PROVEN = 0.2  # how much more or less a record counts
 _IMPORTANT = 0.05
-FLOOR = 0.24  # below this, a memory is not worth the tokens
+FLOOR = 0.30  # below this, a memory is not worth the tokens
 NEAR_BEST = 0.70  # nor is one that fits so much less than the best
 LOCKED_FLOOR = 0.12
 WORDS_FLOOR = 0.20  # words in common are often a coincidence, if nothing else speaks for it
-MEANING_FLOOR = 0.22  # so is nearness in meaning
+MEANING_FLOOR = 0.36  # so is nearness in meaning
 FAINT = 3.0  # how much better a memory has to fit a prompt that is worded like one that needs nothing
 _WEAK_ALONE = {"words", "recent", "shared"}
 _MEANING_ALONE = {"meaning", "recent", "shared"}
