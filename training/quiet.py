@@ -16,7 +16,7 @@ import numpy as np
 from told.memory import _recall_wording
 from told.memory._recall_wording import plain, strange, wording
 from told.search.topics import spoken
-from training import table_pairs
+from training.table_pairs import statements
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -140,12 +140,7 @@ def _quiet(*, english: bool) -> list[str]:
 
 
 def _needing(*, english: bool) -> list[str]:
-    found = []
-    for name in sorted(os.listdir(table_pairs.FOLDER)):
-        if name.startswith("languages") != english and not name.startswith("talk"):
-            with open(os.path.join(table_pairs.FOLDER, name), encoding="utf-8") as file:
-                found += [one for _, asking in table_pairs.of_text(file.read()) for one in asking]
-    return found
+    return [one for _, asking in statements(talk=False, english=english) for one in asking]
 
 
 if __name__ == "__main__":

@@ -98,11 +98,11 @@ def prepared(projects: Sequence[dict[str, Any]]) -> list[Asked]:
     ]
 
 
-def settled(groups: Sequence[tuple[list[Asked], float, float]], start: Values | None = None) -> Values:
+def settled(groups: Sequence[tuple[list[Asked], float, float]]) -> Values:
     """Return the values that serve projects best: groups with a share of hidden topics and a weight."""
-    best = dict(start or {name: current(name) for name in TRIED})
+    best = {name: current(name) for name in TRIED}
     reached = worth(groups, best)
-    for _ in range(1 if start else _ROUNDS):
+    for _ in range(_ROUNDS):
         before = dict(best)
         for name, values in TRIED.items():
             for value in values:

@@ -13,13 +13,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "pairs")
-_TALK = "talk"
+_TALK, _LANGUAGES = "talk", "languages"
 
 
-def statements(*, talk: bool) -> Iterator[tuple[str, list[str]]]:
-    """Yield each statement with what asks for it, in the order of the files' names."""
+def statements(*, talk: bool, english: bool | None = None) -> Iterator[tuple[str, list[str]]]:
+    """Yield each statement with what asks for it, in the order of the files' names.
+
+    Args:
+        talk: Those about conversations, or the others.
+        english: Only those in English, or only those in other languages.
+    """
     for name in sorted(os.listdir(FOLDER)):
-        if name.endswith(".txt") and name.startswith(_TALK) == talk:
+        is_wanted = english is None or name.startswith(_LANGUAGES) != english
+        if name.endswith(".txt") and name.startswith(_TALK) == talk and is_wanted:
             with open(os.path.join(FOLDER, name), encoding="utf-8") as file:
                 yield from of_text(file.read())
 

@@ -32,11 +32,8 @@ def meanings() -> dict[str, str]:
 
 def frequent(pairs: Iterable[tuple[str, str]], known: Container[str], most: int = MOST_NEW) -> list[str]:
     """Return the words that most pairs have and the teacher cuts to pieces, the most frequent first."""
-    counts: collections.Counter[str] = collections.Counter()
-    for pair in pairs:
-        counts.update({word.lower() for word in words_of(" ".join(pair)[:_FRACTION_READ]) if _is_plain(word)})
-    ordered = sorted(counts, key=lambda word: (-counts[word], word))
-    return [word for word in ordered if word not in known][:most]
+    counts = _counted(" ".join(pair)[:_FRACTION_READ] for pair in pairs)
+    return [word for word in counts if word not in known][:most]
 
 
 def repeated(texts: Iterable[str], known: Container[str]) -> list[str]:
@@ -44,11 +41,16 @@ def repeated(texts: Iterable[str], known: Container[str]) -> list[str]:
 
     Many are of other languages than the teacher's.
     """
+    counts = _counted(texts)
+    return [word for word, count in counts.items() if count >= _OFTEN and word not in known]
+
+
+def _counted(texts: Iterable[str]) -> dict[str, int]:
+    """Return in how many texts each plain word stands, the most frequent first."""
     counts: collections.Counter[str] = collections.Counter()
     for text in texts:
         counts.update({word.lower() for word in words_of(text) if _is_plain(word)})
-    ordered = sorted(counts, key=lambda word: (-counts[word], word))
-    return [word for word in ordered if counts[word] >= _OFTEN and word not in known]
+    return {word: counts[word] for word in sorted(counts, key=lambda word: (-counts[word], word))}
 
 
 def _is_plain(word: str) -> bool:

@@ -24,8 +24,9 @@ def is_quiet(words: Sequence[str], *, asks: bool) -> bool:
         asks: Whether it ends with a question mark.
     """
     some = plain(words)
-    said = {*wording(some, asks=asks), strange(some, lambda word: _weight(word) is not None)}
-    return BIAS + sum([_weight(name) or 0 for name in said]) >= QUIET
+    weights = {name: _weight(name) for name in wording(some, asks=asks)}
+    beside = _weight(strange(some, lambda word: weights[word] is not None)) or 0
+    return BIAS + beside + sum([weight or 0 for weight in weights.values()]) >= QUIET
 
 
 def plain(words: Sequence[str]) -> list[str]:
