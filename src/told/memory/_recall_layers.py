@@ -17,11 +17,16 @@ if TYPE_CHECKING:
 _DAY = 86_400_000
 _FEW_MEMORIES, _FEWEST = 60, 20
 _RECENT = 14 * _DAY
+# How much each layer says.
+WEIGHTS = {
+    "topics": 0.34, "words": 0.25, "meaning": 0.75, "entities": 0.08, "triggers": 0.30, "recent": 0.03,
+    "shared": 0.02,
+}  # fmt: skip
 # With a best figure below these, the best match of a layer is a weak one and not scaled up to 1.
 TOPIC_CEILING = 4.0
 WORD_CEILING = 7.0
 # What a point of rarity is worth before a memory has been looked at.
-TOPIC_SHARE, WORD_SHARE = 0.34 / TOPIC_CEILING, 0.25 / WORD_CEILING
+TOPIC_SHARE, WORD_SHARE = WEIGHTS["topics"] / TOPIC_CEILING, WEIGHTS["words"] / WORD_CEILING
 DECAY, LENGTH = 0.7, 0.03
 # How much nearer than usual in meaning says nothing yet, and says all.
 NEAR, NEAREST = -0.05, 0.40

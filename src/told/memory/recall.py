@@ -25,10 +25,7 @@ if TYPE_CHECKING:
 
 # How much each layer says. These and the floors are set by `python -m training.recall`; FLOOR, MEANING_FLOOR
 # and NEAR_BEST are above what finds most in its projects, for fewer tokens in vain.
-WEIGHTS = {
-    "topics": 0.34, "words": 0.25, "meaning": 0.75, "entities": 0.08, "triggers": 0.30, "recent": 0.03,
-    "shared": 0.02,
-}  # fmt: skip
+WEIGHTS = layers.WEIGHTS
 # A rule that is overlooked does more harm than a fact.
 KINDS = {
     "rule": 1.0, "correction": 1.05, "warning": 1.05, "decision": 1.0, "preference": 0.95, "fact": 0.92,
