@@ -6,6 +6,7 @@ import os
 import re
 import stat
 from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from typing import TYPE_CHECKING
 
 import pytest
@@ -335,6 +336,20 @@ def test_calls_at_the_same_time_have_each_a_number_of_their_own(tmp_path: Path) 
         denials = list(pool.map(lambda _: deny(home, "codex", "s"), range(40)))
     assert sorted(calls) == list(range(1, 201))
     assert sorted(denials) == list(range(1, 41))
+
+
+def test_the_first_calls_of_all_may_come_at_the_same_time(tmp_path: Path) -> None:
+    at_once = Barrier(8)
+
+    def first(home: str) -> int:
+        at_once.wait()
+        return count(home, "codex", "s").calls
+
+    with ThreadPoolExecutor(8) as pool:
+        for attempt in range(100):
+            home = tmp_path / str(attempt)
+            home.mkdir()
+            assert sorted(pool.map(first, [str(home)] * 8)) == list(range(1, 9))
 
 
 def test_calls_at_the_same_time_are_denied_three_times_in_all(desk: Desk) -> None:

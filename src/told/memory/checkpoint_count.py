@@ -102,5 +102,12 @@ def _opened(path: str) -> int:
     try:
         return os.open(path, flags, 0o600)
     except FileNotFoundError:
-        os.mkdir(os.path.dirname(path), 0o700)  # not the folder around it: without that, told is not there
+        _make(os.path.dirname(path))
         return os.open(path, flags, 0o600)
+
+
+def _make(folder: str) -> None:
+    try:
+        os.mkdir(folder, 0o700)  # not the folder around it: without that, told is not there
+    except FileExistsError:
+        return  # made meanwhile by a call at the same time
