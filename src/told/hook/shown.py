@@ -9,6 +9,7 @@ import os
 
 from told.record import record
 from told.store.ids import public_id
+from told.store.small_files import open_small
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -118,13 +119,8 @@ def _read(path: str, session: str) -> Shown:
 
 def _append(path: str, session: Callable[[], str], line: str) -> None:
     """Add a line below the session's id, in one step; what cannot be noted is shown again."""
-    flags = os.O_CREAT | os.O_WRONLY | os.O_APPEND
     try:
-        try:
-            descriptor = os.open(path, flags, 0o600)
-        except FileNotFoundError:
-            os.mkdir(os.path.dirname(path), 0o700)
-            descriptor = os.open(path, flags, 0o600)
+        descriptor = open_small(path, os.O_WRONLY | os.O_APPEND)
         begun = os.fstat(descriptor).st_size > 0
         first = "" if begun else " ".join(session().split()) + "\n"
         os.write(descriptor, f"{first}{line}\n".encode("utf-8", "replace"))

@@ -12,6 +12,7 @@ from stat import S_ISREG
 
 from told.record import record
 from told.store.ids import public_id
+from told.store.small_files import open_small
 
 FOLDER = "counts"
 _CALL, _DENIAL = b".", b"!"
@@ -76,7 +77,7 @@ def _path(home: str, agent: str, session: str) -> str:
 def _noted(path: str, mark: bytes) -> Count:
     """Add a mark, and return what stands there up to it."""
     try:
-        descriptor = _opened(path)
+        descriptor = open_small(path, os.O_RDWR | os.O_APPEND | _SAFELY)
     except OSError:
         return Count()
     try:
@@ -95,19 +96,3 @@ def _noted(path: str, mark: bytes) -> Count:
         return Count()
     finally:
         os.close(descriptor)
-
-
-def _opened(path: str) -> int:
-    flags = os.O_CREAT | os.O_RDWR | os.O_APPEND | _SAFELY
-    try:
-        return os.open(path, flags, 0o600)
-    except FileNotFoundError:
-        _make(os.path.dirname(path))
-        return os.open(path, flags, 0o600)
-
-
-def _make(folder: str) -> None:
-    try:
-        os.mkdir(folder, 0o700)  # not the folder around it: without that, told is not there
-    except FileExistsError:
-        return  # made meanwhile by a call at the same time

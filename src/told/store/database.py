@@ -143,14 +143,19 @@ def make_private_folder(path: str) -> None:
             missing.append(path)
             path = os.path.dirname(path)
         for folder in reversed(missing):
-            os.mkdir(folder, 0o700)
-    except FileExistsError:
-        return  # another told was quicker, or a file stands there, which opening it will say
+            _make_one(folder)
     except OSError as error:
         why = (error.strerror or "error").lower()
         raise MissingError(
             f"told cannot write to {path} ({why}). Set TOLD_HOME to a folder it may use."
         ) from None
+
+
+def _make_one(folder: str) -> None:
+    try:
+        os.mkdir(folder, 0o700)
+    except FileExistsError:
+        return  # another told was quicker, or a file stands there, which opening it will say
 
 
 def make_private_file(path: str) -> None:
