@@ -147,7 +147,7 @@ def make_private_folder(path: str) -> None:
     except OSError as error:
         why = (error.strerror or "error").lower()
         raise MissingError(
-            f"told cannot write to {path} ({why}). Set TOLD_HOME to a folder it may use."
+            f"told cannot write to {error.filename or path} ({why}). Set TOLD_HOME to a folder it may use."
         ) from None
 
 
@@ -155,7 +155,8 @@ def _make_one(folder: str) -> None:
     try:
         os.mkdir(folder, 0o700)
     except FileExistsError:
-        return  # another told was quicker, or a file stands there, which opening it will say
+        if not os.path.isdir(folder):  # a file; where it is a folder, another told was quicker
+            raise
 
 
 def make_private_file(path: str) -> None:
@@ -168,7 +169,7 @@ def make_private_file(path: str) -> None:
     except OSError as error:
         why = (error.strerror or "error").lower()
         raise MissingError(
-            f"told cannot write to {path} ({why}). Set TOLD_HOME to a folder it may use."
+            f"told cannot write to {error.filename or path} ({why}). Set TOLD_HOME to a folder it may use."
         ) from None
 
 
