@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from benchmarks.code_data import History, Session
 
-_SESSIONS, _QUICK = 200, 80
+_QUICK = 80  # sessions
 _HALVES = 2
 ALL, TUNING, APART = "all", "tuning half", "held-apart half"
 
@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Score told's retrieval, a plain full-text search beside it, and other tools if asked for."""
     path = arguments.data or os.path.join(code_data.FOLDER, "parcels.txt")
     try:
-        history = code_data.history(path, _QUICK if arguments.quick else _SESSIONS)
+        history = code_data.history(path, _QUICK if arguments.quick else code_data.SESSIONS)
     except OSError as error:
         raise CannotMeasureError(f"{path} cannot be read: {error}") from error
     corpus = history.corpus()

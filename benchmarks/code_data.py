@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "code_sessions")
 DAY = 86_400_000
+SESSIONS = 200
 _SPAN = 250  # days
 _STEM = 5
 

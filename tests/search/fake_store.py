@@ -12,7 +12,7 @@ from told.search.index_text import extra_words, near_words
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from told.search.rank import Hit
+    from told.search.sides import Hit
 
 NOON = int(time.mktime((2026, 11, 5, 12, 0, 0, 0, 0, -1))) * 1000  # a Thursday, local time
 DAY = 86_400_000

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 from told.search.rank import grouped, ranked
+from told.search.sides import Known
 from told.search.weights import COLUMNS, SIDES, WITH_MEANING, WORDS_ONLY, WORDY_COLUMNS
 
 
@@ -15,57 +16,57 @@ def test_the_better_match_comes_first() -> None:
 def test_the_turn_after_an_open_question_is_its_answer() -> None:
     question, answer, other = (1, 1, 4, 0, -2.0), (2, 1, 5, 0, -1.0), (3, 1, 8, 0, -1.2)
     told_apart = {1: (40, "Where?", True), 2: (40, "There.", False), 3: (40, "Here.", False)}
-    order = [turn.turn for turn in ranked([question, answer, other], shapes=told_apart)]
+    order = [turn.turn for turn in ranked([question, answer, other], Known(shapes=told_apart))]
     assert order.index(2) < order.index(3)
     answered_itself = told_apart | {1: (40, "Where?", False)}
-    order = [turn.turn for turn in ranked([question, answer, other], shapes=answered_itself)]
+    order = [turn.turn for turn in ranked([question, answer, other], Known(shapes=answered_itself))]
     assert order.index(3) < order.index(2)
 
 
 def test_a_turn_of_few_words_says_less_than_one_of_many() -> None:
     hits = [(1, 1, 3, 0, -1.0), (2, 2, 3, 0, -1.0)]
-    assert ranked(hits, shapes={1: (8, "", False), 2: (250, "", False)})[0].turn == 2
-    assert ranked(hits, shapes={1: (250, "", False), 2: (8, "", False)})[0].turn == 1
+    assert ranked(hits, Known(shapes={1: (8, "", False), 2: (250, "", False)}))[0].turn == 2
+    assert ranked(hits, Known(shapes={1: (250, "", False), 2: (8, "", False)}))[0].turn == 1
 
 
 def test_a_title_is_not_held_to_be_a_turn_of_few_words() -> None:
     hits = [(1, 1, -1, 0, -1.0), (2, 2, 3, 0, -1.0)]
-    assert ranked(hits, shapes={1: (8, "", False), 2: (250, "", False)})[0].turn == 1
+    assert ranked(hits, Known(shapes={1: (8, "", False), 2: (250, "", False)}))[0].turn == 1
 
 
 def test_what_the_named_one_says_comes_before_what_others_say() -> None:
     hits = [(1, 1, 0, 0, -1.0), (2, 2, 0, 0, -1.0)]
     shapes = {1: (90, "Ann: the red one", False), 2: (90, "Ben: the red one", False)}
-    assert ranked(hits, shapes=shapes, names={"Ann", "red"})[0].turn == 1
-    assert ranked(hits, shapes=shapes, names={"Ben", "red"})[0].turn == 2
+    assert ranked(hits, Known(shapes=shapes, names={"Ann", "red"}))[0].turn == 1
+    assert ranked(hits, Known(shapes=shapes, names={"Ben", "red"}))[0].turn == 2
 
 
 def test_meaning_has_its_share_where_there_is_one() -> None:
     hits = [(1, 1, 0, 0, -3.0), (2, 2, 0, 0, -1.0), (3, 3, 0, 0, 0.0)]
     assert [turn.turn for turn in ranked(hits)] == [1, 2, 3]
-    assert [turn.turn for turn in ranked(hits, meaning={1: 0.2, 2: 0.1, 3: 0.9})] == [1, 3, 2]
-    assert ranked(hits, meaning={}) == ranked(hits)
+    assert [turn.turn for turn in ranked(hits, Known(meaning={1: 0.2, 2: 0.1, 3: 0.9}))] == [1, 3, 2]
+    assert ranked(hits, Known(meaning={})) == ranked(hits)
 
 
 def test_the_scale_of_meaning_does_not_matter() -> None:
     hits = [(n, n, 0, 0, -float(n % 3)) for n in range(1, 9)]
     some = {n: (n * 7 % 5) / 8 for n in range(1, 7)}
     wide = {turn: 40 * near - 3 for turn, near in some.items()}
-    assert [one.turn for one in ranked(hits, meaning=wide)] == [
-        one.turn for one in ranked(hits, meaning=some)
+    assert [one.turn for one in ranked(hits, Known(meaning=wide))] == [
+        one.turn for one in ranked(hits, Known(meaning=some))
     ]
 
 
 def test_a_turn_in_the_named_time_gains() -> None:
     hits = [(1, 1, 0, 100, -1.0), (2, 2, 0, 900, -0.7)]
-    assert [turn.turn for turn in ranked(hits, (800, 1000))] == [2, 1]
+    assert [turn.turn for turn in ranked(hits, Known((800, 1000)))] == [2, 1]
     assert [turn.turn for turn in ranked(hits)] == [1, 2]
 
 
 def test_a_turn_just_beside_the_named_time_gains_more_than_one_far_from_it() -> None:
     day = 86_400_000
     hits = [(1, 1, 0, 0, -1.0), (2, 2, 0, 98 * day, -1.0), (3, 3, 0, 103 * day, -0.95)]
-    assert [turn.turn for turn in ranked(hits, (100 * day, 107 * day))] == [3, 2, 1]
+    assert [turn.turn for turn in ranked(hits, Known((100 * day, 107 * day)))] == [3, 2, 1]
 
 
 def test_a_turn_gains_from_its_session() -> None:

@@ -8,7 +8,8 @@ from told.memory._supersede_denials import denials
 from told.memory._supersede_opposites import OPPOSITES
 from told.record import record
 from told.search.kinship import SLOTS, VALUES
-from told.search.tokens import BREAKS, is_name, key_of, stem, tokens_of
+from told.search.tokens import BREAKS, is_name, key_of, tokens_of
+from told.search.word_forms import stem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -59,6 +59,14 @@ class Meaning:
             found[row] = (_first(own, others) + max(own + others)) / 2
         return found
 
+    def kin(self, turn: int, turns: Iterable[int]) -> dict[int, float]:
+        """Return how near turns are to one of them in what was asked: those that have vectors."""
+        found = {row: unpacked(blob)[0] for row, blob in self._store.of(turns).items()}
+        asked = {row: own[0] for row, own in found.items() if own}
+        if turn not in asked:
+            return {}
+        return dict(zip(asked, similarities(asked[turn], list(asked.values())), strict=True))
+
     def _vector(self, question: str) -> bytes | None:
         if question not in self._questions:
             self._questions[question] = None

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from told.record import record
 from told.search.analyse import Query, analyse
+from told.search.coverage import coverage
 from told.search.dates import days_of
 from told.search.plan import BUDGET, plan, scoped, too_common
 from told.search.rank import Group, Ranked, grouped, ranked
+from told.search.sides import Known
 from told.search.weights import COLUMNS, FEWEST_WORDS, WORDY, WORDY_COLUMNS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from told.search.near import Meaning
-    from told.search.rank import Hit
+    from told.search.sides import Hit
     from told.store.protocol import TurnMatching
 
 
 _CANDIDATES = 200
 _COMPARED = 100  # of them, the best, are compared with the question in meaning
+_BESIDE_WORDS = 0.5  # of the nearness that counts by itself, where words found something, too
 _CAP = BUDGET + 1  # whatever is more frequent is just "common"
 _ENOUGH = 40  # turns to choose from
 _MOST_CORRECTED = 3
@@ -46,6 +49,7 @@ class Gathered:
     query: Query
     hits: list[Hit]
     near: dict[int, float]  # in meaning, by turn
+    frequencies: dict[str, int]  # in how many turns each term of the question is
     widened: bool = False
     loosened: bool = False
     corrected: tuple[tuple[str, str], ...] = ()
@@ -104,13 +108,20 @@ def search(
     )
     if not found.hits:
         return Found(found.query, (), found.widened, found.loosened, found.corrected)
-    shapes = dict(store.shapes([hit[0] for hit in found.hits]))
-    names = as_written(question)
-    turns = ranked(found.hits, found.query.window, shapes=shapes, names=names, meaning=found.near)
-    sessions = tuple(grouped(turns, limit))
+    turns = ranked(found.hits, known(store, question, found))
+    kin = meaning.kin(turns[0].turn, found.near) if meaning and found.near else {}
+    sessions = tuple(grouped(turns, limit, kin=kin))
     return Found(
         found.query, sessions, found.widened, found.loosened, found.corrected, tuple(turns), found.alone
     )
+
+
+def known(store: TurnMatching, question: str, found: Gathered) -> Known:
+    """Return what speaks for the turns that were found, beside the words they share with the question."""
+    shapes = dict(store.shapes([hit[0] for hit in found.hits]))
+    asked = {turn: text for turn, (_, text, _) in shapes.items()}
+    covered = coverage(asked, found.frequencies, store.turn_count())
+    return Known(found.query.window, as_written(question), shapes, found.near, covered)
 
 
 def gathered(
@@ -124,19 +135,19 @@ def gathered(
     attempts = [(must, scope) for must in dict.fromkeys((query.must, ())) for scope in scopes]
     asked = _Asked(question, query, corrected, limits, meaning)
     for must, scope in attempts:
-        hits, good = _look(store, query, must, scope, limits)
+        hits, good, frequencies = _look(store, query, must, scope, limits)
         if hits and (good or (must, scope) == attempts[-1] or scope == ""):
             near: dict[int, float] = {}
             if query.words or query.must:
                 hits, near = asked.beside(hits, scope)
             else:  # all that is asked for is a time: no turn fits better than others
                 hits = [(*hit[:4], -1.0) for hit in hits]
-            return Gathered(query, hits, near, scope != scopes[0], must != query.must, corrected)
+            return Gathered(query, hits, near, frequencies, scope != scopes[0], must != query.must, corrected)
     for scope in scopes:
         hits, near = asked.beside([], scope)
         if hits:
-            return Gathered(query, hits, near, scope != scopes[0], alone=True)
-    return Gathered(query, [], {}, len(scopes) > 1, bool(query.must), corrected)
+            return Gathered(query, hits, near, {}, scope != scopes[0], alone=True)
+    return Gathered(query, [], {}, {}, len(scopes) > 1, bool(query.must), corrected)
 
 
 class _Asked:
@@ -171,7 +182,8 @@ class _Asked:
         more = {place[0]: (*place, 0.0) for place in near if place[0] not in known}
         compared = sorted(hits, key=lambda hit: (hit[4], hit[0]))[:_COMPARED]
         scores = self._meaning.scores(self._text, [*(hit[0] for hit in compared), *more])
-        added = [hit for turn, hit in more.items() if scores.get(turn, 0.0) > self._meaning.floor]
+        floor = self._meaning.floor * (_BESIDE_WORDS if hits else 1.0)
+        added = [hit for turn, hit in more.items() if scores.get(turn, 0.0) > floor]
         return hits + added, scores
 
 
@@ -182,19 +194,19 @@ def as_written(question: str) -> frozenset[str]:
 
 def _look(
     store: TurnMatching, query: Query, must: tuple[str, ...], scope: str, limits: _Limits
-) -> tuple[list[Hit], bool]:
-    """Return the candidates in a scope, and whether the scope knows enough of the question's words."""
+) -> tuple[list[Hit], bool, dict[str, int]]:
+    """Return the candidates in a scope, whether it knows enough of the question's words, and their counts."""
     frequencies = {
         term: store.frequency(scoped(term, scope), _CAP) for term in dict.fromkeys((*must, *query.terms))
     }
     if not all(frequencies[phrase] for phrase in must):
-        return [], False
+        return [], False, frequencies
     optional = {term: frequencies[term] for term in query.terms}
     # Counting all turns is only worth it where it can change the plan.
     open_question = sum(optional.values()) > BUDGET and max(optional.values(), default=0) < _CAP
     expression = plan(optional, store.turn_count() if open_question else _CAP, must=must)
     if not expression:
-        return [], False
+        return [], False, frequencies
     newest = 0
     if too_common({term: frequencies[term] for term in must or optional}, _CAP):
         together = " AND ".join(dict.fromkeys((*must, *(term for term in query.terms if optional[term]))))
@@ -209,7 +221,8 @@ def _look(
     if newest and not hits:
         hits = _match(store, scoped(expression, scope), limits, 0)
     known = sum(1 for count in optional.values() if count)
-    return hits, bool(must) or not scope or 2 * known >= _known_anywhere(store, optional)
+    good = bool(must) or not scope or 2 * known >= _known_anywhere(store, optional)
+    return hits, good, frequencies
 
 
 def _match(store: TurnMatching, expression: str, limits: _Limits, newest: int) -> list[Hit]:

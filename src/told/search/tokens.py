@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from told.search.kinship import SAME, VALUES, canonical
 from told.search.unspaced import is_unspaced, pairs, segments
+from told.search.word_forms import stem
 from told.snapshot import kept
 
 _MOST_TOKENS = 160
@@ -15,29 +16,12 @@ _PLAIN = {0x2018: "'", 0x2019: "'", 0xB4: "'", 0x2013: " ; ", 0x2014: " ; ", ord
 _STOPS = {ord(char): f" {char} " for char in ";!?()[]{}|。、"} | {ord("\n"): " ; "}
 BREAKS = frozenset(",;:!?()[]{}|.。、-")
 _ELISIONS = ("l'", "d'", "n'", "j'", "s'", "c'", "qu'", "m'", "t'")
-_SUFFIXES = (
-    "ations", "ation", "ments", "ment", "ingen", "ungen", "ung", "ings", "ing", "ies", "ied", "ed", "es",
-    "en", "er", "e", "s", "n",
-)  # fmt: skip
 _UNSPACED_WORDS = kept(
     "told.search.tokens:unspaced",
     lambda: sorted(
         (word for word in (*SAME, *VALUES) if is_unspaced(word[0])), key=lambda word: (-len(word), word)
     ),
 )
-
-
-def stem(word: str) -> str:
-    """Return a crude stem, the same for most forms of a word."""
-    if not word.isalpha() or len(word) < 4:
-        return word
-    for suffix in _SUFFIXES:
-        if word.endswith(suffix) and len(word) - len(suffix) >= 3:
-            word = word[: -len(suffix)]
-            break
-    if len(word) > 3 and word[-1] == word[-2]:
-        word = word[:-1]
-    return word[:8]
 
 
 def key_of(token: str) -> str:

@@ -9,18 +9,23 @@ WORDY_COLUMNS = (0.0, 1.0, 0.2, 0.2, 0.35, 1.0)
 WORDY = 1000
 
 # What a turn's score is made of: each side is between 0 and 1, and a turn's own words count 1.
-SIDES = ("words", "session", "meaning", "about", "time", "full", "speaker", "reply", "question")
-# Where no turn has a vector, and where turns have.
-WORDS_ONLY = (1.0, 0.55, 0.0, 0.0, 0.66, 0.41, 0.26, 0.54, -0.1)
-WITH_MEANING = (1.0, 0.42, 0.85, 0.42, 1.11, 0.65, 0.29, 0.87, -0.17)
+SIDES = (
+    "words", "session", "meaning", "about", "time", "full", "speaker", "reply", "question", "covered",
+    "session_covered",
+)  # fmt: skip
+# Where no turn has a vector, and where turns have; below each, what is added for a turn of full length.
+WORDS_ONLY = (1.0, 0.87, 0.0, 0.0, 0.77, -0.17, 0.24, 1.51, -0.48, 0.47, 0.88)
+WORDS_ONLY_FULL = (0.58, -0.2, 0.0, 0.0, 1.13, -0.06, 0.53, -0.36, 0.44, 0.78, -0.11)
+WITH_MEANING = (1.0, 0.91, 1.04, 1.71, 1.58, 1.01, 0.17, 2.07, -0.56, 0.43, 1.33)
+WITH_MEANING_FULL = (0.08, -1.07, 0.96, -0.47, 1.09, 0.04, 0.6, -0.57, 0.47, 0.63, -0.27)
 
 # Of a question that what is near in meaning answers: who asks for one or two wants these words.
 FEWEST_WORDS = 3
 
 # How much the best, second best … turn of a session say about the session.
 SESSION_TURNS = (1.0, 0.5, 0.25)
-# A session's place: its best turn, and its best turns together.
-BEST, TOGETHER = 1.0, 0.6
+# A session's place: its best turn, its best turns together, and how like the best of all it is.
+BEST, TOGETHER, KIN = 1.0, 0.77, 0.42
 
 FULL = 300  # bytes that are enough to say something
 AROUND = 30 * 86_400_000  # ms beside a named time over which nearness fades, at most

@@ -17,6 +17,7 @@ _TOKENIZER = ["unicode61", "remove_diacritics", "2"]
 # A word's neighbours are looked for among terms with the same first two letters: more is not worth the wait.
 _MOST_TERMS = 20_000
 _LONGEST_QUESTION = 2000  # bytes
+_MOST_ASKED = 3000  # characters in which the words of a question are looked for
 
 
 class Matching:
@@ -84,14 +85,17 @@ class Matching:
         )
 
     def shapes(self, turns: Sequence[int]) -> list[tuple[int, tuple[int, str, bool]]]:
-        """Return the row and the (bytes, beginning, whether it is a question without an answer) of turns."""
+        """Return the row and the (bytes, asked, whether it is a question without an answer) of turns.
+
+        Of what was asked, only the beginning.
+        """
         found = rows(
             self._db,
-            "SELECT id, octet_length(asked) + octet_length(answered), substr(asked, 1, 32),"
+            f"SELECT id, octet_length(asked) + octet_length(answered), substr(asked, 1, {_MOST_ASKED}),"
             f" octet_length(answered) = 0 AND octet_length(asked) <= {_LONGEST_QUESTION}"
             f" AND substr(rtrim(asked), -1) = '?' FROM turn WHERE id IN ({', '.join(map(str, turns))})",
         )
-        return [(row, (size, beginning, bool(asks))) for row, size, beginning, asks in found]
+        return [(row, (size, asked, bool(asks))) for row, size, asked, asks in found]
 
     def similar_terms(self, word: str) -> list[str]:
         """Return indexed terms that are one letter away from a word, the most frequent first."""

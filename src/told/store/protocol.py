@@ -81,7 +81,10 @@ class TurnMatching(Protocol):
         """Return (row, session, n, at, score) of the best matches; a lower score is better."""
 
     def shapes(self, turns: Sequence[int]) -> list[tuple[int, tuple[int, str, bool]]]:
-        """Return the row and the (bytes, beginning, whether it is a question without an answer) of turns."""
+        """Return the row and the (bytes, asked, whether it is a question without an answer) of turns.
+
+        Of what was asked, only the beginning.
+        """
 
     def similar_terms(self, word: str) -> list[str]:
         """Return words in use that are one letter away from a word."""
