@@ -13,6 +13,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest import mock
 from uuid import NAMESPACE_URL, uuid5
 
 import apsw
@@ -68,7 +69,8 @@ class Box:
     def told(self, *words: str) -> Answer:
         """Run a command in this process."""
         out, err = io.StringIO(), io.StringIO()
-        with redirect_stdout(out), redirect_stderr(err):
+        # Else a sweep makes this process, and all that it starts, slow up to the last of its tests.
+        with mock.patch.object(os, "nice", create=True), redirect_stdout(out), redirect_stderr(err):
             code = main(words, self.environ)
         return Answer(code, out.getvalue(), err.getvalue())
 
