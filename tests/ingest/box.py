@@ -12,13 +12,16 @@ import sys
 from contextlib import redirect_stderr, redirect_stdout
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from unittest import mock
 from uuid import NAMESPACE_URL, uuid5
 
 import apsw
 
 from told.cli.main import main
+
+if TYPE_CHECKING:
+    import pytest
 
 FIXTURES = Path(__file__).parents[1] / "data" / "agents"
 LONG_AGO = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -63,6 +66,12 @@ class Box:
             "GIT_CONFIG_GLOBAL": os.devnull,
             "GIT_CONFIG_SYSTEM": os.devnull,
         }
+
+    def live_in(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Let this process run as if on this machine."""
+        for variable, value in self.environ.items():
+            monkeypatch.setenv(variable, value)
+        monkeypatch.chdir(self.home)
 
     # -- told -------------------------------------------------------------------------------------
 
