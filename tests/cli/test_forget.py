@@ -288,7 +288,7 @@ def test_what_was_interrupted_is_finished_by_doing_it_again(told_all: Machine, m
         shutil.copytree(kept, told_all.told_home)
         child = subprocess.Popen(command, env=environ, cwd=told_all.home, stdout=subprocess.PIPE,
                                  stderr=subprocess.PIPE, start_new_session=True)  # fmt: skip
-        time.sleep(took * (0.3 + 0.7 * number / KILLS))
+        time.sleep(took * (0.3 + 0.66 * number / (KILLS - 1)))
         os.killpg(child.pid, signal.SIGKILL)
         child.communicate()
         assert told_all.told("forget", memory, "--force").code == 0

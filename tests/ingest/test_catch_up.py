@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.ingest.box import differences
+from tests.soak import points
 from told.ingest import sweep
 from told.ingest.look import look
 from told.store.database import open_database
@@ -162,7 +163,7 @@ def ask(box: Box, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_rest_is_read_in_the_background_and_nothing_is_left_running(box: Box) -> None:
-    sessions = 300  # far more than is read in a tenth of a second
+    sessions = points(everyday=300, soak=900)  # far more than is read in a tenth of a second
     for number in range(sessions):
         talk = box.claude(f"session-{number:04}", folder=f"-p{number % 20}")
         for turn in range(4):
