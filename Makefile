@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: install demo test check bench agents clients models docs clean
+.PHONY: install demo test soak check bench agents clients models docs clean
 
 # Compiled once here: an environment that forbids Python to write bytecode would make every call compile.
 install: $(VENV)/.installed
@@ -22,6 +22,10 @@ check: install
 
 test: check
 	@$(BIN)/pytest
+
+# The tests that kill, damage and try at random, with many more points than `make test` takes: some hours.
+soak: install
+	@TOLD_SOAK=1 $(BIN)/pytest $$(grep -rl --include='test_*.py' 'tests.soak' tests)
 
 demo: install
 	@$(BIN)/python -m demo

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import told
+from tests.conftest import SLOW_FIRST
 from told.agents import all_agents
 from told.agents.labels import label
 
@@ -245,3 +246,8 @@ def test_labels_are_short_and_differ() -> None:
     labels = [agent.label for agent in all_agents().values()]
     assert len(set(labels)) == len(labels)
     assert all(len(label) <= 9 for label in labels)
+
+
+def test_the_slow_files_that_begin_are_there() -> None:
+    root = Path(__file__).parents[1]
+    assert [name for name in SLOW_FIRST if not (root / name).exists()] == []

@@ -12,6 +12,7 @@ import pytest
 
 from tests.cli.machine import ago
 from tests.cli.test_memory_remember import remember
+from tests.soak import points
 from told.store import sealing
 
 if TYPE_CHECKING:
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 
     from tests.cli.machine import Machine
 
-_FLIPS = 60
-_REBUILDS = 6
+_FLIPS = points(everyday=16, soak=240)
+_REBUILDS = points(everyday=3, soak=24)
 _QUESTIONS = (
     ("list", "--all-projects"), ("search", "cache", "--all-projects"), ("search", "login", "--all-projects"),
     ("files", "--all-projects"), ("timeline", "--all-projects"), ("checkpoints", "--all-projects"),

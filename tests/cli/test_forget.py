@@ -17,6 +17,7 @@ import pytest
 
 from tests.cli.machine import ago, stamp
 from tests.cli.test_memory_remember import remember
+from tests.soak import points
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,6 +29,7 @@ ECHO = "I will keep in mind that the launch is called blue zebrafish 778199235"
 OTHER = "The cache lives in Redis"
 NATIVE = "11111111-2222-4333-8444-555555555555"
 WORDS = ("zebrafish", "778199235")
+KILLS = points(everyday=5, soak=60)
 
 
 def left(machine: Machine, *words: str) -> list[str]:
@@ -281,12 +283,12 @@ def test_what_was_interrupted_is_finished_by_doing_it_again(told_all: Machine, m
     subprocess.run(command, env=environ, check=True, capture_output=True, cwd=told_all.home)
     took = time.monotonic() - began
     assert left(told_all, *WORDS) == []
-    for number in range(12):
+    for number in range(KILLS):
         shutil.rmtree(told_all.told_home)
         shutil.copytree(kept, told_all.told_home)
         child = subprocess.Popen(command, env=environ, cwd=told_all.home, stdout=subprocess.PIPE,
                                  stderr=subprocess.PIPE, start_new_session=True)  # fmt: skip
-        time.sleep(took * (0.3 + 0.06 * number))
+        time.sleep(took * (0.3 + 0.66 * number / (KILLS - 1)))
         os.killpg(child.pid, signal.SIGKILL)
         child.communicate()
         assert told_all.told("forget", memory, "--force").code == 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import shutil
 import signal
@@ -16,6 +15,7 @@ from tests.cli.killing import kill_after, run, sound, start
 from tests.cli.machine import Machine, ago
 from tests.cli.test_learning import desk, say
 from tests.cli.test_memory_observed import repaired
+from tests.soak import SOAK, points
 from told.journal.apply import open_memories
 
 if TYPE_CHECKING:
@@ -24,10 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["desk"]
 
-SOAK = os.environ.get("TOLD_SOAK") == "1"
-KILLS_OF_INDEX = 250 if SOAK else 8
-KILLS_OF_COMMANDS = 600 if SOAK else 14
-KILLS_OF_A_ROW = 150 if SOAK else 6
+KILLS_OF_INDEX = points(everyday=5, soak=250)
+KILLS_OF_COMMANDS = points(everyday=14, soak=600)
+KILLS_OF_A_ROW = points(everyday=6, soak=150)
 COMMANDS = (
     "remember", "correct", "lock", "lock a text", "unlock", "confirm", "reject", "forget", "undo", "accept",
     "decline", "create", "subscribe", "share", "onboard", "note", "brief",

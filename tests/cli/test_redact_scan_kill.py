@@ -12,6 +12,7 @@ import pytest
 
 from tests.cli.killing import kill_after, run, start
 from tests.cli.older_data import desk, finished
+from tests.soak import SOAK, points
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from tests.cli.machine import Machine
 
 __all__ = ["desk"]
+
+STEP = 1 if SOAK else 9
+KILLS = points(everyday=3, soak=50)
 
 
 @pytest.fixture
@@ -44,7 +48,7 @@ def again(desk: Machine) -> Callable[[], None]:
 def test_killed_at_any_step_a_second_run_finishes_it(
     desk: Machine, again: Callable[[], None], how: str
 ) -> None:
-    for at in range(1 if how == "before" else 2, 200, 4):
+    for at in range(1 if how == "before" else 2, 200, STEP):
         again()
         code = run(desk, "redact-scan", "--apply", DIE_AT=str(at), DIE_HOW=how)
         if code == 0:
@@ -59,9 +63,9 @@ def test_killed_at_any_moment_a_second_run_finishes_it(desk: Machine, again: Cal
     assert run(desk, "redact-scan", "--apply") == 0
     took = time.monotonic() - began
     killed = 0
-    for number in range(5):
+    for number in range(KILLS):
         again()
-        code = kill_after(start(desk, "redact-scan", "--apply"), took * (0.5 + 0.1 * number))
+        code = kill_after(start(desk, "redact-scan", "--apply"), took * (0.5 + 0.4 * number / (KILLS - 1)))
         killed += code == -signal.SIGKILL
         finished(desk)
     assert killed

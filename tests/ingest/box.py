@@ -12,12 +12,16 @@ import sys
 from contextlib import redirect_stderr, redirect_stdout
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+from unittest import mock
 from uuid import NAMESPACE_URL, uuid5
 
 import apsw
 
 from told.cli.main import main
+
+if TYPE_CHECKING:
+    import pytest
 
 FIXTURES = Path(__file__).parents[1] / "data" / "agents"
 LONG_AGO = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -63,12 +67,19 @@ class Box:
             "GIT_CONFIG_SYSTEM": os.devnull,
         }
 
+    def live_in(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Let this process run as if on this machine."""
+        for variable, value in self.environ.items():
+            monkeypatch.setenv(variable, value)
+        monkeypatch.chdir(self.home)
+
     # -- told -------------------------------------------------------------------------------------
 
     def told(self, *words: str) -> Answer:
         """Run a command in this process."""
         out, err = io.StringIO(), io.StringIO()
-        with redirect_stdout(out), redirect_stderr(err):
+        # Else a sweep makes this process, and all that it starts, slow up to the last of its tests.
+        with mock.patch.object(os, "nice", create=True), redirect_stdout(out), redirect_stderr(err):
             code = main(words, self.environ)
         return Answer(code, out.getvalue(), err.getvalue())
 

@@ -15,25 +15,28 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def make_box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Box]]:
-    """Make machines by name. told runs in this process as if on the last one that was made."""
-    made = []
+def use_box(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Box], Box]]:
+    """Use machines. told runs in this process as if on the last one that is used."""
+    used = []
 
-    def make(name: str) -> Box:
-        box = Box(tmp_path / name)
-        for variable, value in box.environ.items():
-            monkeypatch.setenv(variable, value)
-        monkeypatch.chdir(box.home)
-        made.append(box)
+    def use(box: Box) -> Box:
+        box.live_in(monkeypatch)
+        used.append(box)
         return box
 
     time.tzset()
-    yield make
-    for box in made:
+    yield use
+    for box in used:
         box.finish()
-    for box in made:
+    for box in used:
         if box.store.exists():
             box.check()
+
+
+@pytest.fixture
+def make_box(tmp_path: Path, use_box: Callable[[Box], Box]) -> Callable[[str], Box]:
+    """Make machines by name, and use them."""
+    return lambda name: use_box(Box(tmp_path / name))
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.ingest.box import differences
+from tests.soak import points
 from told.ingest import sweep
 from told.ingest.look import look
 from told.store.database import open_database
@@ -162,7 +163,8 @@ def ask(box: Box, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_rest_is_read_in_the_background_and_nothing_is_left_running(box: Box) -> None:
-    for number in range(900):
+    sessions = points(everyday=300, soak=900)  # far more than is read in a tenth of a second
+    for number in range(sessions):
         talk = box.claude(f"session-{number:04}", folder=f"-p{number % 20}")
         for turn in range(4):
             talk.turn(f"Question {turn} about topic {number}", "An answer of some length. " * 20)
@@ -170,7 +172,7 @@ def test_the_rest_is_read_in_the_background_and_nothing_is_left_running(box: Box
     first = ask(box, "list", "--json")
     assert first.returncode == 0
     assert '"unread_files"' in first.stdout
-    wait_for(lambda: box.rows("SELECT count(*) FROM session WHERE turns > 0") == [(900,)])
+    wait_for(lambda: box.rows("SELECT count(*) FROM session WHERE turns > 0") == [(sessions,)])
     wait_for(lambda: not sweeps_of(box))
     assert box.rows("SELECT at > 0 FROM sweep") == [(1,)]
     assert '"unread_files"' not in box.told("list", "--json").out

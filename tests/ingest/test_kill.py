@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 import subprocess
@@ -11,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.ingest.box import TURNS, Transcript, differences
+from tests.ingest.box import TURNS, Box, Transcript, differences
+from tests.ingest.kept import Kept
+from tests.soak import points
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.ingest.box import Box
-
 SESSIONS = 300
-KILLS = 1000 if os.environ.get("TOLD_SOAK") else 60
+KILLS = points(everyday=20, soak=1000)
 QUERIES = (
     "gateway port", "zebra", "topic 17", "refactor", "database migration", "token", "pull request", "cache",
     "question 3", "never", "session 299", "compaction summary",
@@ -91,18 +90,28 @@ def everything(box: Box) -> dict[str, Any]:
     return found
 
 
-@pytest.fixture
-def whole(make_box: Callable[[str], Box]) -> tuple[Box, dict[str, Any], float]:
+@pytest.fixture(scope="module")
+def read_once(tmp_path_factory: pytest.TempPathFactory) -> tuple[Kept, dict[str, Any], float]:
     """A machine, what told knows of it after an undisturbed run, and how long that took."""
-    box = make_box("killed")
-    history(box)
-    began = time.monotonic()
-    done = box.start("index").communicate(timeout=60)
-    took = time.monotonic() - began
-    assert not done[1]
-    assert box.rows("SELECT count(*) FROM session WHERE turns > 0") == [(SESSIONS,)]
-    box.check()
-    return box, everything(box), took
+    box = Box(tmp_path_factory.mktemp("kill") / "box")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        box.live_in(monkeypatch)
+        history(box)
+        began = time.monotonic()
+        done = box.start("index").communicate(timeout=60)
+        took = time.monotonic() - began
+        assert not done[1]
+        assert box.rows("SELECT count(*) FROM session WHERE turns > 0") == [(SESSIONS,)]
+        box.check()
+        return Kept(box), everything(box), took
+
+
+@pytest.fixture
+def whole(
+    read_once: tuple[Kept, dict[str, Any], float], use_box: Callable[[Box], Box]
+) -> tuple[Box, dict[str, Any], float]:
+    kept, expected, took = read_once
+    return use_box(kept.again()), expected, took
 
 
 def begin_anew(box: Box) -> None:
@@ -121,7 +130,6 @@ def kill_after(process: subprocess.Popen[str], seconds: float) -> bool:
     return process.returncode == -signal.SIGKILL
 
 
-@pytest.mark.usefixtures("make_box")
 def test_killed_at_any_point_and_run_again(whole: tuple[Box, dict[str, Any], float]) -> None:
     box, expected, took = whole
     chance = random.Random(11)
@@ -144,7 +152,6 @@ def test_killed_at_any_point_and_run_again(whole: tuple[Box, dict[str, Any], flo
     assert differences(expected, everything(box)) == []
 
 
-@pytest.mark.usefixtures("make_box")
 def test_killed_in_the_middle_of_a_rebuild(whole: tuple[Box, dict[str, Any], float]) -> None:
     box, expected, took = whole
     lost = sorted((box.home / ".claude").rglob("session-0*.jsonl"))

@@ -11,6 +11,7 @@ import pytest
 
 from tests.ingest.box import differences
 from tests.ingest.test_kill import SESSIONS, TABLES, begin_anew, history
+from tests.soak import points
 
 if TYPE_CHECKING:
     import subprocess
@@ -32,7 +33,7 @@ def test_two_indexing_at_once_while_others_ask(box: Box) -> None:
     history(box)
     box.index()
     expected = {name: box.rows(sql) for name, sql in TABLES.items()}
-    for _ in range(2):
+    for _ in range(points(everyday=1, soak=20)):
         begin_anew(box)
         indexing = [box.start("index"), box.start("index")]
         asking = []

@@ -6,14 +6,15 @@ import hashlib
 import random
 import signal
 import time
+from copy import deepcopy
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-import apsw
 import pytest
 
-from tests.ingest.box import TURNS, Transcript, differences
-from told.cli import detached
+from tests.ingest.box import TURNS, Box, Transcript, differences
+from tests.ingest.kept import Kept
+from tests.soak import points
 from told.ingest import trimming
 from told.ingest.archive_file import archive_path
 from told.memory import disk
@@ -22,9 +23,8 @@ from told.store.writing import Writer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.ingest.box import Box
-
 SESSIONS = 60
+KILLS = points(everyday=4, soak=80)
 FREE = "[retention]\ncap_mb = 0\n"
 TIGHT = "[retention]\ncap_mb = 2\n"
 CAP = 2 * disk.MB
@@ -82,14 +82,28 @@ def shown(box: Box) -> dict[str, Any]:
     return seen
 
 
-@pytest.fixture
-def full(box: Box) -> list[Transcript]:
-    """A history that was read without a cap."""
-    made = history(box)
-    config(box, FREE)
-    box.index()
+@pytest.fixture(scope="module")
+def read_once(tmp_path_factory: pytest.TempPathFactory) -> tuple[Kept, list[Transcript]]:
+    """A machine with a history that was read without a cap."""
+    box = Box(tmp_path_factory.mktemp("trimming") / "box")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        box.live_in(monkeypatch)
+        made = history(box)
+        config(box, FREE)
+        box.index()
     assert size(box) > 1.5 * CAP
-    return made
+    return Kept(box), made
+
+
+@pytest.fixture
+def box(read_once: tuple[Kept, list[Transcript]], use_box: Callable[[Box], Box]) -> Box:
+    return use_box(read_once[0].again())
+
+
+@pytest.fixture
+def full(read_once: tuple[Kept, list[Transcript]]) -> list[Transcript]:
+    """The history on it, for a test to go on with."""
+    return deepcopy(read_once[1])
 
 
 def test_the_oldest_texts_go_and_everything_but_a_search_answers_as_before(
@@ -248,9 +262,9 @@ def test_killed_at_any_moment_it_loses_nothing(box: Box, full: list[Transcript])
     before = shown(box)
     config(box, TIGHT)
     chance = random.Random(5)
-    for _ in range(8):
+    for number in range(KILLS):
         child = box.start("index")
-        time.sleep(chance.uniform(0.1, 0.9))
+        time.sleep(0.1 + 0.8 * (number + chance.random()) / KILLS)
         child.send_signal(signal.SIGKILL)
         child.communicate(timeout=60)
         box.check()
@@ -273,74 +287,6 @@ def test_a_clock_that_jumped_changes_nothing(
     gone = trimmed(box)
     assert gone == {f"session-{number:02}" for number in range(len(gone))}
     assert 5 < len(gone) <= SESSIONS - 10
-
-
-def test_a_session_is_learned_from_before_it_is_trimmed(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
-    history(box)
-    config(box, TIGHT)
-    box.environ["TOLD_BACKGROUND"] = "on"
-    monkeypatch.setattr(detached, "start_sweep", lambda *_: None)
-    box.told("index")  # without the background that would learn
-    box.environ["TOLD_BACKGROUND"] = "off"
-    connection = apsw.Connection(str(box.store))
-    waiting = len(connection.execute("SELECT DISTINCT session_id FROM fresh WHERE stage < 2").fetchall())
-    assert waiting == SESSIONS
-    disk.relieve(connection, str(box.told_home), 2, learned=True)
-    connection.close()
-    assert trimmed(box) == set()
-    del box.environ["TOLD_LEARN"]
-    box.index()
-    assert trimmed(box)
-    assert box.rows("SELECT 1 FROM fresh JOIN trimmed USING (session_id)") == []
-
-
-def test_vectors_go_with_the_texts_they_are_made_of(box: Box) -> None:
-    """What is left of a trimmed session, its title, is still found by what it means."""
-    made = history(box)
-    made[0].title("Which port does the gateway use?").write()
-    config(box, FREE)
-    box.index()
-    per_turn = "SELECT count(*) FROM turn_meaning JOIN turn t ON t.id = turn_id WHERE n >= 0"
-    assert box.rows(per_turn) == [(4 * SESSIONS,)]
-    config(box, TIGHT)
-    box.index()
-    gone = len(trimmed(box))
-    assert gone > 5
-    assert box.rows(per_turn) == [(4 * (SESSIONS - gone),)]
-    of_trimmed = "SELECT native FROM {} JOIN trimmed USING (session_id) JOIN session s ON s.id = session_id"
-    sketched, waiting = of_trimmed.format("sketch"), f"{of_trimmed.format('fresh')} WHERE stage = 2"
-    assert (box.rows(sketched), box.rows(waiting)) == ([], [("session-00",)])
-    assert box.index() == 0
-    assert (box.rows(sketched), box.rows(waiting)) == ([("session-00",)], [])
-    assert box.rows("SELECT * FROM fresh WHERE stage = 2") == []
-    assert len(trimmed(box)) == gone
-
-
-@pytest.mark.parametrize("model", ["off", "http://127.0.0.1:9/embeddings#model=none"])
-def test_a_session_that_gets_no_vectors_is_trimmed_all_the_same(box: Box, model: str) -> None:
-    history(box)
-    del box.environ["TOLD_LEARN"]
-    config(box, f"model = {model!r}\n{TIGHT}")
-    box.index()
-    assert box.rows("SELECT * FROM turn_meaning") == []
-    assert size(box) <= CAP
-    gone = trimmed(box)
-    assert gone == {f"session-{number:02}" for number in range(len(gone))}
-    assert 5 < len(gone) <= SESSIONS - 10
-
-
-def test_leftovers_go_before_any_text(box: Box) -> None:
-    history(box)[0].write()
-    config(box, "[retention]\ncap_mb = 6\n")
-    box.index()
-    for name in ("sessions.db.damaged", "sessions.db.damaged-wal", "hook.log", "hook.log.old"):
-        (box.told_home / name).write_bytes(b"x" * 1_000_000)
-    config_before = (box.told_home / "config.toml").read_bytes()
-    box.index()
-    assert size(box) <= 6 * disk.MB
-    assert not list(box.told_home.glob("*.damaged*"))
-    assert trimmed(box) == set()
-    assert (box.told_home / "config.toml").read_bytes() == config_before
 
 
 def test_a_cap_that_the_only_copies_do_not_fit_into_cuts_none_of_them(
@@ -382,13 +328,3 @@ def test_copies_of_what_an_agent_still_has_go_after_the_texts(box: Box, full: li
     assert {*names[:30]} <= kept
     assert {*names[30:50]} - kept
     assert differences(before, shown(box)) == []
-
-
-def test_a_file_that_is_nothing_but_bad_lines_does_not_fill_the_store(box: Box) -> None:
-    talk = box.claude("one").turn("Which port?", "8443.")
-    talk.write()
-    with talk.path.open("a") as file:
-        file.write("{broken\n" * 5000)
-    box.index()
-    assert box.rows("SELECT count(*) FROM problem") == [(1000,)]
-    assert box.turns("one") == [("Which port?", "8443.")]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 import subprocess
@@ -11,12 +10,13 @@ import time
 from pathlib import Path
 
 import told
+from tests.soak import points
 from told.journal.apply import open_memories, rebuild
 from told.journal.model import Operation
 from told.journal.read import read
 from told.store.memory_condition import damaged, dump
 
-KILLS = 1000 if os.environ.get("TOLD_SOAK") == "1" else 60
+KILLS = points(everyday=20, soak=1000)
 
 # Each line it prints is an acknowledgement.
 WRITER = """

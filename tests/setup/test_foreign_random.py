@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from tests.setup.foreign_files import changes, plain, said, with_change
+from tests.soak import points
 from told.agents.wiring import Block, Entry
 from told.errors import UsageError
 from told.setup import foreign
@@ -23,7 +24,9 @@ from told.setup.ledger import Ledger
 if TYPE_CHECKING:
     from typing import Any
 
-RUNS = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+RUNS = settings(
+    max_examples=points(everyday=40, soak=2000), deadline=None, suppress_health_check=list(HealthCheck)
+)
 NAMES = st.sampled_from(["hooks", "Stop", "mcpServers", "plugin", "a", "b.c", "", 'q"\\/', "é🎉"])
 GAP = st.lists(
     st.sampled_from([" ", "\n", "\r\n", "\t", '// c " {[,\n', "/* , } */", "/**/", "  "]), max_size=3

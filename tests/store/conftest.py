@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.ingest.conftest import box, make_box
+from tests.ingest.conftest import box, make_box, use_box
 
-__all__ = ["box", "make_box"]
+__all__ = ["box", "make_box", "use_box"]

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.serve.mcp.caller import META, NEWEST, Box, call, lines, request
+from tests.soak import points
 from told.serve.mcp import streams
 from told.serve.mcp.loop import serve
 from told.serve.mcp.server import Server
@@ -78,7 +79,7 @@ def ids(answers: list[Any]) -> list[str]:
     )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=points(everyday=100, soak=3000), deadline=None)
 @given(st.lists(MESSAGES | st.lists(REQUESTS, max_size=3), max_size=6), REQUESTS)
 def test_every_request_gets_one_answer_among_whatever_else(messages: list[Any], last: dict[str, Any]) -> None:
     numbered: list[Any] = []
@@ -96,7 +97,7 @@ def test_every_request_gets_one_answer_among_whatever_else(messages: list[Any], 
         assert len({"method", "result", "error"} & set(answer)) == 1
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=points(everyday=100, soak=2000), deadline=None)
 @given(
     st.lists(st.binary(max_size=60) | st.text(max_size=40).map(lambda text: text.encode("utf-8", "replace")))
 )
@@ -109,7 +110,7 @@ def test_bytes_that_are_no_messages_are_answered_and_left_behind(noise: list[byt
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=points(everyday=50, soak=1000), deadline=None)
 @given(st.integers(min_value=1, max_value=400), st.lists(st.integers(0, 60_000), max_size=3))
 def test_lines_are_the_same_however_they_arrive(chunk: int, sizes: list[int]) -> None:
     messages = [request("ping", {"x": "é" * size}) for size in sizes]
