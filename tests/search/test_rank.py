@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import random
 
+from told.search.coverage import coverage
 from told.search.rank import grouped, ranked
 from told.search.sides import Known
-from told.search.weights import COLUMNS, SIDES, WITH_MEANING, WORDS_ONLY, WORDY_COLUMNS
+from told.search.weights import (
+    COLUMNS,
+    SIDES,
+    WITH_MEANING,
+    WITH_MEANING_FULL,
+    WORDS_ONLY,
+    WORDS_ONLY_FULL,
+    WORDY_COLUMNS,
+)
 
 
 def test_the_better_match_comes_first() -> None:
@@ -44,7 +53,8 @@ def test_what_the_named_one_says_comes_before_what_others_say() -> None:
 def test_meaning_has_its_share_where_there_is_one() -> None:
     hits = [(1, 1, 0, 0, -3.0), (2, 2, 0, 0, -1.0), (3, 3, 0, 0, 0.0)]
     assert [turn.turn for turn in ranked(hits)] == [1, 2, 3]
-    assert [turn.turn for turn in ranked(hits, Known(meaning={1: 0.2, 2: 0.1, 3: 0.9}))] == [1, 3, 2]
+    order = [turn.turn for turn in ranked(hits, Known(meaning={1: 0.2, 2: 0.1, 3: 0.9}))]
+    assert order.index(3) < order.index(2)
     assert ranked(hits, Known(meaning={})) == ranked(hits)
 
 
@@ -104,10 +114,24 @@ def test_sessions_come_with_their_best_turns() -> None:
     assert len(grouped(ranked(hits), 1)) == 1
 
 
+def test_what_covers_more_of_the_question_comes_first() -> None:
+    hits = [(1, 1, 0, 0, -1.0), (2, 2, 0, 0, -1.0)]
+    frequencies = {'"redis"': 3, '"timeout"': 9}
+    texts = {1: "a timeout", 2: "the redis timeout"}
+    assert ranked(hits, Known(covered=coverage(texts, frequencies, 50)))[0].turn == 2
+
+
+def test_a_session_like_the_best_one_comes_before_others_that_fit_as_well() -> None:
+    turns = ranked([(1, 1, 0, 30, -9.0), (2, 2, 0, 20, -3.0), (3, 3, 0, 10, -3.0)])
+    assert [group.session for group in grouped(turns, 3)] == [1, 2, 3]
+    assert [group.session for group in grouped(turns, 3, kin={1: 1.0, 2: 0.1, 3: 0.6})] == [1, 3, 2]
+
+
 def test_the_project_token_has_no_weight() -> None:
     assert COLUMNS[0] == WORDY_COLUMNS[0] == 0
     assert len(COLUMNS) == len(WORDY_COLUMNS) == 6
 
 
 def test_each_side_has_a_weight() -> None:
-    assert len(SIDES) == len(WITH_MEANING) == len(WORDS_ONLY)
+    for weights in (WITH_MEANING, WITH_MEANING_FULL, WORDS_ONLY, WORDS_ONLY_FULL):
+        assert len(weights) == len(SIDES)
