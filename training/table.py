@@ -14,6 +14,7 @@ numpy (`OMP_NUM_THREADS=1`); another one may move a last digit, and with it the 
 3. Three kinds of pairs move dimensions, weights and rows (`table_fit`): what somebody said and the prompts
    that need it, what was said in a conversation and the questions about it (`table_pairs`), and what packages
    say in two ways (`table_text`).
+   A word that prompts and questions often have learns a second row, for where somebody asks with it.
 4. Each row becomes 256 signed bytes and a weight.
 
 The pairs were written for this, without a look at what is measured. How often they are gone over and how
@@ -22,6 +23,7 @@ large the steps are was chosen by how the projects do that weights are set on (`
 
 from __future__ import annotations
 
+import collections
 import os
 import random
 import sys
@@ -30,7 +32,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from told.search._meaning_file import DIMENSIONS, HEAVIEST, NAME
+from told.search._meaning_file import ASKED, DIMENSIONS, HEAVIEST, NAME
 from told.search._meaning_pieces import pieces
 from told.search.meaning import PATH
 from training.table_file import packed
@@ -50,7 +52,7 @@ if TYPE_CHECKING:
     Floats = np.ndarray[Any, np.dtype[np.float32]]
     Cut = Callable[[str], list[int]]
 
-MODEL = "told-minilm-2"
+MODEL = "told-minilm-3"
 _FIRST_SIGN = 999  # before it: pieces that no text has
 _FIRST_WORD = 1996  # between them: single signs; from here on the most frequent come first
 _SIGNS = 0.5  # how much a single sign counts, beside a word in the middle
@@ -58,6 +60,7 @@ _COMMON = 0.03  # the frequency at which a piece counts half
 _MEANING = 0.5  # how much of a word of the trade is its meaning
 _LONGEST_SIDE = 64  # pieces
 _SHORTEST_SIDE = 3
+_OFTEN_ASKED = 8  # texts
 _ROUNDS = 5
 _BATCH = 512
 _TOGETHER = 72  # pairs in a row: those of one project are the hardest to tell apart
@@ -94,11 +97,13 @@ def main(arguments: Sequence[str]) -> None:
     code = [Pair(cut(left), cut(right)) for left, right in of_packages]
     code = [pair for pair in code if min(len(pair.left), len(pair.right)) >= _SHORTEST_SIDE]
     start = Start(vectors, _weights(teacher, len(new)), len(teacher.pieces))
-    rows = learned(start, paired(told, cut), paired(talk, cut), code)
+    fit = learned(start, paired(told, cut), paired(talk, cut), code)
     names = [*teacher.pieces, *new]
     target = arguments[2] if len(arguments) > 2 else PATH
     os.makedirs(os.path.dirname(os.path.abspath(target)), exist_ok=True)
-    kept = quantised(rows, names)
+    asks = np.flatnonzero(fit.asks[:, 0])
+    rows = np.vstack([fit.table(), fit.table(asking=True)[asks]])
+    kept = quantised(rows, [*names, *(ASKED + names[number] for number in asks)])
     with open(target, "wb") as file:
         file.write(packed(MODEL, kept))
     print(f"{len(kept)} rows, {os.path.getsize(target):,} bytes: {target}")
@@ -113,8 +118,8 @@ def paired(said: Iterable[tuple[str, list[str]]], cut: Cut) -> list[Pair]:
     return found
 
 
-def learned(start: Start, told: list[Pair], talk: list[Pair], code: list[Pair]) -> Floats:
-    """Return the rows after all rounds.
+def learned(start: Start, told: list[Pair], talk: list[Pair], code: list[Pair]) -> Fit:
+    """Return the table after all rounds.
 
     Args:
         start: The rows before.
@@ -124,7 +129,10 @@ def learned(start: Start, told: list[Pair], talk: list[Pair], code: list[Pair]) 
     """
     chance = random.Random(0)  # noqa: S311 - an order, no secret
     projection = _principal(start.vectors[_FIRST_SIGN : start.count])
-    fit = Fit(start.vectors, projection, start.weights, _ROUNDS * (len(told) // _BATCH))
+    counts = collections.Counter(piece for pair in (*told, *talk) for piece in {*pair.left})
+    asks = [piece for piece, count in counts.items() if count >= _OFTEN_ASKED]
+    steps = _ROUNDS * (len(told) // _BATCH)
+    fit = Fit(start.vectors, projection, start.weights, steps=steps, asks=asks)
     runs = [told[first : first + _TOGETHER] for first in range(0, len(told), _TOGETHER)]
     for number in range(_ROUNDS):
         began, losses = time.monotonic(), []
@@ -138,11 +146,11 @@ def learned(start: Start, told: list[Pair], talk: list[Pair], code: list[Pair]) 
                 fit.step([
                     Batch(shuffled[first : first + _BATCH], _TOLD_TEMPERATURE),
                     Batch(chance.sample(talk, _BATCH // 2), _TOLD_TEMPERATURE, _BESIDE),
-                    Batch(some, _PACKAGE_TEMPERATURE, _BESIDE),
+                    Batch(some, _PACKAGE_TEMPERATURE, _BESIDE, asking=False),
                 ])
             )  # fmt: skip
         print(f"round {number + 1}: loss {np.mean(losses):.3f}, {time.monotonic() - began:.0f} s", flush=True)
-    return fit.table()
+    return fit
 
 
 def _vectors(teacher: Teacher, known: dict[str, int], new: Sequence[str], meaning: dict[str, str]) -> Floats:

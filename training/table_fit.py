@@ -2,8 +2,8 @@
 
 A row is `weight x (teacher's vector @ projection) + own`; a text's vector is the sum of its rows, brought to
 one length. The projection, which all rows share, moves words along that no training text has; `own` is what
-a word learned by itself. The loss asks for each text to be nearest to its own other half among those of a
-batch, both ways.
+a word learned by itself, and `asked` what it means beside that where somebody asks with it. The loss asks for
+each text to be nearest to its own other half among those of a batch, both ways.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from typing import Any
 
     Floats = np.ndarray[Any, np.dtype[np.float32]]
@@ -41,12 +41,15 @@ class Batch(NamedTuple):
     pairs: Sequence[Pair]
     temperature: float
     weight: float = 1.0
+    asking: bool = True  # what stands left asks for what stands right
 
 
 class Fit:
     """A table in the making."""
 
-    def __init__(self, vectors: Floats, projection: Floats, weights: Floats, steps: int) -> None:
+    def __init__(
+        self, vectors: Floats, projection: Floats, weights: Floats, *, steps: int, asks: Collection[int] = ()
+    ) -> None:
         """Begin with the teacher's vectors.
 
         Args:
@@ -54,6 +57,7 @@ class Fit:
             projection: From the teacher's dimensions to those of the table.
             weights: How much each row counts at first.
             steps: How many there will be; they become smaller.
+            asks: The rows that mean something of their own where somebody asks with them.
         """
         scale = np.linalg.norm(weights[:, None] * (vectors @ projection), axis=1).mean()
         self.vectors = (weights[:, None] * vectors / scale).astype(np.float32)
@@ -61,20 +65,30 @@ class Fit:
             "projection": projection.astype(np.float32),
             "logs": np.zeros(len(vectors), np.float32),
             "own": np.zeros((len(vectors), projection.shape[1]), np.float32),
+            "asked": np.zeros((len(vectors), projection.shape[1]), np.float32),
         }
+        self.asks = np.zeros((len(vectors), 1), np.float32)
+        self.asks[sorted(asks)] = 1
         self._moments = {name: (np.zeros_like(of), np.zeros_like(of)) for name, of in self.values.items()}
         self._steps, self._all_steps = 0, steps
         self._random = np.random.default_rng(0)
 
-    def table(self) -> Floats:
+    def table(self, *, asking: bool = False) -> Floats:
         """Return the rows as they are now."""
-        return self.rows(np.arange(len(self.vectors)))
-
-    def rows(self, numbers: Whole) -> Floats:
-        """Return some of the rows."""
-        of_teacher = np.exp(self.values["logs"][numbers])[:, None] * self.vectors[numbers]
-        rows: Floats = of_teacher @ self.values["projection"] + self.values["own"][numbers]
+        every = np.arange(len(self.vectors))
+        rows: Floats = self.of_teacher(every) + self.added(every, asking=asking)
         return rows
+
+    def of_teacher(self, numbers: Whole) -> Floats:
+        """Return what the teacher says of some of the rows."""
+        weighted = np.exp(self.values["logs"][numbers])[:, None] * self.vectors[numbers]
+        rows: Floats = weighted @ self.values["projection"]
+        return rows
+
+    def added(self, numbers: Whole, *, asking: bool) -> Floats:
+        """Return what some of the rows learned by themselves."""
+        own: Floats = self.values["own"][numbers]
+        return own + self.asks[numbers] * self.values["asked"][numbers] if asking else own
 
     def step(self, batches: Sequence[Batch]) -> float:
         """Learn from some pairs; return the loss."""
@@ -93,7 +107,7 @@ class Fit:
 
     def _learn(self, batch: Batch, slopes: dict[str, Floats]) -> float:
         """Add to the slopes how the loss of a batch changes."""
-        left = _Side(self, [self._some(pair.left) for pair in batch.pairs])
+        left = _Side(self, [self._some(pair.left) for pair in batch.pairs], asking=batch.asking)
         right = _Side(self, [self._some(pair.right) for pair in batch.pairs])
         logits = left.units @ right.units.T / batch.temperature
         own = np.arange(len(logits))
@@ -119,15 +133,16 @@ class Fit:
 class _Side:
     """One side of a batch, with what its slopes need."""
 
-    def __init__(self, fit: Fit, bags: Sequence[Bag]) -> None:
+    def __init__(self, fit: Fit, bags: Sequence[Bag], *, asking: bool = False) -> None:
         counts = np.array([len(bag) for bag in bags])
         pieces = np.concatenate([np.asarray(bag) for bag in bags])
-        self._fit = fit
+        self._fit, self._asking = fit, asking
         self._numbers, self._places = np.unique(pieces, return_inverse=True)
         self._text = np.repeat(np.arange(len(bags)), counts)
-        self._rows = fit.rows(self._numbers)
+        self._of_teacher = fit.of_teacher(self._numbers)
+        rows = self._of_teacher + fit.added(self._numbers, asking=asking)
         starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
-        sums = np.add.reduceat(self._rows[self._places], starts, axis=0)
+        sums = np.add.reduceat(rows[self._places], starts, axis=0)
         self._lengths = np.linalg.norm(sums, axis=1, keepdims=True) + 1e-6
         self.units = sums / self._lengths
 
@@ -138,8 +153,9 @@ class _Side:
         starts = np.flatnonzero(np.diff(self._places[order], prepend=-1))
         of_rows = np.add.reduceat(of_sums[self._text[order]], starts, axis=0)
         slopes["own"][self._numbers] += of_rows
-        own = self._fit.values["own"][self._numbers]
-        slopes["logs"][self._numbers] += ((self._rows - own) * of_rows).sum(axis=1)
+        if self._asking:
+            slopes["asked"][self._numbers] += self._fit.asks[self._numbers] * of_rows
+        slopes["logs"][self._numbers] += (self._of_teacher * of_rows).sum(axis=1)
         weighted = np.exp(self._fit.values["logs"][self._numbers])[:, None] * self._fit.vectors[self._numbers]
         slopes["projection"] += weighted.T @ of_rows
 

@@ -60,6 +60,25 @@ def test_pieces_that_share_a_place_are_told_apart(tmp_path: Path) -> None:
     assert [table.row_of(name) for name in names] == list(range(len(names)))
 
 
+def test_a_word_may_mean_something_of_its_own_where_somebody_asks_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def row(number: int) -> bytes:
+        return bytes([128] * number + [228] + [128] * (DIMENSIONS - number - 1))
+
+    path = tmp_path / "table.bin"
+    path.write_bytes(packed("small", [("add", 9, row(1)), ("page", 9, row(2)), ("?add", 9, row(3))]))
+    monkeypatch.setattr(meaning, "PATH", str(path))
+    told, asked = meaning.vector("page"), meaning.vector("add", asking=True)
+    assert told
+    assert asked
+    assert meaning.vector("page", asking=True) == told
+    assert meaning.vector("add") != asked
+    assert [one > 0 for one in asked[1:4]] == [False, False, True]
+    assert meaning.vectors(["add", "page"], asking=True) == [asked, told]
+    assert meaning.vector("?add") == meaning.vector("add")
+
+
 def test_a_piece_that_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match="does not fit"):
         packed("small", [("x" * 25, 1, bytes(DIMENSIONS))])

@@ -41,7 +41,7 @@ def near_meaning(memories: Memories, text: str, scopes: Sequence[str], also: Ite
         scopes: Whose memories hold here.
         also: Rows of which it is wanted in any case.
     """
-    own, model = vector(text), model_id()
+    own, model = vector(text, asking=True), model_id()
     if not own or not model:
         return NearMeaning(0, {})
     parts = memories.meanings.signs(scopes, model, _LOOKED_AT)

@@ -2,7 +2,8 @@
 
 The head is text: `told meaning 1`, then `name=value` words, filled with spaces to 256 bytes. A slot has four
 bytes: a record's number + 1, and 16 bits of the piece's hash that tell most others apart. A record has the
-piece (UTF-8, filled with NUL), its weight, and its row, each number with 128 added.
+piece (UTF-8, filled with NUL), its weight, and its row, each number with 128 added. Many pieces have a second
+record, with a `?` before them, for where somebody asks with them.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAGIC = "told meaning 1"
+ASKED = "?"
 HEAD = 256  # bytes
 NAME = 24  # bytes of a record for the piece
 WEIGHT = 2
@@ -40,11 +42,25 @@ class Table:
         self.count = count
         self.seen: dict[str, list[int]] = {}  # words with the rows of their pieces
         self._kept: dict[int, tuple[int, int]] = {}
+        self._asked: dict[int, int] = {}
         self._slots = memoryview(memory)[HEAD : HEAD + 4 * SLOTS].cast("I")
 
     def row_of(self, piece: str) -> int:
         """Return the number of a piece's record, or -1."""
-        name = piece.encode("utf-8", "replace")
+        return self._row_of(piece.encode("utf-8", "replace"))
+
+    def asked(self, row: int) -> int:
+        """Return the number of the record that stands for another one where somebody asks: mostly itself."""
+        found = self._asked.get(row)
+        if found is None:
+            if len(self._asked) >= _MOST_KEPT:
+                self._asked.clear()
+            at = _ROWS + RECORD * row
+            own = self._row_of(ASKED.encode() + self._memory[at : at + NAME].rstrip(b"\0"))
+            found = self._asked[row] = own if own >= 0 else row
+        return found
+
+    def _row_of(self, name: bytes) -> int:
         place, mark = place_of(name)
         for _ in range(MOST_PLACES):
             slot = self._slots[place]

@@ -48,11 +48,11 @@ class Table:
     def __init__(self, model: str) -> None:
         self.model = model
 
-    def vectors(self, texts: Sequence[str], *, asking: bool = False) -> list[bytes | None]:  # noqa: ARG002
+    def vectors(self, texts: Sequence[str], *, asking: bool = False) -> list[bytes | None]:
         """Return the vectors of texts, in order; None for one without a word that the table knows."""
         from told.search import meaning
 
-        return meaning.vectors(texts)
+        return meaning.vectors(texts, asking=asking)
 
 
 def default() -> Embedder | None:

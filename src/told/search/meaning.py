@@ -32,27 +32,31 @@ def model_id() -> str | None:
     return f"{table.model}:{table.digest[:12]}" if table else None
 
 
-def vector(text: str) -> bytes | None:
+def vector(text: str, *, asking: bool = False) -> bytes | None:
     """Return the vector of a text: 256 signed bytes, of the same length for all texts.
 
     None if the table cannot be read, or knows no word of the text.
+
+    Args:
+        text: What was said.
+        asking: It is a prompt or a question, which is to be compared with what was said.
     """
     table = _table()
     if table is None:
         return None
-    return unit(sums(map(table.weighted, pieces(text, table.row_of, table.seen)), DIMENSIONS))
+    return unit(sums(map(table.weighted, _rows(table, text, asking)), DIMENSIONS))
 
 
-def vectors(texts: Sequence[str]) -> list[bytes | None]:
+def vectors(texts: Sequence[str], *, asking: bool = False) -> list[bytes | None]:
     """Return the vectors of many texts, in order. Faster with numpy, and the same without."""
     table = _table()
     if table is None:
         return [None] * len(texts)
     if len(texts) < (_SOME_TEXTS if "numpy" in sys.modules else _MANY_TEXTS) or not _has_numpy():
-        return [vector(text) for text in texts]
+        return [vector(text, asking=asking) for text in texts]
     from told.search._meaning_bulk import Rows
 
-    return Rows(table).units([pieces(text, table.row_of, table.seen) for text in texts])
+    return Rows(table).units([_rows(table, text, asking) for text in texts])
 
 
 def similarity(one: bytes, other: bytes) -> float:
@@ -77,6 +81,11 @@ def is_whole() -> bool:
     """Tell whether the table is there and is what its head says. Reads all of it: about 10 ms."""
     table = _table()
     return table is not None and table.is_whole()
+
+
+def _rows(table: Table, text: str, asking: bool) -> list[int]:
+    rows = pieces(text, table.row_of, table.seen)
+    return [table.asked(row) for row in rows] if asking else rows
 
 
 def _has_numpy() -> bool:
