@@ -19,9 +19,10 @@ FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "surface_proje
 # Written after the lists of topics. The weights of recall are set on some of them, and never on the others.
 FRESH = os.path.join(os.path.dirname(FOLDER), "surface_fresh")
 SET_ON = (
-    "brocante", "fjordline", "gipfelbuch", "isotherm", "kettle", "lanternkeep", "lumen", "marl", "orchardbot",
-    "plover", "quayside", "quillbox", "seedvault", "silverbox", "tarn", "tendero", "tollgate", "tuinkassa",
-    "wardtime",
+    "brightfield", "brocante", "fjordline", "gipfelbuch", "isotherm", "kettle", "kilnworks",
+    "lanternkeep", "ledgerlight", "lumen", "marl", "meltwater", "orchardbot", "plover", "portcullis",
+    "quayside", "quillbox", "seedvault", "silverbox", "stagehand", "tarn", "tendero", "tollgate",
+    "tuinkassa", "wardtime",
 )  # fmt: skip
 _STEM = 5
 _LISTS = ("must", "should", "not")

@@ -32,19 +32,18 @@ HIDDEN = 0.6  # of the topics, so that they say about as much as in projects tha
 BUDGET = 450
 # What is tried for each, in the order in which they are moved.
 TRIED = {
-    "weight meaning": (0.35, 0.45, 0.55, 0.65, 0.75, 0.9),
-    "NEAR": (-0.05, 0.0, 0.05, 0.1, 0.15),
-    "NEAREST": (0.3, 0.4, 0.5, 0.6, 0.7),
-    "weight topics": (0.2, 0.28, 0.34, 0.38, 0.42),
-    "weight words": (0.2, 0.25, 0.3, 0.35),
-    "weight triggers": (0.12, 0.16, 0.2, 0.3),
-    "FLOOR": (0.15, 0.18, 0.21, 0.24, 0.27),
-    "MEANING_FLOOR": (0.13, 0.16, 0.19, 0.22, 0.25, 0.28),
-    "WORDS_FLOOR": (0.13, 0.15, 0.17, 0.2),
-    "LOCKED_FLOOR": (0.12, 0.14, 0.16, 0.19),
-    "NEAR_BEST": (0.55, 0.6, 0.65, 0.7, 0.75, 0.8),
+    "weight meaning": (0.55, 0.65, 0.75, 0.9, 1.05),
+    "NEAR": (-0.1, -0.05, 0.0, 0.05, 0.1),
+    "NEAREST": (0.3, 0.4, 0.5, 0.6),
+    "weight topics": (0.2, 0.28, 0.34, 0.4),
+    "weight words": (0.15, 0.2, 0.25, 0.3),
+    "weight triggers": (0.2, 0.3, 0.4),
+    "FLOOR": (0.24, 0.27, 0.3, 0.33, 0.36),
+    "MEANING_FLOOR": (0.24, 0.28, 0.32, 0.36, 0.4, 0.44),
+    "WORDS_FLOOR": (0.15, 0.17, 0.2, 0.23),
+    "NEAR_BEST": (0.6, 0.65, 0.7, 0.75, 0.8),
     "MOST": (3, 4),
-    "FAINT": (1.5, 2.0, 3.0),
+    "FAINT": (2.0, 3.0, 4.0),
 }
 _ROUNDS = 2
 _LAYERS = ("NEAR", "NEAREST")

@@ -142,11 +142,13 @@ def test_numpy_gives_the_same_vectors_and_the_same_scores(monkeypatch: pytest.Mo
     texts = [f"{word} {meaning_of} {number}" for number, (word, meaning_of) in enumerate(meanings().items())]
     texts += ["", "!", "a", "getUserToken " * 400, "日本 naïve"]
     plain = [meaning.vector(text) for text in texts]
+    asked = [meaning.vector(text, asking=True) for text in texts]
     found = [one for one in plain if one]
     scores = meaning.similarities(found[0], found)
     monkeypatch.setattr(meaning, "_MANY_TEXTS", 1)
     monkeypatch.setattr(meaning, "_MANY_VECTORS", 1)
     assert meaning.vectors(texts) == plain
+    assert meaning.vectors(texts, asking=True) == asked
     assert meaning.similarities(found[0], found) == scores
 
 

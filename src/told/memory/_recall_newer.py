@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from told.memory._recall_filters import never_shown
-from told.memory._recall_outdated import Replacing, head_of, latest_first, supposed
+from told.memory._recall_outdated import Replacing, head_of, latest_first, may_replace, supposed
+from told.memory._recall_outgrown import LIKELY, NEAR_ENOUGH, likelihood
 from told.record import record
 from told.search.about import about_of
+from told.search.meaning import model_id, similarities
 from told.store.memory_records import TOOL
 
 TYPE_CHECKING = False
@@ -65,7 +67,33 @@ def newer_than(
         if memory.trust != TOOL and not never_shown(memory, ask.scopes, ask.now)
     }  # fmt: skip
     heirs = _heirs(list(some.values()), spoken, whole, replacing, ask.prompt)
+    left = {row: memory for row, memory in some.items() if memory.id not in heirs and not memory.locked}
+    heirs |= _outgrown(memories, left, spoken)
     return {row: heirs[memory.id] for row, memory in some.items() if memory.id in heirs}
+
+
+def _outgrown(
+    memories: Memories, some: Mapping[int, Memory], spoken: Mapping[int, Memory]
+) -> dict[str, Heir]:
+    """Return those of some memories whose nearest newer one in meaning took their place, most likely."""
+    model = model_id()
+    later = {
+        row: [one for one, new in spoken.items() if new.created > old.created and may_replace(old, new)]
+        for row, old in some.items()
+    }
+    wanted = dict.fromkeys([row for own, rows in later.items() if rows for row in (own, *rows)])
+    vectors = memories.meanings.vectors(list(wanted), model) if wanted and model else {}
+    found: dict[str, Heir] = {}
+    for row, old in some.items():
+        rows = [one for one in later[row] if one in vectors]
+        if row not in vectors or not rows:
+            continue
+        near, nearest = max(
+            zip(similarities(vectors[row], [vectors[one] for one in rows]), rows, strict=True)
+        )
+        if near >= NEAR_ENOUGH and likelihood(old, spoken[nearest], near) >= LIKELY:
+            found[old.id] = Heir(nearest, spoken[nearest], sure=True)
+    return found
 
 
 def _heirs(

@@ -85,7 +85,7 @@ class Replacing:
             small = new.text.lower()
             mentioned = [name for name in names if name in small]
             alike = self._about[new.id].heads[:1]
-            if not (mentioned or (alike and alike[0] in heads)) or not _may_replace(old, new):
+            if not (mentioned or (alike and alike[0] in heads)) or not may_replace(old, new):
                 continue
             compared += 1
             before, now = self._said(old), self._said(new)
@@ -119,7 +119,8 @@ def _may_follow(old: Memory, new: Memory) -> bool:
     return same and _has_a_say(old, new)
 
 
-def _may_replace(old: Memory, new: Memory) -> bool:
+def may_replace(old: Memory, new: Memory) -> bool:
+    """Tell whether a memory can take the place of another by what it is and where it holds."""
     return new.scope == old.scope and new.kind in _CHOOSING and _has_a_say(old, new)
 
 

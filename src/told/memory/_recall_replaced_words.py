@@ -60,7 +60,8 @@ supprimée abandonné abandonnée fini finie terminé disparu disparaît dégage
 eliminada fuera retirado retirada descartado descartada abandonado acabou removido removida saiu desaparece
 """)
 NO_LONGER = _pairs("""
-no longer / is out / are out / thrown out / ripped out / phased out / nicht mehr / ya no / est plus
+no longer / is out / are out / thrown out / ripped out / phased out / is off / are off / switched off /
+turned off / shut down / is over / are over / nicht mehr / ya no / est plus
 """)
 BACK = _words("""
 again back wieder zurück retour revient revenons revenir volvemos vuelta regresamos voltamos volta nouveau

@@ -143,6 +143,21 @@ def judge(new: str, candidates: Sequence[str]) -> list[Relation]:
     return [one if isinstance(one, Relation) else _met(*one, best) for one in seen]
 
 
+def chances_of(old: str, new: str) -> dict[str, float]:
+    """Return how likely each relation is between two statements that were brought together."""
+    return _chances(_found(old, new))
+
+
+def ending_of(old: str, new: str) -> float:
+    """Return how likely a statement ends another one that it merely meets."""
+    return _ending(_found(old, new))
+
+
+def _found(old: str, new: str) -> dict[str, float]:
+    now = _read(new)
+    return features(_read(old), now, marks_of(now))
+
+
 def _met(found: dict[str, float], ending: float, best: float) -> Relation:
     chances = _chances(found)
     if found.get("apart"):
