@@ -129,7 +129,7 @@ def test_a_rule_is_found_among_thousands_wherever_it_stands() -> None:
             text = f"Deploys of service number {number} wait for the queue, see page {number % 40}."
             known.writer.put(memory(number, text, created=NOW - number * 60_000), memory_words, fresh=True)
     assert asked(known, "install zod") == ["m1"]
-    assert asked(known, "what was said of service number 1700") != []
+    assert asked(known, "what did we say of service number 1700") != []
 
 
 def test_what_tools_said_is_never_said_even_if_it_is_all_there_is() -> None:

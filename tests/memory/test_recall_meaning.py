@@ -124,7 +124,7 @@ def test_without_the_table_words_are_enough(monkeypatch: pytest.MonkeyPatch, tmp
         monkeypatch.setattr(meaning, "PATH", str(path))
         for memories in (known, bank()):
             assert asked(memories, "feed the sea birds") == []
-            assert asked(memories, "do penguins like sardines or herring") == ["m0"]
+            assert asked(memories, "give the penguins sardines or herring") == ["m0"]
         assert "by their words alone" in meaning_notes(str(tmp_path))[0]
     monkeypatch.undo()
     assert meaning_notes(str(tmp_path)) == []
@@ -160,7 +160,7 @@ def test_the_answer_is_the_same_in_every_process() -> None:
 
 
 def test_use_moves_a_score_a_little_and_says_so() -> None:
-    prompt = "do penguins like sardines or herring"
+    prompt = "give the penguins sardines or herring"
     new = looked_at(bank(), prompt)["m0"]
     used = looked_at(bank(memory(0, SAID[0], shown=9, followed=8)), prompt)["m0"]
     ignored = looked_at(bank(memory(0, SAID[0], shown=30)), prompt)["m0"]

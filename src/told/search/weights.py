@@ -16,8 +16,8 @@ SIDES = (
 # Where no turn has a vector, and where turns have; below each, what is added for a turn of full length.
 WORDS_ONLY = (1.0, 0.87, 0.0, 0.0, 0.77, -0.17, 0.24, 1.51, -0.48, 0.47, 0.88)
 WORDS_ONLY_FULL = (0.58, -0.2, 0.0, 0.0, 1.13, -0.06, 0.53, -0.36, 0.44, 0.78, -0.11)
-WITH_MEANING = (1.0, 0.91, 1.04, 1.71, 1.58, 1.01, 0.17, 2.07, -0.56, 0.43, 1.33)
-WITH_MEANING_FULL = (0.08, -1.07, 0.96, -0.47, 1.09, 0.04, 0.6, -0.57, 0.47, 0.63, -0.27)
+WITH_MEANING = (1.0, 0.86, 0.77, 1.81, 1.57, 0.98, 0.2, 2.08, -0.58, 0.55, 1.42)
+WITH_MEANING_FULL = (0.25, -1.01, 0.88, -0.46, 1.09, -0.11, 0.59, -0.51, 0.51, 0.74, -0.3)
 
 # Of a question that what is near in meaning answers: who asks for one or two wants these words.
 FEWEST_WORDS = 3
