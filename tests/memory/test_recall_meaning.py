@@ -177,7 +177,7 @@ def test_use_alone_brings_nothing_up() -> None:
         often = bank(memory(one, SAID[one], shown=500, followed=500))
         assert asked(often, prompt) == asked(bank(), prompt)
         assert asked(often, "compile the kernel module with clang") == []
-    prompt = "feed the sea birds"
+    prompt = "feeding the sea birds"
     unsure = memory(0, SAID[0], kind="observation")  # it does not quite fit
     new = looked_at(bank(unsure), prompt)["m0"]
     used = looked_at(bank(replaced(unsure, shown=500, followed=500)), prompt)["m0"]

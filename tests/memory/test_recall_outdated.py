@@ -93,6 +93,39 @@ def test_another_value_of_the_same_subject_is_said_in_its_stead(prompt: str, old
     assert told_of(prompt, old, new) == ["m2"]
 
 
+@pytest.mark.parametrize(
+    ("prompt", "old", "new"),
+    [
+        (
+            "let people sign in with the company account",
+            "Identity provider is Keycloak.",
+            "Since the merger everybody signs in through Entra.",
+        ),
+        (
+            "write a query for overdue loans",
+            "The ORM is Prisma.",
+            "Queries are written with Kysely, types come from the database.",
+        ),
+        (
+            "send the invoice by mail",
+            "Mails go out through SendGrid.",
+            "All mail is sent by Postmark, with one stream for invoices.",
+        ),
+        (
+            "style the login page",
+            "CSS is written with Tailwind.",
+            "Styling is vanilla-extract, one file beside each component.",
+        ),
+    ],
+)
+def test_what_means_another_choice_for_the_same_thing_is_said_in_its_stead(
+    prompt: str, old: str, new: str
+) -> None:
+    """Also if both have hardly a word in common, and nothing in the newer one speaks of a change."""
+    assert told_of(prompt, old) == ["m1"]
+    assert told_of(prompt, old, new) == ["m2"]
+
+
 def test_going_back_brings_what_holds_today() -> None:
     first, second = "The middleware is CycloneDDS.", "The middleware is Fast DDS for shared memory."
     third = "CycloneDDS again, the discovery of Fast DDS flooded the radio link."

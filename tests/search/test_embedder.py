@@ -20,7 +20,7 @@ def test_nothing_chosen_is_the_table() -> None:
     assert embedder.is_quick
     texts = ["undo the last commit", "", "git revert"]
     assert embedder.vectors(texts) == meaning.vectors(texts)
-    assert embedder.vectors(texts, asking=True) == meaning.vectors(texts)
+    assert embedder.vectors(texts, asking=True) == meaning.vectors(texts, asking=True)
 
 
 def test_off_is_nothing() -> None:

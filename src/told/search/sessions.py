@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _CANDIDATES = 200
 _COMPARED = 100  # of them, the best, are compared with the question in meaning
-_BESIDE_WORDS = 0.5  # of the nearness that counts by itself, where words found something, too
+_BESIDE_WORDS = 0.67  # of the nearness that counts by itself, where words found something, too
 _CAP = BUDGET + 1  # whatever is more frequent is just "common"
 _ENOUGH = 40  # turns to choose from
 _MOST_CORRECTED = 3
