@@ -231,7 +231,7 @@ def test_what_no_longer_holds_takes_nobodys_place(desk: Machine) -> None:
         (UNRELATED[-1], UNRELATED[-2], "push my commit to the main branch"),
         (UNRELATED[0], UNRELATED[2], "commit everything, the .env file too"),
         ("Never deploy on a Friday.", "Never deploy without a backup.", "deploy the shop this Friday"),
-        ("Always deploy from the release branch.", "Never deploy on a Friday.", "deploy the shop on Monday"),
+        ("Always deploy from the release branch.", "Never deploy on a Friday.", "deploy the shop"),
     ],
 )  # fmt: skip
 def test_a_rule_is_not_hidden_by_a_newer_one_that_shares_a_word(

@@ -122,7 +122,7 @@ def test_what_was_stopped_goes_on(history: Machine, monkeypatch: pytest.MonkeyPa
 def test_ctrl_c_at_a_real_process(history: Machine) -> None:
     with endpoint() as served:
         history.config(f'model = "{served.setting}"\n')
-        served.pause = 0.05
+        served.pause = 0.5  # so long that no busy machine lets it come to its end first
         child = subprocess.Popen(
             [sys.executable, "-m", "told", "re-embed", "--json"], env=history.environ, cwd=history.home,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

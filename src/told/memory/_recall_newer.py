@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from told.memory._recall_filters import never_shown
 from told.memory._recall_outdated import Replacing, head_of, latest_first, may_replace, supposed
-from told.memory._recall_outgrown import LIKELY, NEAR_ENOUGH, likelihood
+from told.memory._recall_outgrown import LIKELY, NEAR_ENOUGH, STATED, likelihood
 from told.record import record
 from told.search.about import about_of
 from told.search.meaning import model_id, similarities
@@ -67,7 +67,10 @@ def newer_than(
         if memory.trust != TOOL and not never_shown(memory, ask.scopes, ask.now)
     }  # fmt: skip
     heirs = _heirs(list(some.values()), spoken, whole, replacing, ask.prompt)
-    left = {row: memory for row, memory in some.items() if memory.id not in heirs and not memory.locked}
+    left = {
+        row: memory for row, memory in some.items()
+        if memory.id not in heirs and not memory.locked and memory.kind in STATED  # two rules may both hold
+    }  # fmt: skip
     heirs |= _outgrown(memories, left, spoken)
     return {row: heirs[memory.id] for row, memory in some.items() if memory.id in heirs}
 
