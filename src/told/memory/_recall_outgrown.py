@@ -14,6 +14,7 @@ from told.memory._recall_replaced_words import BACK, GONE, MOVES, NOW
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from told.memory._recall_replaced import Said
     from told.store.memory_records import Memory
 
 NEAR_ENOUGH = 0.2  # in meaning; what is further away is about something else
@@ -42,13 +43,13 @@ def evidence(old: str, new: str, near: float, *, same_kind: bool, stated: bool) 
         same_kind: Both are rules, or both are decisions, and so on.
         stated: The older one is a decision or a fact.
     """
-    from told.memory.supersede import chances_of, ending_of  # few prompts come this far
+    from told.memory.supersede import likely  # few prompts come this far
     from told.search.subject import telling
 
     before, now = set(telling(old)), set(telling(new))
     first, then = said(old), said(new)
-    named = [name for name in chosen_in(first) if name in then.words]
-    chances = {name: _odds(chance) for name, chance in chances_of(old, new).items()}
+    named, let_go = _named(first, then)
+    chances, ending = likely(old, new)
     return {
         "": 1.0,
         "near": near,
@@ -57,12 +58,12 @@ def evidence(old: str, new: str, near: float, *, same_kind: bool, stated: bool) 
         "stated": float(stated),
         "words": min(len(before), _MOST_WORDS) / _MOST_WORDS,
         "newer words": min(len(now), _MOST_WORDS) / _MOST_WORDS,
-        "named": float(bool(named)),
-        "let go": float(any(lets_go(name, first, then) for name in named)),
+        "named": float(named),
+        "let go": float(let_go),
         "same subject": float(same_subject(first, then)),
         "change": float(not _CHANGE.isdisjoint(then.words)),
-        "ending": _odds(ending_of(old, new)),
-        **chances,
+        "ending": _odds(ending),
+        **{name: _odds(chance) for name, chance in chances.items()},
     }
 
 
@@ -71,12 +72,14 @@ def _both_hold(old: str, new: str) -> bool:
     first, then = said(old), said(new)
     if first.subject and first.subject == then.subject:
         return not same_subject(first, then)
+    named, let_go = _named(first, then)
+    return named and not let_go and _CHANGE.isdisjoint(then.words)
+
+
+def _named(first: Said, then: Said) -> tuple[bool, bool]:
+    """Tell whether the newer one names what the older one chose, and whether it lets go of it."""
     named = [name for name in chosen_in(first) if name in then.words]
-    return (
-        bool(named)
-        and _CHANGE.isdisjoint(then.words)
-        and not any(lets_go(name, first, then) for name in named)
-    )
+    return bool(named), any(lets_go(name, first, then) for name in named)
 
 
 def _odds(chance: float) -> float:

@@ -143,19 +143,14 @@ def judge(new: str, candidates: Sequence[str]) -> list[Relation]:
     return [one if isinstance(one, Relation) else _met(*one, best) for one in seen]
 
 
-def chances_of(old: str, new: str) -> dict[str, float]:
-    """Return how likely each relation is between two statements that were brought together."""
-    return _chances(_found(old, new))
+def likely(old: str, new: str) -> tuple[dict[str, float], float]:
+    """Return how likely each relation is between two statements, and how likely the new one ends the old.
 
-
-def ending_of(old: str, new: str) -> float:
-    """Return how likely a statement ends another one that it merely meets."""
-    return _ending(_found(old, new))
-
-
-def _found(old: str, new: str) -> dict[str, float]:
+    The first is for two that were brought together, the second for two that merely meet.
+    """
     now = _read(new)
-    return features(_read(old), now, marks_of(now))
+    found = features(_read(old), now, marks_of(now))
+    return _chances(found), _ending(found)
 
 
 def _met(found: dict[str, float], ending: float, best: float) -> Relation:

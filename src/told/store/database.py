@@ -8,6 +8,7 @@ import time
 import apsw
 
 from told.errors import BusyError, MissingError
+from told.store.small_files import make_one_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -143,20 +144,12 @@ def make_private_folder(path: str) -> None:
             missing.append(path)
             path = os.path.dirname(path)
         for folder in reversed(missing):
-            _make_one(folder)
+            make_one_folder(folder)
     except OSError as error:
         why = (error.strerror or "error").lower()
         raise MissingError(
             f"told cannot write to {error.filename or path} ({why}). Set TOLD_HOME to a folder it may use."
         ) from None
-
-
-def _make_one(folder: str) -> None:
-    try:
-        os.mkdir(folder, 0o700)
-    except FileExistsError:
-        if not os.path.isdir(folder):  # a file; where it is a folder, another told was quicker
-            raise
 
 
 def make_private_file(path: str) -> None:

@@ -13,12 +13,18 @@ def open_small(path: str, flags: int) -> int:
     try:
         return os.open(path, flags | os.O_CREAT, 0o600)
     except FileNotFoundError:
-        _make(os.path.dirname(path))
+        make_one_folder(os.path.dirname(path))
         return os.open(path, flags | os.O_CREAT, 0o600)
 
 
-def _make(folder: str) -> None:
+def make_one_folder(path: str) -> None:
+    """Make a folder that only the user may look into; another told may do so at the same time.
+
+    Raises:
+        OSError: it cannot be made, or a file stands there.
+    """
     try:
-        os.mkdir(folder, 0o700)
+        os.mkdir(path, 0o700)
     except FileExistsError:
-        return  # made meanwhile by a call at the same time
+        if not os.path.isdir(path):
+            raise
