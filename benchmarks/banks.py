@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 import os
 import random
+from collections.abc import Iterator
 
 from benchmarks import topics
 from benchmarks.words import rare_words
-from told.memory._capture_names import entities, triggers
-from told.search.memory_words import memory_words
-from told.store.memories import Memories, memory_path, open_memory_database
-from told.store.memory_records import (
+from told.capture.entities import find_entities, find_triggers
+from told.search.index_text import make_index_fields
+from told.store.memories.read import Memories, memory_path, open_memory_database
+from told.store.memories.records import (
     ACTIVE,
     AGENT,
     GLOBAL,
@@ -22,11 +23,8 @@ from told.store.memory_records import (
     Evidence,
     Memory,
     Trigger,
+    split_kind,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 LARGE = f"{PROJECT}large"
 NOW = 1_794_000_000_000
@@ -71,7 +69,7 @@ def build(home: str, size: int, seed: int = 1) -> Memories:
     for some in _few(generated(size, seed), 5_000):
         with memories.writer.transaction():
             for memory in some:
-                memories.writer.put(memory, memory_words, fresh=True)
+                memories.writer.put(memory, make_index_fields, fresh=True)
     return memories
 
 
@@ -91,10 +89,12 @@ def generated(size: int, seed: int = 1) -> Iterator[Memory]:
         scope = LARGE if locked else _scope(drawn)
         ended = not locked and drawn.random() < 0.05
         yield Memory(
-            f"m{number:07d}", "bench", number, text, kind, "", scope, SUPERSEDED if ended else ACTIVE, locked,
-            USER if locked else trust, alpha=2.0, created=created, updated=created,
+            f"m{number:07d}", "bench", number, text, split_kind(kind)[0], "", scope,
+            SUPERSEDED if ended else ACTIVE, locked, USER if locked else trust, alpha=2.0, created=created,
+            updated=created, marks=split_kind(kind)[1],
             evidence=(Evidence("claude-code", f"s{number // 6}", number % 6, text[:60], created),),
-            triggers=tuple(Trigger(one.kind, one.value) for one in triggers(text)), entities=entities(text),
+            triggers=tuple(Trigger(one.kind, one.value) for one in find_triggers(text)),
+            entities=find_entities(text),
         )  # fmt: skip
 
 

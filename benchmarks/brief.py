@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 import tempfile
+from typing import Any
 
 import apsw
 
 import told
 from benchmarks import banks, measure
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from typing import Any
 
 _SIZES = (1_000, 10_000, 100_000)
 PROMPTS = {
@@ -32,13 +29,13 @@ PROMPTS = {
 _SCRIPT = """
 import sys
 sys.path[:0] = {places!r}
-from told.guard.fence import Fence
+from told.fence import Fence
 from told.journal.apply import open_memories
-from told.memory.brief import prompt_brief
-from told.memory.recall import Ask
+from told.recall.brief import make_prompt_brief
+from told.recall.prompt import RecallRequest
 memories = open_memories({home!r}, hurry=True)
-ask = Ask({prompt!r}, ({scope!r}, "global"), {now}, "src")
-print(prompt_brief(memories, ask, Fence(b"k" * 32), session="s").text)
+ask = RecallRequest({prompt!r}, ({scope!r}, "global"), {now}, "src")
+print(make_prompt_brief(memories, ask, Fence(b"k" * 32), session="s").text)
 """
 
 HOW = (

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
 from datetime import UTC, datetime
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import random
-
-    from benchmarks.story import Call, Session, Turn
+from benchmarks.story import Call, Session, Turn
 
 _VERSION = "2.1.325"
 _MODEL = "claude-opus-5-5"

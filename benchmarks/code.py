@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 import os
+from collections.abc import Sequence
+from typing import Any
 
 from benchmarks import CannotMeasureError, code_data, measure, page, retrieval, retrieval_peers
+from benchmarks.code_data import History, Session
 from benchmarks.retrieval import Answer, ask, means, tuning_part
 from benchmarks.retrieval_cost import COST
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
-    from typing import Any
-
-    from benchmarks.code_data import History, Session
 
 _QUICK = 80  # sessions
 _HALVES = 2

@@ -9,15 +9,12 @@ from __future__ import annotations
 import os
 import random
 import time
+from collections.abc import Iterator, Sequence
 from hashlib import blake2s
 from typing import NamedTuple
 
 from benchmarks import CannotMeasureError
 from benchmarks.retrieval import Corpus, Said
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "code_sessions")
 DAY = 86_400_000

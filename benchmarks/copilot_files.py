@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import random
+from collections.abc import Iterable
 
 import apsw
 
 from benchmarks.claude_files import iso
-from benchmarks.story import identifier
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Iterable
-
-    from benchmarks.story import Session
+from benchmarks.story import Session, identifier
 
 _SCHEMA = """
 CREATE TABLE schema_version (version INTEGER NOT NULL);

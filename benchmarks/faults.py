@@ -6,17 +6,12 @@ import json
 import re
 import shlex
 import tempfile
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from benchmarks import measure, planted, story, tools
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from benchmarks.measure import Command, Ran
-    from benchmarks.tools import Peer
+from benchmarks.measure import Command, Ran
+from benchmarks.tools import Peer
 
 _MAIN, _CLAUDE, _CODEX = "session-recall", "session-recall-cc", "session-recall-codex"
 _CLOSE, _OPEN = "<<END-UNTRUSTED-FILE-BACKED-CONTENT>>", "<<UNTRUSTED-FILE-BACKED-CONTENT>>"

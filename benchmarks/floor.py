@@ -9,15 +9,12 @@ import itertools
 import json
 import os
 import sys
+from collections.abc import Iterator
+from typing import Any
 
 import apsw
 
-from told.agents.text import step
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
+from told.agents.reading import describe_call
 
 ROWS = 5_000
 
@@ -59,7 +56,7 @@ def texts(path: str) -> Iterator[str]:
 def _block(block: dict[str, Any]) -> str:
     kind = block["type"]
     if kind == "tool_use":
-        return step(block["name"], block["input"])
+        return describe_call(block["name"], block["input"])
     return str(block["text"] if kind == "text" else block["thinking"])
 
 

@@ -7,11 +7,8 @@ import random
 from typing import NamedTuple
 
 from benchmarks import claude_files, copilot_files, story, topics
+from benchmarks.story import Session, Shape
 from benchmarks.words import Language
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from benchmarks.story import Session, Shape
 
 # Of Copilot's sessions, how many are only in `session-state`, and how many are there as well.
 _ONLY_STATE, _BOTH = 0.15, 0.10

@@ -1,25 +1,22 @@
-"""What an agent waits for: every hook as installed, beside a bare Python and the hooks of other tools."""
+"""Measure every hook as installed, beside a bare Python and the hooks of other tools."""
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
+import random
+import statistics
 import sys
 import tempfile
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from benchmarks import CannotMeasureError, brief, hook_banks, hook_peers, hook_service, measure
-from benchmarks.wired import MOMENTS, PROMPT, Machine
-from told.hook import SECONDS
-from told.memory.capture import capture
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
-    from benchmarks.measure import Command, Ran
-    from benchmarks.wired import Bank
+from benchmarks import CannotMeasureError, brief, hook_banks, hook_peers, measure
+from benchmarks.measure import Command, Ran
+from benchmarks.wired import MOMENTS, PROMPT, Bank, Machine
+from told.capture.statements import capture
+from told.install.place import launch
 
 _SIZES = (1_000, 10_000, 100_000)
 TRUE, BARE, ISOLATED = "/bin/true", measure.BARE, measure.BARE_ISOLATED
@@ -27,27 +24,31 @@ TEACHES = "prompt that teaches"
 NOTHING = "prompt, teaches nothing"
 NOT_LEARNED = "· those that told learns nothing from"
 _TOOLS = ("PreToolUse", "PostToolUse")
+_LIMIT = 1.0  # seconds that agents wait for a prompt's answer
+_SERVED, _IN_PROCESS = "with_the_service", "in_process"
 # As multiples of the CPU of a bare isolated Python.
-_GOALS = ((10_000, NOTHING, 2.5), (100_000, NOTHING, 3.3), (10_000, TEACHES, 4.5))
+_GOALS = (
+    (_SERVED, 10_000, NOTHING, 2.5), (_SERVED, 100_000, NOTHING, 3.3), (_SERVED, 10_000, TEACHES, 4.5),
+    (_IN_PROCESS, 10_000, NOTHING, 20.0), (_IN_PROCESS, 100_000, NOTHING, 20.0),
+)  # fmt: skip
 _NOT_GIVEN = "not given; --agents-json takes what `python -m lab --json` printed"
 
 HOW = (
-    "Stores are generated as for the benchmark brief. For each, `told install --agent claude-code` is run in "
-    "a scratch home, and what it wrote into settings.json is run: the same program, the same arguments, the "
-    "agent's JSON on standard input. Each call is a fresh process, for a session of its own; CPU is its user "
-    "and system time from wait4. All hooks at all sizes, the bare Pythons (the installed interpreter) and "
-    "the hooks of other tools come in the same shuffled rounds, after one that is not counted. ms are "
-    "medians, x multiples of python -I -S -c pass. The prompts that teach nothing are those of the benchmark "
-    "brief, or of the project in --data; their mean is given first, and includes those that told mistakes "
-    "for a statement, which are named; the mean of the others follows. A prompt that teaches says something "
-    "new each time, on a copy of the "
-    "store, which grows by it; kept is the share of the statements that are in the journal afterwards. Stop "
-    "and end are those of a session with 200 turns; at a stop with a new turn, and at a compaction, one was "
-    "added just before. answered is the share of the calls that were answered with a text; late of those "
-    "that took longer than 250 ms: then told's hooks give up, so those calls are left out of their costs. "
-    "Where many are late, the machine was too busy to measure. With the service, ms are those of a whole "
-    "request over a new connection, from here; its CPU is not counted. Other tools were installed by their "
-    "own command into the same agent, in a home and a project of their own, with an empty store."
+    "Stores are generated as for the benchmark brief. For each, `told install --agent claude-code` runs in a "
+    "scratch home, and the command that it wrote into settings.json runs as Claude Code runs it: the line in "
+    "a shell, the agent's JSON on standard input, a session of its own each time. CPU is user and system "
+    "time of the process and its children, from wait4; with the service, plus the CPU that the service "
+    "spent on the call, by its own account. In process there is no service. All commands, the bare Pythons "
+    "(the installed interpreter) and the hooks of other tools come in shuffled rounds, after one that is "
+    "not counted. ms are medians, x multiples of python -I -S -c pass. The prompts that teach nothing are "
+    "those of the benchmark brief, or of the project in --data; their mean is given first, and includes "
+    "those that told mistakes for a statement, which are named; the mean of the others follows. A prompt "
+    "that teaches says something new each time, on a copy of the store, which grows by it; kept is the "
+    "share of the statements that are in the journal afterwards. Stop and end are those of a session with "
+    "200 turns; at a stop with a new turn, and at a compaction, one was added just before. answered is the "
+    "share of the calls that were answered with a text; late of those that took longer than a second. Other "
+    "tools were installed by their own command into the same agent, in a home and a project of their own, "
+    "with an empty store."
 )
 
 
@@ -80,21 +81,20 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         _say(f"measuring {len(commands)} commands in {count} rounds")
         ran = measure.shuffled(commands, count, before=lambda name: _prepare(owner.get(name)))
         bare = measure.timing(ran[ISOLATED], 1.0, 1.0)
-        rows = {name: _row(found, bare, gives_up=name in owner) for name, found in ran.items()}
+        rows = {name: _row(found, bare) for name, found in ran.items()}
         by_size = {machine.bank.label: _of_size(machine, rows) for machine in machines}
-        served = {machine.bank.label: hook_service.measured(machine, count, TEACHES) for machine in machines}
+        served = {machine.bank.label: _measure_served(machine, count, bare) for machine in machines}
         wired = machines[0].hooks
     return {
         "benchmark": "hook",
         "machine": measure.machine(),
         "rounds": count,
-        "installed": " ".join(_shortened(wired[PROMPT][0])),
-        "interpreter_is_a_binary": _is_binary(wired[PROMPT][0][0]),
-        "goals": _goals(by_size),
+        "installed": _shorten(wired[PROMPT][0][-1]),
+        "goals": _goals({_SERVED: served, _IN_PROCESS: by_size}),
         "bare": {name: rows[name] for name in (TRUE, ISOLATED, BARE)},
-        "sizes": by_size,
+        _SERVED: served,
+        _IN_PROCESS: by_size,
         "tool_calls": _tool_calls(wired),
-        "with_the_service": served,
         "recorded_by_claude_code": recorded,
         "other_tools": peers.figures(rows),
         "how": HOW,
@@ -118,7 +118,7 @@ def _prepare(found: tuple[Machine, str] | None) -> None:
 
 def _bare(machine: Machine) -> dict[str, Command]:
     like = machine.command(TEACHES)._replace(stdin=os.devnull)
-    python = like.words[0]
+    python = launch().interpreter
     return {
         TRUE: like._replace(words=["/bin/true"]),
         ISOLATED: like._replace(words=[python, "-I", "-S", "-c", "pass"]),
@@ -126,15 +126,66 @@ def _bare(machine: Machine) -> dict[str, Command]:
     }
 
 
-def _row(ran: Sequence[Ran], bare: measure.Timing, *, gives_up: bool) -> dict[str, Any]:
-    in_time = [one for one in ran if one.wall <= SECONDS]
-    counted = in_time if gives_up and in_time else ran
-    found = measure.timing(counted, bare.cpu_ms / 1000, bare.wall_ms / 1000).figures()
+def _row(ran: Sequence[Ran], bare: measure.Timing) -> dict[str, Any]:
+    found = measure.timing(ran, bare.cpu_ms / 1000, bare.wall_ms / 1000).figures()
     return found | {
         "answered": round(sum(bool(one.out.strip()) for one in ran) / len(ran), 2),
-        "late": round(1 - len(in_time) / len(ran), 2),
+        "late": round(sum(one.wall > _LIMIT for one in ran) / len(ran), 2),
         "failed": sum(bool(one.code) for one in ran),
     }
+
+
+def _measure_served(machine: Machine, count: int, bare: measure.Timing) -> dict[str, Any]:
+    """Measure the prompts of a machine while its services run."""
+    names = [*machine.bank.prompts, TEACHES]
+    ran: dict[str, list[Ran]] = {name: [] for name in names}
+    service: dict[str, list[float]] = {name: [] for name in names}
+    machine.taught.clear()
+    machine.serve()
+    shuffler = random.Random(1)
+    try:
+        ping_ms = statistics.median(_ping_cost(machine) for _ in range(10))
+        for is_counted in [False, *[True] * count]:
+            shuffler.shuffle(names)
+            for name in names:
+                is_teaching = name == TEACHES
+                command = machine.command(name, teaching=is_teaching, served=True)
+                machine.prepare(name)
+                before = machine.ping(teaching=is_teaching)
+                once = measure.once(command)
+                after = machine.ping(teaching=is_teaching)
+                if is_counted:
+                    ran[name].append(once)
+                    service[name].append(max(0.0, after.cpu_ms - before.cpu_ms - ping_ms))
+        rss = {"rss_mb": machine.ping().rss_mb, "rss_mb_after_teaching": machine.ping(teaching=True).rss_mb}
+        kept = round(machine.kept(), 2)
+    finally:
+        machine.stop()
+    rows = {name: _served_row(ran[name], service[name], bare) for name in names}
+    return {
+        "hooks": {
+            NOTHING: _mean([rows[name] for name in machine.bank.prompts]),
+            **{f"· {name}": rows[name] for name in machine.bank.prompts},
+            TEACHES: rows[TEACHES],
+        },
+        "kept": kept, **rss, "trouble": machine.trouble(),
+    }  # fmt: skip
+
+
+def _served_row(ran: Sequence[Ran], service: Sequence[float], bare: measure.Timing) -> dict[str, Any]:
+    client = statistics.median(one.cpu for one in ran) * 1000
+    row = _row(ran, bare)
+    served = statistics.median(service)
+    return {
+        "cpu_ms": round(client + served, 2), "client_ms": round(client, 2), "service_ms": round(served, 2),
+        "cpu_x": round((client + served) / bare.cpu_ms, 2),
+        **{name: row[name] for name in ("wall_ms", "wall_x", "answered", "late", "failed")},
+    }  # fmt: skip
+
+
+def _ping_cost(machine: Machine) -> float:
+    first, second = machine.ping().cpu_ms, machine.ping().cpu_ms
+    return second - first
 
 
 def _of_size(machine: Machine, rows: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -162,13 +213,15 @@ def _mean(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {key: round(sum(row[key] for row in rows) / len(rows), 2) for key in rows[0]}
 
 
-def _goals(by_size: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def _goals(figures: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     found = {}
-    for size, name, most in _GOALS:
+    for way, size, name, most in _GOALS:
+        by_size = figures[way]
         label = hook_banks.label_of(size)
         if label in by_size:
             reached = by_size[label]["hooks"][name]["cpu_x"]
-            found[f"{size:,}: {name}"] = {"cpu_x": reached, "goal_x": most, "reached": reached <= most}
+            key = f"{way.replace('_', ' ')}, {size:,}: {name}"
+            found[key] = {"cpu_x": reached, "goal_x": most, "reached": reached <= most}
     return found
 
 
@@ -187,14 +240,8 @@ def _recorded(path: str) -> Any:
         raise CannotMeasureError(f"{path} is not what `python -m lab --json` printed: {error}") from error
 
 
-def _is_binary(path: str) -> bool:
-    """Tell whether a program is one, and no script that looks for one, as version managers have them."""
-    with open(path, "rb") as file:
-        return file.read(2) != b"#!"
-
-
-def _shortened(words: Sequence[str]) -> list[str]:
-    return [word if len(word) < 80 else f"{word[:40]}…{word[-30:]}" for word in words]
+def _shorten(line: str) -> str:
+    return " ".join(word if len(word) < 80 else f"{word[:30]}…{word[-40:]}" for word in line.split())
 
 
 def _say(what: str) -> None:

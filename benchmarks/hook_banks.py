@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Mapping
+from typing import Any
 
 import apsw
 
 from benchmarks import CannotMeasureError, banks, surface
 from benchmarks.wired import Bank
-from told.store.memories import memory_path
-from told.store.memory_records import PROJECT
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
+from told.store.memories.read import memory_path
+from told.store.memories.records import PROJECT
 
 _OWN = ("memory.db", "sessions.db", "key", "machine", "journal")
 _PROMPTS = 6  # of a project's own

@@ -5,15 +5,11 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from benchmarks import CannotMeasureError, measure, tools
 from benchmarks.wired import hooks_in
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
 
 OCM, OCM_VERSION = "ocm-session-memory", "0.2.0"
 CLAUDE_MEM = "claude-mem"

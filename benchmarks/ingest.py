@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import random
 import sys
 import tempfile
 import time
+from typing import Any
 
 from benchmarks import claude_files, histories, measure, story, tools
 from benchmarks.floor import transcripts
-from benchmarks.measure import Command
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from typing import Any
-
-    from benchmarks.histories import Written
-    from benchmarks.measure import Ran
+from benchmarks.histories import Written
+from benchmarks.measure import Command, Ran
 
 _TINY = story.Shape(sentences=(1, 2), calls=(0, 1), output=(100, 400))
 NEW_WORD = "wintergreenlantern"

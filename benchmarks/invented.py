@@ -8,12 +8,9 @@ with `>`, may end with the folder it is asked in, and is followed by the ids tha
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from benchmarks import CannotMeasureError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "surface_projects")
 # Written after the lists of topics. The weights of recall are set on some of them, and never on the others.

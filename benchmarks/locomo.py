@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import argparse
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 from benchmarks import CannotMeasureError, measure, page, retrieval, retrieval_peers
 from benchmarks.locomo_data import TYPES, Chat, Question, Turn, load, moment
 from benchmarks.retrieval import TOLD, Answer, Corpus, Plain, Said, Told, ask, means, share
 from benchmarks.retrieval_cost import COST
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable, Iterable, Sequence
-    from typing import Any
 
 _TUNING = 5  # chats; the others are held apart
 _BESIDE_PEERS = 2  # chats: the others would take the peers hours

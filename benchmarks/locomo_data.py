@@ -6,13 +6,9 @@ import gzip
 import json
 import re
 import time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from benchmarks import CannotMeasureError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 TYPES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
 

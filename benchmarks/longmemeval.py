@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 import math
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from benchmarks import CannotMeasureError, longmemeval_data, measure, page, retrieval, retrieval_peers
-from benchmarks.retrieval import Answer, Corpus, ask, means, share, tuning_part
+from benchmarks.longmemeval_data import Oracle, Question
+from benchmarks.retrieval import Answer, Corpus, Index, Said, ask, means, share, tuning_part
 from benchmarks.retrieval_cost import COST
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable, Collection, Iterator, Sequence
-    from typing import Any
-
-    from benchmarks.longmemeval_data import Oracle, Question
-    from benchmarks.retrieval import Index, Said
 
 _PARTS = 5
 _QUICK = 12  # questions of each setting

@@ -6,16 +6,12 @@ import gzip
 import json
 import os
 import time
+from collections.abc import Iterator, Sequence
 from hashlib import blake2s
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from benchmarks import CannotMeasureError
 from benchmarks.retrieval import Said
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any
 
 ORACLE = "longmemeval_oracle.json.gz"
 HAYSTACKS = "lme_s_haystacks_user500.jsonl.gz"

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
+import argparse
 import json
-import os
 import random
 import statistics
 import sys
 import tempfile
 import time
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
-from benchmarks import CannotMeasureError, mcp_bank, mcp_http, mcp_peers, measure
+from benchmarks import CannotMeasureError, mcp_bank, mcp_peers, measure
+from benchmarks.mcp_peers import Server
 from benchmarks.mcp_talk import Talk
-from told.guard.text import tokens
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
-    from benchmarks.mcp_peers import Server
+from told.text import count_tokens
 
 TOLD, BARE = "told mcp", measure.BARE
 _CALLS = 100
@@ -39,9 +33,7 @@ HOW = (
     "Tokens are those of the list of tools as it comes over the wire, as compact JSON: characters by 4, and "
     "by told's own estimate, bytes by 3.5, which the goal is held against. told has a generated history and "
     "generated memories, or the history in --data; the others have an empty store. A server on the SDK does "
-    "nothing but give back what it is given. told over HTTP is the background service on the same store: the "
-    "first request, which loads the SDK, then tools/list and the same tool, each over a new "
-    "connection, and its memory before and after."
+    "nothing but give back what it is given."
 )
 
 
@@ -85,9 +77,6 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         starts = _rounds(servers, count)
         _say("calling every tool")
         asked = {name: _asked(server, calls) for name, server in servers.items()}
-        over_http = mcp_http.measured(
-            own.server.command, os.path.join(folder, "agent"), *own.server.cheap, calls
-        )
     start = {name: _start(found, starts[BARE]) for name, found in starts.items()}
     return {
         "benchmark": "mcp",
@@ -106,7 +95,6 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
             f"{name} {tool}": why for name, found in asked.items() for tool, why in found["failures"].items()
         }
         or "none",
-        "told_over_http": over_http,
         "other_servers": peers.state,
         "how": HOW,
     }
@@ -167,7 +155,7 @@ def _asked(server: Server, count: int) -> dict[str, Any]:
         "memory": {"listed_mb": begun.now, "called_mb": ended.now, "peak_mb": ended.peak},
         "schemas": {
             "tools": len(listed), "characters": len(wire), "tokens_by_4": -(-len(wire) // 4),
-            "tokens": tokens(wire), "instructions_tokens": tokens(instructions),
+            "tokens": count_tokens(wire), "instructions_tokens": count_tokens(instructions),
         },
         "tools": {
             tool: {"first_ms": one.first_ms, "answer_tokens": one.answer_tokens, "failed": bool(one.why_not)}
@@ -183,7 +171,7 @@ def _called(talk: Talk, name: str, given: Mapping[str, Any]) -> Answered:
     except CannotMeasureError as error:
         return Answered(0.0, 0, str(error)[:200])
     said = " ".join(text.split())[:200]
-    return Answered(round(took * 1000, 1), tokens(text), (said or "no text") if failed else "")
+    return Answered(round(took * 1000, 1), count_tokens(text), (said or "no text") if failed else "")
 
 
 def _goals(start: Mapping[str, float], asked: Mapping[str, Any]) -> dict[str, Any]:

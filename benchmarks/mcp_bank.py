@@ -5,19 +5,15 @@ from __future__ import annotations
 import json
 import os
 import time
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from benchmarks import CannotMeasureError, banks, histories, measure, story, tools
 from benchmarks.mcp_peers import Server
 from benchmarks.words import Language
-from told.record import replaced
-from told.search.memory_words import memory_words
-from told.store.memories import Memories, memory_path, open_memory_database
-from told.store.memory_records import PROJECT
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from told.search.index_text import make_index_fields
+from told.store.memories.read import Memories, memory_path, open_memory_database
+from told.store.memories.records import PROJECT
 
 _SESSIONS, _TURNS, _MEMORIES = 400, 4_600, 1_000
 _FEW_SESSIONS, _FEW_TURNS, _FEW_MEMORIES = 10, 40, 100
@@ -96,7 +92,7 @@ def _fill(store: str, key: str, size: int) -> None:
     with memories.writer.transaction():
         for memory in banks.generated(size):
             scope = PROJECT + key if memory.scope == banks.LARGE else memory.scope
-            memories.writer.put(replaced(memory, scope=scope), memory_words, fresh=True)
+            memories.writer.put(replace(memory, scope=scope), make_index_fields, fresh=True)
     memories.close()
 
 

@@ -8,16 +8,12 @@ import os
 import shutil
 import subprocess
 import sys
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from benchmarks import tools
 from benchmarks.hook_peers import OCM, OCM_VERSION
 from benchmarks.measure import Command
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
 
 SDK, SDK_VERSION = "mcp", "2.3.0"
 AGENTMEMORY, AGENTMEMORY_VERSION = "agentmemory-rrs", "3.0.2"

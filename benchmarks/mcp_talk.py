@@ -10,17 +10,12 @@ import os
 import signal
 import subprocess
 import time
-from typing import NamedTuple, Self
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Self
 from urllib.parse import urlsplit
 
 from benchmarks import CannotMeasureError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from benchmarks.measure import Command
+from benchmarks.measure import Command
 
 PROTOCOL = "2025-06-18"
 INITIALIZE = {

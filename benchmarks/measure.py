@@ -12,12 +12,8 @@ import statistics
 import sys
 import tempfile
 import time
-from typing import NamedTuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 BARE = "python -c pass"
 BARE_ISOLATED = "python -I -S -c pass"

@@ -12,11 +12,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from typing import NamedTuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from typing import Any, NamedTuple
 
 
 class Source(NamedTuple):

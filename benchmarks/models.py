@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import statistics
 import subprocess
 import sys
+from typing import Any
 
 from benchmarks import CannotMeasureError, measure, model_folders
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from typing import Any
 
 _TABLE = "table"
 _QUESTIONS = (
@@ -34,8 +31,8 @@ _PROGRAM = """
 import json, resource, sys, time
 about = json.load(sys.stdin)
 began, cpu = time.perf_counter(), time.process_time()
-from told.search.embedder import chosen
-from told.search.reranker import FIRST, Reranker
+from told.search.vectors.embedder import chosen
+from told.search.vectors.model_folder import FIRST, Reranker
 if about["name"] == "reranker":
     model = Reranker(about["folder"])
     def ask(question): return model.scores(question, [])

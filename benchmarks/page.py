@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import os
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from benchmarks import CannotMeasureError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Mapping, Sequence
-    from typing import Any
 
 PAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs", "benchmarks.md")
 _NAMES = {"baseline": "plain FTS5", "told_words": "told, words only", "told_model": "told with a model"}

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import sys
 import tempfile
 import time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from benchmarks import CannotMeasureError, faults, histories, measure, story, tools
+from benchmarks.measure import Command
+from benchmarks.tools import Peer
 from benchmarks.words import Language
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from typing import Any
-
-    from benchmarks.measure import Command
-    from benchmarks.tools import Peer
 
 SIZES = ((400, 4_600), (5_000, 58_000))
 MILLION = 1_000_000

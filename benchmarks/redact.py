@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import json
 import os
 import tempfile
 import time
 import zlib
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from benchmarks import CannotMeasureError, redact_peers
 from benchmarks.redact_hostile import hostile
 from benchmarks.redact_score import Row, alarms, recall
 from benchmarks.redact_text import from_sessions, from_source
-from told.guard._redact_rules import RULES
-from told.guard.redact import Redactor
-from told.guard.text import clean
-from told.guard.together import together
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable, Iterable, Sequence
-    from typing import Any
+from told.redact.engine import Redactor, redact_all
+from told.redact.rules import all_rules
+from told.text import clean
 
 HOW = (
     "Each row's text is redacted by itself. A secret is covered if no six characters in a row of it remain "
@@ -102,7 +98,7 @@ def load(path: str) -> list[Row]:
 def own_rows() -> list[Row]:
     """Return the examples and counter-examples of told's own rules as rows."""
     rows = []
-    for rule in RULES:
+    for rule in all_rules():
         for number, example in enumerate(rule.examples):
             # The examples hold a dot inside the secret that is not part of it.
             before, _, after = example.partition("·")
@@ -140,7 +136,7 @@ def pace(redact: Callable[[str], str], texts: Sequence[str], *, apart: bool = Fa
         for text in texts:
             redact(text)
     else:
-        together(redact, texts)
+        redact_all(redact, texts)
     return round(size / 1_000_000 / max(time.process_time() - began, 1e-9), 2)
 
 

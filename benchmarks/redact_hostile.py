@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterator
 
-from told.guard._redact_rules import RULES
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from told.redact.rules import all_rules
 
 _TOKEN = "ghp_" + "k3J9sQ0vWx7LmN2pR5tY8uB1cD4eF6gH0iJk"
 # Single characters and parts of disguises; what a rule wants, and what it almost wants.
@@ -50,7 +47,7 @@ def hostile(size: int = 1_000_000) -> Iterator[tuple[str, str]]:
 def _of_rules() -> set[str]:
     """Return what each rule looks for, an example of it, and what is almost one."""
     pieces: set[str] = set()
-    for rule in RULES:
+    for rule in all_rules():
         example = rule.examples[0].replace("·", "")
         pieces |= {rule.literals[0], rule.literals[0] + "x", example + " ", example[:-3] + "\n"}
     return pieces

@@ -5,13 +5,10 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from benchmarks import measure, tools
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
 
 _TOO_LONG = 300  # seconds of wall time
 _SLOW, _ROUNDS = 3.0, 3  # seconds of CPU after which a run is not repeated, and how often one is

@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Iterator
+from typing import Any
 
 import told
 from benchmarks import histories
 from benchmarks.floor import transcripts
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
 
 _NOW = 1_794_000_000_000
 

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 WIDTH = 80
 # The first column of a table of figures; what is longer is cut.

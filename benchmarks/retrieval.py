@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import blake2s
 from typing import NamedTuple, Protocol
 
@@ -13,22 +15,13 @@ import apsw
 from benchmarks import CannotMeasureError
 from benchmarks.retrieval_cost import Cost, forget_peak, peak_since
 from told.errors import ToldError
-from told.ingest.understanding import understand
-from told.search.embedder import chosen, default
-from told.search.index_text import extra_words, near_words
-from told.search.near import Meaning
-from told.search.sessions import search
-from told.store.matching import Matching
-from told.store.schema import migrate
-from told.store.vectors import TurnVectors
-from told.store.writing import TurnText, Writer
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from told.search.embedder import Embedder
+from told.ingest.embed_job import embed_turns
+from told.search.index_text import make_extra_words, make_near_words
+from told.search.sessions import TurnSimilarity, search_sessions
+from told.search.vectors.embedder import Embedder, load_default_embedder, load_embedder
+from told.store.sessions.match import TurnIndex, TurnVectors
+from told.store.sessions.schema import migrate
+from told.store.sessions.write import SessionWriter, TurnText
 
 _MOST_SESSIONS = 50
 TOLD, WORDS, MODEL, BASELINE = "told", "told_words", "told_model", "baseline"
@@ -82,7 +75,7 @@ class Told:
         self._db.deserialize("main", _empty_store())
         self._turns: dict[tuple[int, int], str] = {}
         self._sessions: dict[int, str] = {}
-        writer = Writer(self._db, extra_words, near_words)
+        writer = SessionWriter(self._db, make_extra_words, make_near_words)
         by_session: dict[str, list[Said]] = {}
         for turn in said:
             by_session.setdefault(turn.session, []).append(turn)
@@ -95,20 +88,20 @@ class Told:
                 writer.put_turns(session, texts, replace=True)
                 self._sessions[session.id] = name
                 self._turns.update({(session.id, n): turn.id for n, turn in enumerate(turns)})
-        self._store = Matching(self._db)
-        self.meaning: Meaning | None = None
+        self._store = TurnIndex(self._db)
+        self.meaning: TurnSimilarity | None = None
         embedder = self.embedder()
         if embedder is not None:
-            understand(self._db, embedder)
-            self.meaning = Meaning(TurnVectors(self._db, embedder.model), embedder)
+            embed_turns(self._db, embedder)
+            self.meaning = TurnSimilarity(TurnVectors(self._db, embedder.model), embedder)
 
     def embedder(self) -> Embedder | None:
         """Return what turns texts into vectors: the table that comes with told."""
-        return _remembering(default())
+        return _remembering(load_default_embedder())
 
     def answer(self, question: str, now: int) -> Answer:
         """Rank turns and sessions: the only place where the benchmarks ask told."""
-        found = search(self._store, question, now=now, limit=_MOST_SESSIONS, meaning=self.meaning)
+        found = search_sessions(self._store, question, now=now, limit=_MOST_SESSIONS, meaning=self.meaning)
         return Answer(
             [self._turns[turn.session, turn.n] for turn in found.turns],
             [self._sessions[group.session] for group in found.sessions],
@@ -166,7 +159,7 @@ def ways(arguments: argparse.Namespace) -> dict[str, Callable[[Sequence[Said]], 
     if not folder:
         return dict(WAYS)
     try:
-        embedder = _remembering(chosen(os.path.abspath(folder)))
+        embedder = _remembering(load_embedder(os.path.abspath(folder)))
     except ToldError as error:
         raise CannotMeasureError(str(error)) from error
 

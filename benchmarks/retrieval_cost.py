@@ -7,12 +7,8 @@ import gc
 import resource
 import statistics
 import sys
-from typing import NamedTuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 _MEGABYTE = 1_000_000
 

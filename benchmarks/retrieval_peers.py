@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
 import sys
 import tempfile
 import zipfile
+from collections.abc import Sequence
 from hashlib import blake2s
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from benchmarks import measure, retrieval_peers_scripts
-from benchmarks.retrieval import Answer
+from benchmarks.retrieval import Answer, Corpus
 from benchmarks.retrieval_cost import Cost
 from benchmarks.retrieval_peers_install import PEERS, Ready
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
-    from typing import Any
-
-    from benchmarks.retrieval import Corpus
 
 _TOO_LONG = 900  # seconds of wall time
 

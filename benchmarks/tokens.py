@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import argparse
 import random
+from dataclasses import dataclass
+from typing import Any
 
 import apsw
 
 from benchmarks import said, story
 from benchmarks.surface import taken_in
 from benchmarks.words import Language
-from told.guard.fence import Fence
-from told.guard.text import tokens
-from told.memory.brief import Brief, line_of, prompt_brief
-from told.memory.capture import Statement, capture
-from told.memory.recall import Ask
-from told.record import record
-from told.search.memory_words import memory_words
-from told.store.memories import Memories
-from told.store.memory_records import ACTIVE, GLOBAL, PROJECT, USER, Evidence, Memory, Trigger
-from told.store.memory_schema import migrate
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from typing import Any
+from told.capture.statements import Statement, capture
+from told.fence import Fence
+from told.recall.brief import Brief, make_line, make_prompt_brief
+from told.recall.prompt import RecallRequest
+from told.search.index_text import make_index_fields
+from told.store.memories.read import Memories
+from told.store.memories.records import (
+    ACTIVE,
+    GLOBAL,
+    PROJECT,
+    USER,
+    Evidence,
+    Memory,
+    Trigger,
+    split_kind,
+)
+from told.store.memories.schema import migrate
+from told.text import count_tokens
 
 _NOW = 1_794_000_000_000
 _DAY = 86_400_000
@@ -44,7 +50,7 @@ HOW = (
 )
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Project:
     """A project with a history, and what it should be reminded of."""
 
@@ -56,7 +62,7 @@ class Project:
     captured: int  # how many of these told found by itself
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Asked:
     """One prompt and its answer."""
 
@@ -74,7 +80,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Ask every project what it was told, and what it was not."""
+    """RecallRequest every project what it was told, and what it was not."""
     count = arguments.projects or (2 if arguments.quick else 6)
     language = Language(arguments.seed, sentences=4_000)
     fence = Fence(b"k" * 32)
@@ -84,9 +90,9 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     for project in projects:
         answers = [ask(project, prompt, about, fence) for prompt, about in prompts(project)]
         asked += answers
-        history += sum(map(tokens, project.texts)) * len(answers)
-        lines = [line_of(one, fence, _NOW) for one in project.active]
-        everything += tokens(Brief(tuple(lines)).text) * len(answers)
+        history += sum(map(count_tokens, project.texts)) * len(answers)
+        lines = [make_line(one, fence, _NOW) for one in project.active]
+        everything += count_tokens(Brief(tuple(lines)).text) * len(answers)
     needing = [one for one in asked if one.in_need]
     others = [one for one in asked if not one.in_need]
     right = sum(one.needed in one.got for one in needing)
@@ -151,7 +157,7 @@ def plant(number: int, seed: int, language: Language) -> Project:
     memories = Memories(database)
     with memories.writer.transaction():
         for memory in known:
-            memories.writer.put(memory, memory_words, fresh=True)
+            memories.writer.put(memory, make_index_fields, fresh=True)
     active = [one for one in known if one.status == ACTIVE]
     made = {one.evidence[0].quote: one.id for one in active}
     return Project(scope, texts, memories, active, {text: made.get(text, "") for text in planted}, captured)
@@ -166,22 +172,23 @@ def prompts(project: Project) -> list[tuple[str, str]]:
 
 
 def ask(project: Project, prompt: str, about: str, fence: Fence) -> Asked:
-    """Ask for a brief as an agent's prompt would."""
-    brief = prompt_brief(project.memories, Ask(prompt, (project.scope, GLOBAL), _NOW), fence)
+    """RecallRequest for a brief as an agent's prompt would."""
+    brief = make_prompt_brief(project.memories, RecallRequest(prompt, (project.scope, GLOBAL), _NOW), fence)
     areas = said.areas()
     near = {name for text, name in project.kept.items() if about and areas[text] == areas[about]}
     return Asked(
         about in project.kept, not about, project.kept.get(about, ""), len(near.intersection(brief.memories)),
-        brief.memories, tokens(brief.text),
+        brief.memories, count_tokens(brief.text),
     )  # fmt: skip
 
 
 def _memory(statement: Statement, scope: str, number: int, at: int, asked: str) -> Memory:
+    kind, marks = split_kind(statement.kind)
     return Memory(
-        f"m{number:05d}{len(statement.quote)}", "bench", number, statement.text, statement.kind, "", scope,
+        f"m{number:05d}{len(statement.quote)}", "bench", number, statement.text, kind, "", scope,
         ACTIVE, False, USER, alpha=4.0, created=at, evidence=(Evidence("claude-code", "s", 0, asked, at),),
         triggers=tuple(Trigger(one.kind, one.value) for one in statement.triggers),
-        entities=statement.entities,
+        entities=statement.entities, marks=(*marks, *statement.marks),
     )  # fmt: skip
 
 

@@ -8,13 +8,8 @@ import sys
 from typing import NamedTuple
 
 from benchmarks import CannotMeasureError
-from benchmarks.measure import Command, heavy
-from told.store.database import make_private_folder
-from told.store.locks import hold_lock
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from benchmarks.measure import Ran
+from benchmarks.measure import Command, Ran, heavy
+from told.store.database import acquire_lock, make_private_folder
 
 PEER = "auto-memory"
 PEER_VERSION = "0.5.1"
@@ -65,7 +60,7 @@ def index_then_sweep(home: str) -> tuple[Ran, Ran]:
     command = told(home, "index")
     folder = os.path.join(home, ".told")
     make_private_folder(folder)
-    lock = hold_lock(folder)  # keeps told from starting the sweep itself, which is measured below
+    lock = acquire_lock(folder)  # keeps told from starting the sweep itself, which is measured below
     read = _succeeded(heavy(Command(command.words, dict(command.environ) | {"TOLD_BACKGROUND": "on"}, home)))
     if lock:
         os.close(lock)

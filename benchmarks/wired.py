@@ -8,23 +8,17 @@ import os
 import random
 import shutil
 import time
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 from benchmarks import CannotMeasureError, claude_files, measure, story, tools
 from benchmarks.words import Language, rare_words
-from told.agents.dialects import Call
-from told.hook import trouble
-from told.hook.moment import Moment
-from told.hook.shown import note
-from told.settings import Settings
+from told.hook.dispatch import read_last_failure
+from told.recall.shown_log import ShownLog
+from told.service import control
 from told.store.database import open_database
-from told.store.memory_records import PROJECT
-from told.store.projects import Projects
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any
+from told.store.memories.records import PROJECT
+from told.store.sessions.checkpoints import Projects
 
 _TURNS = 200
 _SHAPE = story.Shape(sentences=(1, 4), calls=(0, 2), compacted=0.0)
@@ -96,19 +90,42 @@ class Machine:
         measure.once(self.command("start"))  # it notes where the project is
         shutil.copytree(self.told, self._teaching)
 
-    def command(self, name: str, *, teaching: bool = False) -> measure.Command:
-        """Return what Claude Code runs at a moment; `prepare` writes what it reads.
+    def command(self, name: str, *, teaching: bool = False, served: bool = False) -> measure.Command:
+        """Return what Claude Code runs for an event; `prepare` writes what it reads.
 
         Args:
             name: One of `MOMENTS`, or any other for a prompt.
             teaching: On the copy of the store that learns.
+            served: The service answers, if it is running.
         """
         environ = {
             "HOME": self.home, "PATH": os.environ.get("PATH", os.defpath), "LANG": "C.UTF-8",
-            "TOLD_HOME": self._teaching if teaching else self.told,
+            "TOLD_HOME": self._home(teaching=teaching), "TOLD_HOOK_SECONDS": "60",
+            **({} if served else {"TOLD_BACKGROUND": "off"}),
         }  # fmt: skip
         (words,) = self.hooks[MOMENTS.get(name, PROMPT)]
         return measure.Command(words, environ, self.project, self.payload_path(name))
+
+    def serve(self) -> None:
+        """Start a service for both stores."""
+        for teaching in (False, True):
+            environ = dict(self.command(PROMPT, served=True).environ)
+            control.start(self._home(teaching=teaching), environ)
+
+    def ping(self, *, teaching: bool = False) -> control.Pong:
+        """Return what a service says about itself."""
+        found = control.ping(self._home(teaching=teaching))
+        if found is None:
+            raise CannotMeasureError("The service does not answer.")
+        return found
+
+    def stop(self) -> None:
+        """Stop both services."""
+        for teaching in (False, True):
+            control.stop(self._home(teaching=teaching))
+
+    def _home(self, *, teaching: bool) -> str:
+        return self._teaching if teaching else self.told
 
     def prepare(self, name: str) -> None:
         """Make everything as it is when an agent calls: another session, or one more turn, each time."""
@@ -131,7 +148,7 @@ class Machine:
 
     def trouble(self) -> str:
         """Return the last thing that went wrong in a hook, as told noted it."""
-        return trouble.last(self.told)[1] or trouble.last(self._teaching)[1] or "none"
+        return read_last_failure(self.told)[1] or read_last_failure(self._teaching)[1] or "none"
 
     def _write_payload(self, name: str) -> None:
         known = {
@@ -190,9 +207,5 @@ class Machine:
 
     def _show(self, session: str) -> None:
         """Note that a prompt of the session was answered, as the hook does."""
-        call = Call("claude-code", "prompt", session=session)
-        note(
-            Moment(call, self.told, {}, int(time.time() * 1000), 0.0, Settings(self.told)),
-            ["m0000001", "m0000002"],
-            80,
-        )
+        log = ShownLog(self.told, "claude-code", session, session)
+        log.add(int(time.time() * 1000), ["m0000001", "m0000002"], 80)

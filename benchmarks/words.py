@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections.abc import Iterator
 
 from benchmarks import topics
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # An assumption: developers name that many things a sentence that few other sentences name.
 _NAMES_IN_A_SENTENCE = 3

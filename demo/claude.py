@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+from typing import Any
 
-from demo.story import Talk, iso, uuid
+from demo.story import Call, Talk, iso, uuid
 from demo.writing import absolute, write_lines
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from demo.story import Call
 
 _TOOLS = {"read": "Read", "edit": "Edit", "create": "Write", "run": "Bash"}
 _VERSION = "2.1.325"

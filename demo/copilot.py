@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from demo.story import Talk, iso, uuid
 from demo.writing import absolute, write_lines, write_text
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 _TOOLS = {"read": "view", "edit": "edit", "create": "create", "run": "bash"}
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 from datetime import UTC, datetime
+from typing import Any
 
 from demo.story import Talk, iso, uuid
 from demo.writing import absolute, write_lines, write_text
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 _TOOLS = {"read": "read_file", "edit": "replace", "create": "write_file", "run": "run_shell_command"}
 

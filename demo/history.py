@@ -5,11 +5,8 @@ from __future__ import annotations
 import os
 
 from demo import claude, codex, copilot, gemini, others, payments, shop
+from demo.story import Project, Talk
 from demo.writing import write_text
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from demo.story import Project, Talk
 
 TALKS: tuple[Talk, ...] = (*shop.TALKS, *payments.TALKS, *others.TALKS)
 _WRITERS = {

@@ -7,20 +7,17 @@ import json
 import os
 import sys
 import tempfile
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from lab import CannotRunError, across, faults, story, table, timing
 from lab.agents import real_agents
+from lab.agents.base import RealAgent
 from lab.bench import Bench
 from lab.machine import Machine
 from lab.model import Model
 from lab.npm import Shelf
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from lab.agents.base import RealAgent
-    from lab.result import Finding, Row
+from lab.result import Finding, Row
 
 _CLAUDE = "claude-code"
 

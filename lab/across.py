@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from lab import leftovers
+from lab.bench import Bench
 from lab.briefs import holding
 from lab.result import START, Finding
 from lab.story import CORRECTED, CORRECTION, OTHER
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from lab.bench import Bench
 
 
 def told_in_one(benches: Sequence[Bench]) -> dict[str, Finding]:

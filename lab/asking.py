@@ -1,40 +1,42 @@
-"""Asking told through MCP: how the scripted model calls `search` in each agent, and what it heard."""
+"""Asking told through MCP: how the scripted model calls its tools in each agent, and what it heard."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lab.result import Finding
+from lab.wires.base import Asked
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
+if TYPE_CHECKING:  # the model follows this script
     from lab.model import Request
-    from lab.wires.base import Asked
 
 ASK = "Ask told about the export"  # a prompt with these words makes the model call the tool
 _QUERY = "invoice export"
-_SEARCH = re.compile(r"(?:mcp__told(?:__|::)|mcp_told_|told(?:__|_|-))search")
+_PREFIX = r"(?:mcp__told(?:__|::)|mcp_told_|told(?:__|_|-))"
+_SEARCH = re.compile(f"{_PREFIX}search")
 _FINDER, _CALLER = "tool_search", "tool_call"  # where tools are not offered before they are looked for
 _BEHIND = "behind its search for tools"
 
 
-def tool(names: Iterable[str]) -> str:
-    """Return what an agent calls told's `search`; empty where it does not offer it."""
-    return next((name for name in names if _SEARCH.fullmatch(name)), "")
+def tool(names: Iterable[str], wanted: str = "search") -> str:
+    """Return what an agent calls a tool of told's; empty where it does not offer it."""
+    return next((name for name in names if re.fullmatch(f"{_PREFIX}{wanted}", name)), "")
 
 
-def next_call(asked: Asked) -> tuple[str, Any] | None:
-    """Return the call that the model makes next, or None when told has been asked."""
+def next_call(
+    asked: Asked, wanted: str = "search", arguments: Mapping[str, Any] | None = None
+) -> tuple[str, Any] | None:
+    """Return the call that the model makes next, or None when told has been called."""
     called = set(asked.called)
-    arguments = {"query": _QUERY}
-    name = tool(asked.tools)
+    arguments = arguments or {"query": _QUERY}
+    name = tool(asked.tools, wanted)
     if name:
         return None if name in called else (name, arguments)
     if _FINDER in asked.tools and _FINDER not in called:
-        return _FINDER, {"query": "told search memories"}
-    found = _SEARCH.search("\n".join(asked.results))
+        return _FINDER, {"query": f"told {wanted} memories"}
+    found = re.search(f"{_PREFIX}{wanted}", "\n".join(asked.results))
     if found and _CALLER in asked.tools and _CALLER not in called:
         return _CALLER, {"name": found[0], "arguments": arguments}
     return None

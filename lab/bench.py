@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from lab.agents.base import RealAgent
+from lab.machine import Machine, Said
+from lab.model import Model, Request
+from lab.npm import Shelf
 from lab.quiet import wait_for_quiet
 from lab.wires.base import SUMMARY, TURN
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from lab.agents.base import RealAgent
-    from lab.machine import Machine, Said
-    from lab.model import Model, Request
-    from lab.npm import Shelf
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,10 @@ import shutil
 import socket
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
-
-    from lab.machine import Machine
+from lab.machine import Machine
 
 _HOLD = """
 import sys, time, apsw

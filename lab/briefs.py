@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
+if TYPE_CHECKING:  # the model follows this script
     from lab.model import Request
+
 
 BUDGET = 450
 _BRIEF = re.compile(r"<told>.*?</told>", re.DOTALL)

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-from typing import TYPE_CHECKING
 
 from lab import leftovers, timing
+from lab.bench import Bench
 from lab.breaking import FAULTS, CannotBreakError
+from lab.machine import Machine
 from lab.result import Finding
 from lab.story import CORRECTION, FACT, QUESTION
-
-if TYPE_CHECKING:
-    from lab.bench import Bench
-    from lab.machine import Machine
 
 
 def survived(bench: Bench) -> dict[str, dict[str, object]]:

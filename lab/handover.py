@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from lab.bench import Bench, Exchange
 from lab.briefs import holding
 from lab.result import Finding
 from lab.wires.base import SUMMARY
-
-if TYPE_CHECKING:
-    from lab.bench import Bench, Exchange
 
 _ALL = ("checkpoints", "--limit", "100")
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from lab.result import COMPACTION, OFFERED, PROMPT, START, WRITTEN, Finding
-
-if TYPE_CHECKING:
-    from lab.result import Row
+from lab.result import COMPACTION, OFFERED, PROMPT, START, WRITTEN, Finding, Row
+from told.service.state import read_counts
 
 _BY_HOOKS = (START, PROMPT, COMPACTION, WRITTEN, OFFERED)
 
@@ -26,10 +23,10 @@ def note(row: Row, told_home: str) -> None:
 
 
 def _counted(told_home: str) -> tuple[int, int]:
-    """Return how many hooks gave up, and how many there were."""
+    """Return how many hooks were late or missed, and how many calls were logged."""
+    late = sum(one.late + one.missed for one in read_counts(told_home))
     try:
         with open(os.path.join(told_home, "hook.log"), encoding="utf-8") as file:
-            lines = file.read().splitlines()
+            return late, len(file.read().splitlines())
     except OSError:
-        return 0, 0
-    return sum(line.endswith('"late":true}') for line in lines), len(lines)
+        return late, late

@@ -5,19 +5,17 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import threading
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any, Self
+from types import ModuleType, TracebackType
+from typing import Any, Self
 
 from lab import script
 from lab.wires import anthropic, chat, gemini, responses
 from lab.wires.base import Body, Event, compact
-
-if TYPE_CHECKING:
-    import re
-    from types import ModuleType, TracebackType
 
 _WIRES: dict[str, ModuleType] = {wire.SUFFIX: wire for wire in (anthropic, chat, responses, gemini)} | {
     gemini.STREAM_SUFFIX: gemini

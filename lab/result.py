@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any
+from typing import Any
 
 FILES, START, PROMPT, COMPACTION, UNINSTALL = "files", "start", "prompt", "compaction", "uninstall"
 LISTED, CALLED, WRITTEN, OFFERED = "listed", "called", "written", "offered"

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
-from lab import asking
+from lab import asking, reading
 from lab.wires.base import CUSTOM, JSON, TITLE, Answer, Asked, compact
 from lab.wires.base import SUMMARY as SUMMARISED
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 LIST_FILES = "List the files"  # a prompt with these words makes the model run `ls`
 FULL_CONTEXT = "Read the whole archive"  # and these make it say meanwhile that its context is nearly full
@@ -51,6 +49,8 @@ def answer_to(asked: Asked) -> Answer:
             "Let me look at the files first.", calls=(call,), tokens=FULL_TOKENS if full else Answer.tokens
         )
     asked_for = asking.next_call(asked) if asking.ASK in prompt else None
+    if reading.TAUGHT in prompt:
+        asked_for = reading.next_call(asked)
     if asked_for is not None:
         return Answer("I ask.", calls=(asked_for,))
     compacted = any(_LISTED in text for _, text in asked.said)

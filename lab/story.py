@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
-from lab import asking, footprint, handover, lateness, leftovers, script
+from lab import asking, footprint, handover, lateness, leftovers, reading, script
+from lab.bench import Bench, Exchange
 from lab.briefs import BUDGET, briefs, holding, own_words, tokens
 from lab.result import (
     CALLED,
@@ -22,9 +22,6 @@ from lab.result import (
     Row,
 )
 from lab.wires.base import SUMMARY
-
-if TYPE_CHECKING:
-    from lab.bench import Bench, Exchange
 
 CORRECTION = "No, we use pnpm in this project, never npm."
 CORRECTED = "pnpm"
@@ -59,6 +56,7 @@ def tell(bench: Bench) -> Row:
     row.findings[PROMPT] = _refused(bench, PROMPT) or _at_prompt(second, third)
     _compact(bench, row)
     _ask(bench, row)
+    _teach(bench, row)
     row.also["budget"] = _within_budget(bench, row)
     row.findings[FILES] = _files(bench)
     row.also["not captured again"] = _not_again(bench)
@@ -157,6 +155,12 @@ def _ask(bench: Bench, row: Row) -> None:
     row.findings[CALLED] = _refused(bench, CALLED) or asking.answered(done.turns, FACT_WORDS)
 
 
+def _teach(bench: Bench, row: Row) -> None:
+    """Teach something in a new session, and let the model save it."""
+    if bench.agent.refuses.get(PROMPT) is None and bench.agent.refuses.get(CALLED) is None:
+        row.also |= reading.findings(bench, bench.begin(reading.TAUGHT))
+
+
 def _within_budget(bench: Bench, row: Row) -> Finding:
     sizes = [tokens(brief) for request in bench.model.since(bench.label, 0) for brief in briefs(request)]
     row.figures["largest brief"] = max(sizes, default=0)
@@ -180,6 +184,8 @@ def _not_again(bench: Bench) -> Finding:
 
 
 def _no_process(bench: Bench) -> Finding:
+    """Stop the service, which stays for a while by design, and look for what else is running."""
+    bench.machine.told("service", "stop")
     lines = leftovers.lasting(bench.machine.home, "told")
     return Finding(not lines, ", ".join(line[:80] for line in lines))
 

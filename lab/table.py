@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from lab.result import COLUMNS, Finding, Row
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 PAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs", "agents.md")
 BEGIN = "<!-- The table of the real agents: written by `make agents`. -->"

@@ -7,12 +7,10 @@ import os
 import statistics
 import subprocess
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from lab.bench import Bench
+from lab.bench import Bench
 
 _STREAMS = (
     "--dangerously-skip-permissions", "-p", "--input-format", "stream-json", "--output-format", "stream-json",

@@ -1,6 +1,6 @@
-"""Writes the generated documents: `python -m tests.documents`. A test holds them against the code.
+"""Write the generated documents: `python -m tests.documents`. A test compares them with the code.
 
-docs/commands.md comes from the table of commands, docs/agents.md from the agents' own files, the keys in
+docs/commands.md comes from the table of commands, docs/agents.md from the agents' packages, the keys in
 docs/config.md from the table of settings, and the examples in README.md from running them on the demo's
 history.
 """
@@ -19,9 +19,9 @@ from lab.table import kept
 from tests.agent_notes import HEAD as AGENTS_HEAD
 from tests.agent_notes import NOTES
 from told.agents import all_agents
-from told.cli.commands import COMMANDS
-from told.settings.first import literal, template
+from told.cli.arguments import COMMANDS
 from told.settings.keys import KEYS, RULES
+from told.settings.write import make_template, to_toml
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,45 +41,45 @@ _COMMANDS_HEAD = f"""# Commands
 
 {_WRITTEN}
 
-`told help` prints the list, `told COMMAND --help` one command. Options may stand before or after the
-words; what begins with a dash and is no option goes behind `--`.
+`told help` lists the commands, `told COMMAND --help` explains one. Options may come before or after the
+arguments; put an argument that begins with a dash after `--`.
 
-`list`, `files`, `search`, `checkpoints` and `timeline` are about the project of the current folder, and
-about all projects where it has nothing to show; they say so when they do. `--project` and
-`--all-projects` decide it instead.
+`list`, `files`, `search`, `checkpoints` and `timeline` cover the project of the current folder. With no
+result there, they show results from all projects and say so. Use `--project` or `--all-projects` to choose.
 
 """
 _COMMANDS_END = """## Exit codes
 
 | code | meaning |
 |---|---|
-| 0 | it worked |
-| 1 | nothing was found |
-| 2 | the command was not understood |
+| 0 | success |
+| 1 | nothing found |
+| 2 | invalid command or argument |
 | 3 | the store is busy; try again |
-| 4 | something the command needs is not there, or an agent's database lacks a column |
+| 4 | something the command needs is missing, or an agent's database lacks a column |
 | 130 | stopped by Ctrl-C |
 
-Errors are one sentence on standard error that says what to do next.
+An error is one sentence on standard error that says what to do.
 
 ## Output
 
-Text is short by default so that an agent can afford to read it. What agents and others wrote stands between
-marks such as `<agent k3xq7>` and `</agent k3xq7>`; [how it works](how-it-works.md#trust-and-fences) says why.
-`--json` prints one line of compact JSON; [json.md](json.md) lists its fields.
+Text is short by default, so that an agent can afford to read it. Text that told did not write is inside tags
+such as `<agent k3xq7>` and `</agent k3xq7>`; see [how it works](how-it-works.md#trust-and-fences). `--json`
+prints one line of compact JSON; [json.md](json.md) lists its fields.
 """
 
 
 _REAL = """## With the real agents
 
-`make agents` installs these versions from npm, lets each of them go through the same story in a home folder
-of its own, against a scripted model on this machine, and writes this table. In the story the user corrects
-the agent once; the next session, a new process, must have the correction in the request that reaches the
-model. A fact that only one prompt needs must be in that prompt's request and in no other. The model then says
-that its context is full, so that the agent compacts, and the correction must still be there; a checkpoint of
-that session must have been written by then, and the brief of the next one must name it. In that next session
-the model calls told's `search` as the agent names it, and the request that follows must hold what told
-answered. At the end `told uninstall` must leave every file that told touched as it was.
+`make agents` installs these versions from npm, runs each of them in a home folder of its own against a
+scripted model on this machine, and writes this table:
+
+1. The user corrects the agent once. The next session, a new process, must send the correction to the model.
+2. A fact that only one prompt needs must be in that prompt's request and in no other.
+3. The model reports a full context, so the agent compacts. The correction must still be there, a checkpoint
+   of the session must exist, and the brief of the next session must name it.
+4. In that next session the model calls told's `search`, and the following request must contain told's answer.
+5. `told uninstall` must restore every file that told changed.
 
 """
 
@@ -87,18 +87,18 @@ answered. At the end `told uninstall` must leave every file that told touched as
 def commands_page() -> str:
     """Return docs/commands.md."""
     visible = [command for command in COMMANDS if not command.hidden]
-    rows = [f"| [`told {one.name}`](#told-{one.name}) | {one.help} |" for one in visible]
+    rows = [f"| [`told {one.name}`](#told-{one.name}) | {one.summary} |" for one in visible]
     table = "\n".join(["| command | what it does |", "|---|---|", *rows])
     return _COMMANDS_HEAD + table + "\n\n" + "".join(map(_command, visible)) + _COMMANDS_END
 
 
 def _command(command: Command) -> str:
     parts = [
-        f"## told {command.name}\n\n{command.help[:1].upper()}{command.help[1:]}.\n",
+        f"## told {command.name}\n\n{command.summary[:1].upper()}{command.summary[1:]}.\n",
         f"```\n{command.usage}\n```\n",
     ]
-    if command.rows:
-        parts.append(" ".join(command.rows.split("\n")) + "\n")
+    if command.details:
+        parts.append(" ".join(command.details.split("\n")) + "\n")
     if command.options:
         rows = [f"| `{_flag(option)}` | {option.help} |" for option in command.options]
         parts.append("\n".join(["| option | |", "|---|---|", *rows]) + "\n")
@@ -111,12 +111,12 @@ def _flag(option: Option) -> str:
 
 
 def agents_page() -> str:
-    """Return docs/agents.md; the table of the real agents stays as the last run of them wrote it."""
+    """Return docs/agents.md; the table of real runs stays as it is."""
     agents = all_agents().values()
-    rows = ["| agent | `--agent` | read from files of a real run | variable |", "|---|---|---|---|"]
+    rows = ["| agent | `--agent` | versions tested | variable |", "|---|---|---|---|"]
     for agent in agents:
-        seen = NOTES[agent.name].seen if agent.seen_run else "**no**"
-        variable = f"`{agent.env}`" if agent.env else ""
+        seen = NOTES[agent.name].seen if agent.verified else "**no**"
+        variable = f"`{agent.root_variable}`" if agent.root_variable else ""
         rows.append(f"| [{agent.title}](#{_anchor(agent.title)}) | `{agent.name}` | {seen} | {variable} |")
     sections = "\n".join(map(_agent, agents))
     real = _REAL + kept(AGENTS_PAGE.read_text(encoding="utf-8")) + "\n"
@@ -125,23 +125,23 @@ def agents_page() -> str:
 
 
 _CONFIG_PART = re.compile(
-    r"(<!-- Written by [^\n]*keys\.py[^\n]* -->\n).*?(<!-- end of [^\n]* -->\n)", re.DOTALL
+    r"(<!-- Written by [^\n]*keys\.toml[^\n]* -->\n).*?(<!-- end of [^\n]* -->\n)", re.DOTALL
 )
 
 
 def config_page() -> str:
-    """Return docs/config.md with its part about the keys as the table of settings has them."""
-    head = ["| key | value | usually | a project | an agent | |", "|---|---|---|---|---|---|"]
+    """Return docs/config.md with the keys of the table of settings."""
+    head = ["| key | value | default | in a project | by agents | meaning |", "|---|---|---|---|---|---|"]
     keys = "\n".join([*head, *map(_setting, KEYS)])
-    first = f"The file as it is first written:\n\n```toml\n{template()}```"
+    first = f"The file that `told install` writes:\n\n```toml\n{make_template()}```"
     page = CONFIG_PAGE.read_text(encoding="utf-8")
     return _CONFIG_PART.sub(lambda found: f"{found[1]}\n{keys}\n\n{first}\n\n{found[2]}", page)
 
 
 def _setting(key: Key) -> str:
     must = "rules" if key.kind == RULES else key.must
-    usual = f"`{literal(key.default)}`" if key.default not in ("", ()) else "none"
-    by_agents = "may change it" if key.by_agents else ""
+    usual = f"`{to_toml(key.default)}`" if key.default not in ("", ()) else "none"
+    by_agents = "yes" if key.by_agents else ""
     return f"| `{key.name}` | {must} | {usual} | {key.in_project} | {by_agents} | {key.about} |"
 
 
@@ -152,18 +152,18 @@ def _anchor(title: str) -> str:
 def _agent(agent: Agent) -> str:
     note = NOTES[agent.name]
     lines = [f"## {agent.title}\n"]
-    if not agent.seen_run:
-        lines.append("**Not seen run**: read as documented and as other readers describe it.\n")
+    if not agent.verified:
+        lines.append("**Not tested with a real run**: written from documentation and other readers.\n")
     lines.append(f"{note.about}\n")
     lines += ["| | |", "|---|---|", *(f"| {name} | {where} |" for name, where in _places(agent))]
-    lines += [f"| taken | {', '.join(note.taken)} |", ""]
+    lines += [f"| imported | {', '.join(note.taken)} |", ""]
     if agent.advice:
         lines.append(f"Nothing found? {agent.advice}\n")
     return "\n".join(lines)
 
 
 def _places(agent: Agent) -> list[tuple[str, str]]:
-    """Return (kind of system, folders) of an agent; the same on whichever system this runs."""
+    """Return (system, folders) of an agent, for all systems."""
     kinds: dict[str, list[str]] = {}
     for root in agent.roots:
         if not root.startswith("~/AppData/"):  # where %APPDATA% usually is
@@ -172,17 +172,17 @@ def _places(agent: Agent) -> list[tuple[str, str]]:
         kinds["Linux and macOS" if "Windows" in kinds else "everywhere"] = kinds.pop("Linux")
     order = ("everywhere", "Linux", "Linux and macOS", "macOS", "Windows")
     places = [(kind, ", ".join(kinds[kind])) for kind in order if kind in kinds]
-    if agent.env:
-        places.append(("instead", f"the folder named by `{agent.env}`"))
+    if agent.root_variable:
+        places.append(("instead", f"the folder named by `{agent.root_variable}`"))
     if agent.layouts:
         places.append(("files", _patterns(layout.pattern for layout in agent.layouts)))
-    if agent.in_projects:
-        places.append(("in each project", _patterns(layout.pattern for layout in agent.in_projects)))
+    if agent.project_layouts:
+        places.append(("in each project", _patterns(layout.pattern for layout in agent.project_layouts)))
     return places
 
 
 def _patterns(patterns: Iterable[str]) -> str:
-    """Write patterns in one line; those that differ in the ending alone are one."""
+    """Write patterns in one line; merge those that differ only in the ending."""
     endings: dict[str, list[str]] = {}
     for pattern in patterns:
         stem, _, ending = pattern.rpartition(".")
@@ -205,7 +205,7 @@ def _system(root: str) -> str:
 
 
 def _plain(root: str) -> str:
-    """Write a root as a user would: the default, with the rest behind it."""
+    """Write a root as a user would: the default, then the rest."""
     if root.startswith("$") and "|" in root:
         head, _, rest = root.partition(":")
         default = head.partition("|")[2]
@@ -217,7 +217,7 @@ _BLOCK = re.compile(r"```console\n(.*?)```\n", re.DOTALL)
 
 
 def with_examples(page: str, scratch: Scratch) -> str:
-    """Return a page with the output of every `$ told …` in it as it is today; what is right is left alone."""
+    """Return a page with the current output of every `$ told …` in it."""
 
     def again(block: re.Match[str]) -> str:
         examples = re.split(r"^(?=\$ )", block[1], flags=re.MULTILINE)
@@ -236,9 +236,9 @@ def with_examples(page: str, scratch: Scratch) -> str:
 
 
 def normal(output: str) -> str:
-    """Take out what differs from one run to the next: dates, marks, and placeholders' digests.
+    """Replace what differs between runs: dates, marks and digests of placeholders.
 
-    The demo's history is as old on any day, so every date in it moves with the day of the run.
+    The demo's history has the same age on any day, so its dates move with the day of the run.
     """
     output = re.sub(r"(?:\d{4}-)?\d\d-\d\d \d\d:\d\d", "DATE", output)
     output = re.sub(r"\b\d{4}-\d\d-\d\d\b", "DAY", output)
@@ -247,7 +247,7 @@ def normal(output: str) -> str:
 
 
 def main() -> int:
-    """Write all of them."""
+    """Write all documents."""
     COMMANDS_PAGE.write_text(commands_page(), encoding="utf-8")
     AGENTS_PAGE.write_text(agents_page(), encoding="utf-8")
     CONFIG_PAGE.write_text(config_page(), encoding="utf-8")

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Container, Iterable
+from typing import Any
+
+import pytest
 
 SOAK = os.environ.get("TOLD_SOAK") == "1"
 
@@ -10,3 +14,8 @@ SOAK = os.environ.get("TOLD_SOAK") == "1"
 def points(*, everyday: int, soak: int) -> int:
     """Return how many points are tried in this run."""
     return soak if SOAK else everyday
+
+
+def sampled(values: Iterable[Any], everyday: Container[Any]) -> list[Any]:
+    """Return parameters of a test, of which only some are for every day."""
+    return [pytest.param(one, marks=() if one in everyday else pytest.mark.soak) for one in values]

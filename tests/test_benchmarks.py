@@ -38,9 +38,9 @@ from benchmarks import (
 from benchmarks.__main__ import main
 from benchmarks.floor import texts, transcripts
 from told.agents import claude_code, copilot_cli
-from told.agents.base import Agent, Folder, find, roots_of
-from told.hook import answer
-from told.model import USER, Begin, Cursor, Problem, Said
+from told.agents.base import Agent, Folder, find_roots, find_sources
+from told.hook.dispatch import answer_hook
+from told.model import USER, Begin, Cursor, Message, Problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def language() -> words.Language:
 def prompts(agent: Agent, home: Path) -> dict[str, int]:
     """Count what the user said in each session that an agent's reader finds."""
     said: dict[str, set[object]] = {}
-    for found in find(agent, roots_of(agent, {"HOME": str(home)})):
+    for found in find_sources(agent, find_roots(agent, {"HOME": str(home)})):
         if isinstance(found, Folder):
             continue
         source = found[0]
@@ -66,7 +66,7 @@ def prompts(agent: Agent, home: Path) -> dict[str, int]:
             assert not isinstance(event, Problem), (source, event)
             if isinstance(event, Begin):
                 begun.setdefault(event.session, set())
-            if isinstance(event, Said) and event.who == USER:
+            if isinstance(event, Message) and event.who == USER:
                 begun.setdefault(event.session, set()).add((event.at, event.text))
         for session, heard in begun.items():
             said[session] = max(said.get(session, set()), heard, key=len)
@@ -223,7 +223,8 @@ def test_an_unknown_name_is_answered_with_the_known_ones(capsys: pytest.CaptureF
     assert main(["nonsense"]) == 2
     error = capsys.readouterr().err
     page = (Path(__file__).parents[1] / "docs" / "benchmarks.md").read_text(encoding="utf-8")
-    documented = sorted({*re.findall(r"-m benchmarks (\w+)", page)})
+    table = page.partition("| measures |")[2].partition("\n\n")[0]
+    documented = sorted({*re.findall(r"^\| `(\w+)", table, re.MULTILINE)})
     assert "models" in documented
     assert error == f"There is no benchmark 'nonsense'; choose one of: {', '.join(documented)}.\n"
 
@@ -246,6 +247,7 @@ def tiny(**more: Any) -> argparse.Namespace:
     return argparse.Namespace(**{"data": "", "json": True, "quick": True, "rounds": 1, **more})
 
 
+@pytest.mark.soak
 def test_recall_has_its_figures() -> None:
     figures = recall.run(tiny(million=False, sessions=12, turns=60, alone=True))
     assert {"benchmark", "machine", "peer", "sizes", "faults", "how"} <= set(figures)
@@ -266,6 +268,7 @@ def test_recall_has_its_figures() -> None:
     json.dumps(figures)
 
 
+@pytest.mark.soak
 def test_ingest_has_its_figures_and_finds_the_appended_turn() -> None:
     figures = ingest.run(tiny(megabytes=1.5, files=5))
     assert set(figures["cold"]) == {"told", "floor"}
@@ -277,19 +280,25 @@ def test_ingest_has_its_figures_and_finds_the_appended_turn() -> None:
 
 
 def test_brief_has_its_figures() -> None:
-    figures = brief.run(tiny(sizes="60,120"))
-    assert set(figures["sizes"]) == {"60 memories", "120 memories"}
+    figures = brief.run(tiny(sizes="60"))
+    assert set(figures["sizes"]) == {"60 memories"}
     for size in figures["sizes"].values():
         assert {"cpu_ms", "wall_ms", "cpu_x_bare", "wall_x_bare", "cpu_x_first", "wall_x_first"} == set(size)
     json.dumps(figures)
 
 
+@pytest.mark.soak
 def test_hook_has_its_figures(tmp_path: Path) -> None:
     data = tmp_path / "projects.json"
     data.write_text(json.dumps({"projects": invented.projects()[:1]}))
     figures = hook.run(tiny(data=str(data), sizes="60", alone=True, peers="", agents_json=""))
-    assert {"goals", "bare", "sizes", "tool_calls", "with_the_service", "other_tools", "how"} <= set(figures)
-    generated, given = figures["sizes"].values()
+    assert {"goals", "bare", "in_process", "tool_calls", "with_the_service", "other_tools"} <= set(figures)
+    generated, given = figures["in_process"].values()
+    for size in figures["with_the_service"].values():
+        for name in (hook.NOTHING, hook.TEACHES):
+            assert {"client_ms", "service_ms", "cpu_x", "wall_ms", "answered"} <= set(size["hooks"][name])
+        assert size["kept"] == 1
+        assert size["rss_mb"] > 0
     for size in (generated, given):
         for name in ("start", "compact", "stop, one new turn", "end", hook.NOTHING, hook.TEACHES):
             assert {"cpu_ms", "wall_ms", "cpu_x", "wall_x", "answered", "late"} <= set(size["hooks"][name])
@@ -306,12 +315,12 @@ def test_hook_measures_what_a_real_call_does(tmp_path: Path) -> None:
     machine.prepare(hook.TEACHES)
     with open(taught.stdin, encoding="utf-8") as file:
         call = json.load(file)
-    answer("claude-code", "prompt", call, environ)
+    answer_hook("claude-code", "prompt", call, environ)
     assert machine.kept() == 1, "what is taught is kept"
     machine.prepare("common words")
     with open(machine.payload_path("common words"), encoding="utf-8") as file:
         call = json.load(file)
-    assert "additionalContext" in answer("claude-code", "prompt", call, machine.command("start").environ)
+    assert "additionalContext" in answer_hook("claude-code", "prompt", call, machine.command("start").environ)
 
 
 def test_what_the_agent_recorded_has_to_be_the_labs(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import subprocess
 import sys
 from pathlib import Path
@@ -54,6 +55,36 @@ def test_the_demo_runs_without_a_terminal_and_leaves_nothing_behind(tmp_path: Pa
     assert list(temporary.iterdir()) == []
 
 
+def test_demo_runs_each_step_once_at_a_terminal(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    environ = os.environ | {"HOME": str(home), "TMPDIR": str(tmp_path), "TERM": "xterm", "COLUMNS": "80"}
+    environ.pop("TOLD_HOME", None)
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "demo"], cwd=ROOT, env=environ, stdin=subprocess.DEVNULL, stdout=theirs,
+        stderr=theirs,
+    )  # fmt: skip
+    os.close(theirs)
+    parts = []
+    while True:
+        try:
+            part = os.read(ours, 65536)
+        except OSError:
+            break
+        if not part:
+            break
+        parts.append(part)
+    os.close(ours)
+    printed = b"".join(parts).decode("utf-8", "replace")
+    assert process.wait(60) == 0, printed
+    assert printed.count("$ told lock") == 1
+    assert printed.count("Locked ") == 1
+    assert "Done in" in printed
+    assert list(home.iterdir()) == []
+
+
+@pytest.mark.soak
 def test_what_the_demo_says_fits_into_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
     assert tour.main() == 0
     shown = capsys.readouterr().out.splitlines()
@@ -67,7 +98,7 @@ def test_the_demo_fails_when_a_command_fails(
 ) -> None:
     monkeypatch.setattr(demo.told, "_program", lambda: [sys.executable, "-c", "raise SystemExit(3)"])
     assert tour.main() == 1
-    assert "ended with 3" in capsys.readouterr().err
+    assert "exited with 3" in capsys.readouterr().err
 
 
 def test_the_demo_fails_when_a_command_shows_something_else(

@@ -13,7 +13,7 @@ from lab.clients.past import Past, lived_through
 from lab.clients.talk import INITIALIZE, STATELESS, WORD, Call, Client, Heard, Outcome, Server, heard
 from lab.machine import Machine
 from lab.npm import Program, Shelf
-from told.serve.mcp.tools import TOOLS
+from told.mcp.tools import TOOLS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,8 +39,13 @@ def _client(outcome: Callable[[Call, Server], Outcome], era: str = INITIALIZE, *
 
 def _as_it_should(call: Call, server: Server) -> Outcome:
     given = call.arguments or {}
-    needed = _TOOLS[call.tool].get("required", ())
-    if any(name not in given for name in needed) or any(isinstance(one, dict) for one in given.values()):
+    schema = _TOOLS[call.tool]
+    wrong = (
+        isinstance(one, dict)
+        or (schema["properties"].get(name, {}).get("type") == "array" and not isinstance(one, list))
+        for name, one in given.items()
+    )
+    if any(name not in given for name in schema.get("required", ())) or any(wrong):
         return Outcome("`query` must be a text.", is_error=True)
     there = "acme-api" in (given.get("project") or "/".join(server.roots))
     return Outcome(f"1 session, {'acme-api' if there else 'all projects'}\n{WORD}")
@@ -56,8 +61,11 @@ def test_every_tool_is_called_in_every_way() -> None:
 
 def test_a_megabyte_is_one_and_stands_where_text_is_wanted() -> None:
     for call in calls.with_a_megabyte(_TOOLS, _PAST):
-        long = [name for name, one in (call.arguments or {}).items() if one == calls.MEGABYTE]
-        assert [_TOOLS[call.tool]["properties"][name]["type"] for name in long] == ["string"]
+        given, schema = dict(call.arguments or {}), _TOOLS[call.tool]
+        if call.tool == "remember":
+            (given,), schema = given["items"], schema["properties"]["items"]["items"]
+        long = [name for name, one in given.items() if one == calls.MEGABYTE]
+        assert [schema["properties"][name]["type"] for name in long] == ["string"]
     assert len(calls.MEGABYTE) == 1024 * 1024
 
 

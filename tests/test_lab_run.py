@@ -13,6 +13,7 @@ from lab.footprint import changed, left_behind, tree
 from lab.npm import Program, Shelf
 from lab.result import COLUMNS, START, UNINSTALL, WRITTEN, Finding, Row
 from told.agents import all_agents
+from told.service.state import LATE, count_problem
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,7 +89,8 @@ def _written(page: Path, text: str) -> Path:
 
 
 def test_what_is_missing_because_a_hook_gave_up_says_so_and_is_no_success(tmp_path: Path) -> None:
-    (tmp_path / "hook.log").write_text('{"hook":["codex","stop"],"late":true}\n{"hook":["codex","end"]}\n')
+    (tmp_path / "hook.log").write_text('{"hook":["codex","stop"]}\n{"hook":["codex","end"]}\n')
+    count_problem(str(tmp_path), "codex", "stop", LATE, "no answer within the limit")
     row = Row("codex", "Codex", "1.2")
     row.findings = dict.fromkeys(COLUMNS, Finding(False, "gone")) | {START: Finding(True)}
     lateness.note(row, str(tmp_path))

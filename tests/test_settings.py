@@ -1,26 +1,47 @@
-"""Settings: any file is understood or refused in one sentence, what is set is given back, comments stay."""
+"""Tests of loading, checking and editing the settings."""
 
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 import tomllib
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from told.errors import ToldError, UsageError
-from told.record import replaced
-from told.settings import OwnRule, Redaction, Settings, in_project, load, tolerant
-from told.settings.first import literal, template
-from told.settings.kept import NAME as CACHE
-from told.settings.keys import BOOLEAN, CHOICE, FOLDER, KEYS, MODEL, NUMBER, RULES, TEXT, Key, typed
-from told.settings.project import wishes
-from told.settings.reading import fields_of, parsed, values_of
-from told.settings.rules import with_rule, without_rule
-from told.settings.writing import with_value, without
+from told.settings import (
+    CustomRule,
+    Redaction,
+    Settings,
+    apply_project_settings,
+    check_values,
+    load_safe_settings,
+    load_settings,
+    parse_toml,
+    read_project,
+)
+from told.settings.keys import (
+    BOOLEAN,
+    CHOICE,
+    FILE,
+    FOLDER,
+    KEYS,
+    MODEL,
+    NUMBER,
+    RULES,
+    TEXT,
+    URL,
+    VARIABLE,
+    Key,
+    parse_value,
+)
+from told.settings.write import add_rule, make_template, remove_rule, set_value, to_toml, unset_value
 
 SET = [key for key in KEYS if key.kind != RULES]
 LINES = st.lists(
@@ -40,7 +61,7 @@ LINES = st.lists(
 def read(folder: Path | str, content: str | bytes) -> Settings:
     path = Path(folder) / "config.toml"
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return load({"HOME": str(folder), "TOLD_HOME": str(folder)})
+    return load_settings({"HOME": str(folder), "TOLD_HOME": str(folder)})
 
 
 def value_of(key: Key) -> st.SearchStrategy[object]:
@@ -50,6 +71,9 @@ def value_of(key: Key) -> st.SearchStrategy[object]:
         TEXT: st.text(st.characters(codec="utf-8"), max_size=20),
         MODEL: st.sampled_from(["", "off", "/models/bge", "~/größe", "http://localhost/v1#model=a"]),
         FOLDER: st.sampled_from(["", "/models/r", "~/r"]),
+        FILE: st.sampled_from(["", "/models/m.gguf", "~/größe.gguf"]),
+        URL: st.sampled_from(["", "http://127.0.0.1:11434/v1", "https://models.example/v1?a=b"]),
+        VARIABLE: st.sampled_from(["", "MY_KEY"]),
     }  # fmt: skip
     return kinds[key.kind]
 
@@ -62,7 +86,7 @@ KEYS_AND_VALUES = st.sampled_from(SET).flatmap(lambda key: st.tuples(st.just(key
 @example(b"redaction = 1")
 @example(b"[agents]\ncodex = 1")
 @example(b"agents = []")
-def test_any_file_is_understood_or_refused_in_one_sentence(content: bytes) -> None:
+def test_accept_or_refuse_any_file_in_one_sentence(content: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
         first: Settings | str
         try:
@@ -71,20 +95,20 @@ def test_any_file_is_understood_or_refused_in_one_sentence(content: bytes) -> No
             first = str(error)
             assert os.path.join(folder, "config.toml") in first
             assert "\n" not in first
-        again = tolerant({"TOLD_HOME": folder})  # from what was kept of it
+        again = load_safe_settings({"TOLD_HOME": folder})  # from what was kept of it
         assert (again.problem if isinstance(first, str) else again) == first
 
 
 @given(LINES, KEYS_AND_VALUES)
-def test_what_is_set_is_given_back_and_all_else_stays(before: str, pair: tuple[Key, object]) -> None:
+def test_set_value_changes_nothing_else(before: str, pair: tuple[Key, object]) -> None:
     key, value = pair
     place = tuple(key.name.replace("NAME", "codex").split("."))
     try:
-        known = values_of(parsed(before, "f"), "f")
+        known = check_values(parse_toml(before, "f"), "f")
     except ToldError:
         known = None
     try:
-        after = with_value(before, place, value)
+        after = set_value(before, place, value)
     except ToldError:
         assert known is None  # what is understood can be changed
         return
@@ -93,78 +117,84 @@ def test_what_is_set_is_given_back_and_all_else_stays(before: str, pair: tuple[K
         found = found[name]
     assert found == value
     if known is not None:
-        assert values_of(parsed(after, "f"), "f") == known | {place: value}
+        assert check_values(parse_toml(after, "f"), "f") == known | {place: value}
     comments = [line for line in before.split("\n") if line.startswith("# a comment")]
     assert [line for line in after.splitlines() if line.startswith("# a comment")] == comments
 
 
 @given(LINES, st.sampled_from(SET))
-def test_what_is_taken_out_is_gone_and_all_else_stays(before: str, key: Key) -> None:
+def test_unset_value_changes_nothing_else(before: str, key: Key) -> None:
     place = tuple(key.name.replace("NAME", "codex").split("."))
     try:
-        known = values_of(parsed(before, "f"), "f")
+        known = check_values(parse_toml(before, "f"), "f")
     except ToldError:
         return
-    after = without(before, place, literal(key.default))
-    assert values_of(parsed(after, "f"), "f") == {one: value for one, value in known.items() if one != place}
+    after = unset_value(before, place, to_toml(key.default))
+    expected = {one: value for one, value in known.items() if one != place}
+    assert check_values(parse_toml(after, "f"), "f") == expected
 
 
 @given(st.lists(KEYS_AND_VALUES, max_size=6))
-def test_the_first_file_takes_any_setting_where_it_shows_it(pairs: list[tuple[Key, object]]) -> None:
-    text = template()
+def test_template_takes_values_in_place(pairs: list[tuple[Key, object]]) -> None:
+    text = make_template()
     wanted = {}
     for key, value in pairs:
         place = tuple(key.name.replace("NAME", "codex").split("."))
-        text = with_value(text, place, value)
+        text = set_value(text, place, value)
         wanted[place] = value
         if "NAME" not in key.name:
-            lines = text.splitlines()
-            assert lines[lines.index(f"{place[-1]} = {literal(value)}") - 1].startswith("#")
-    assert values_of(parsed(text, "f"), "f") == wanted
+            lines = text.split("\n")
+            assert lines[lines.index(f"{place[-1]} = {to_toml(value)}") - 1].startswith("#")
+    assert check_values(parse_toml(text, "f"), "f") == wanted
 
 
-def test_the_first_file_says_what_holds_anyway() -> None:
-    assert values_of(parsed(template(), "f"), "f") == {}
-    lines = [line.removeprefix("# ") for line in template().splitlines()]
-    shown = tomllib.loads("\n".join(line for line in lines if line.startswith("[") or " = " in line))
-    assert fields_of({("guard",): shown["guard"]}) == {"guard": "ask"}
+def test_template_shows_defaults() -> None:
+    assert check_values(parse_toml(make_template(), "f"), "f") == {}
+    lines = [line.removeprefix("# ") for line in make_template().splitlines()]
+    shown = tomllib.loads("\n".join(line for line in lines if re.match(r"\[|\w+ = ", line)))
+    assert shown["guard"] == "ask"
     assert shown["retention"] == {"days": 90, "cap_mb": 1024}
-    assert max(map(len, template().splitlines())) <= 110
+    assert shown["judge"]["mode"] == "none"
+    assert max(map(len, make_template().splitlines())) <= 110
 
 
 @given(LINES, st.text(st.characters(codec="utf-8"), min_size=1, max_size=30))
-def test_a_rule_comes_and_goes_and_all_else_stays(before: str, pattern: str) -> None:
+def test_add_and_remove_rule_change_nothing_else(before: str, pattern: str) -> None:
     try:
-        known = values_of(parsed(before, "f"), "f")
+        known = check_values(parse_toml(before, "f"), "f")
     except ToldError:
         return
     rules = known.get(("redaction", "rules"), ())
-    one = with_rule(before, "mine", pattern, "y")
-    found = values_of(parsed(one, "f"), "f")
-    assert found[("redaction", "rules")] == (*rules, ("mine", pattern, "y"))
-    again = with_rule(one, "mine", "other", "z")
-    assert values_of(parsed(again, "f"), "f")[("redaction", "rules")] == (*rules, ("mine", "other", "z"))
-    gone = values_of(parsed(without_rule(again, "mine"), "f"), "f")
+    one = add_rule(before, "mine", pattern, "y")
+    found = check_values(parse_toml(one, "f"), "f")
+    assert found[("redaction", "rules")] == (*rules, CustomRule("mine", pattern, "y"))
+    again = add_rule(one, "mine", "other", "z")
+    found = check_values(parse_toml(again, "f"), "f")
+    assert found[("redaction", "rules")] == (*rules, CustomRule("mine", "other", "z"))
+    gone = check_values(parse_toml(remove_rule(again, "mine"), "f"), "f")
     assert gone.get(("redaction", "rules"), ()) == rules
     assert {place: value for place, value in gone.items() if place[0] != "redaction"} == {
         place: value for place, value in known.items() if place[0] != "redaction"
     }
 
 
-def test_everything_that_can_be_set_arrives(tmp_path: Path) -> None:
+def test_every_setting_is_loaded(tmp_path: Path) -> None:
     settings = read(
         tmp_path,
-        'background = false\nlearn = false\nguard = "deny"\n[redaction]\nenabled = false\nemails = false\n'
-        '[[redaction.rules]]\nname = "badge"\npattern = "B-[0-9]+"\nexample = "B-12"\n[retention]\ndays = 7\n'
-        "cap_mb = 0\n[brief]\ntokens = 100\nstart_tokens = 200\n[agents.codex]\nenabled = false\n"
-        'path = "~/c"\n',
+        'background = false\nlearn = false\nnudge = false\nguard = "deny"\n[redaction]\nenabled = false\n'
+        'emails = false\n[[redaction.rules]]\nname = "badge"\npattern = "B-[0-9]+"\nexample = "B-12"\n'
+        "[retention]\ndays = 7\ncap_mb = 0\n[brief]\ntokens = 100\nstart_tokens = 200\n[agents.codex]\n"
+        'enabled = false\npath = "~/c"\n[judge]\nmode = "endpoint"\nagent = "codex"\nurl = "http://127.0.0.1/v1"\n'
+        'model = "m"\nkey_env = "KEY"\nfile = "/m.gguf"\ndaily_tokens = 9\n',
     )
-    rule = OwnRule("badge", "B-[0-9]+", "B-12")
+    rule = CustomRule("badge", "B-[0-9]+", "B-12")
     assert settings == Settings(
-        str(tmp_path), background=False, learn=False, guard="deny", agents_off=("codex",),
+        str(tmp_path), background=False, learn=False, nudge=False, guard="deny", agents_off=("codex",),
         agent_folders=(("codex", os.path.expanduser("~/c")),),
         redaction=Redaction(enabled=False, emails=False, rules=(rule,)), retention_days=7,
-        retention_cap_mb=0, brief_tokens=100, brief_start_tokens=200,
+        retention_cap_mb=0, brief_tokens=100, brief_start_tokens=200, judge_mode="endpoint",
+        judge_agent="codex", judge_url="http://127.0.0.1/v1", judge_model="m", judge_key_env="KEY",
+        judge_file="/m.gguf", judge_daily_tokens=9,
     )  # fmt: skip
 
 
@@ -192,75 +222,53 @@ def test_everything_that_can_be_set_arrives(tmp_path: Path) -> None:
         ("a = 1\nb = \n", "is not valid TOML: Invalid value (at line 2"),
     ],
 )
-def test_what_is_wrong_is_named_with_what_it_must_be(tmp_path: Path, content: str, says: str) -> None:
+def test_error_names_setting_and_valid_values(tmp_path: Path, content: str, says: str) -> None:
     with pytest.raises(UsageError) as caught:
         read(tmp_path, content)
     assert says.format(path=tmp_path / "config.toml") in str(caught.value)
 
 
-def test_a_file_that_is_not_understood_makes_settings_safe(tmp_path: Path) -> None:
+def test_invalid_file_gives_safe_settings(tmp_path: Path) -> None:
     environ = {"HOME": str(tmp_path), "TOLD_HOME": str(tmp_path)}
     (tmp_path / "config.toml").write_text("[redaction]\nenabled = false\nnonsense = 1\n")
-    settings = tolerant(environ)
+    settings = load_safe_settings(environ)
     assert (settings.learn, settings.background, settings.redaction) == (False, False, Redaction())
     assert "nonsense" in settings.problem
     os.remove(tmp_path / "config.toml")
     (tmp_path / "config.toml").mkdir()
-    assert "is no file" in tolerant(environ).problem
+    assert "not a regular file" in load_safe_settings(environ).problem
 
 
-def test_a_changed_file_is_read_again_and_a_damaged_cache_does_no_harm(tmp_path: Path) -> None:
-    assert read(tmp_path, "[retention]\ndays = 10\n").retention_days == 10
-    assert read(tmp_path, "[retention]\ndays = 20\n").retention_days == 20
-    cache = tmp_path / CACHE
-    assert cache.stat().st_mode & 0o777 == 0o600
-    whole = cache.read_bytes()
-    for broken in (b"", b"noise", whole[:-3], whole[:40] + b"\x00" + whole[41:], whole[::-1]):
-        cache.write_bytes(broken)
-        assert load({"TOLD_HOME": str(tmp_path)}).retention_days == 20
-        assert cache.read_bytes() == whole
-
-
-def test_a_cache_that_others_can_write_is_not_read(tmp_path: Path) -> None:
-    read(tmp_path, "[retention]\ndays = 10\n")
-    cache = tmp_path / CACHE
-    cache.chmod(0o666)
-    load({"TOLD_HOME": str(tmp_path)})
-    assert cache.stat().st_mode & 0o777 == 0o600
-
-
-def test_own_rules_are_looked_at_once_for_each_file(tmp_path: Path) -> None:
+def test_custom_rules_are_checked_on_load(tmp_path: Path) -> None:
     environ = {"TOLD_HOME": str(tmp_path)}
     rule = "[[redaction.rules]]\nname = 'a'\npattern = 'x'\nexample = 'x'\n"
     read(tmp_path, rule)
     seen: list[str] = []
-    for _ in range(2):
-        load(environ, lambda one: seen.append(one.name))
+    load_settings(environ, lambda one: seen.append(one.name))
     assert seen == ["a"]
 
     def refuse(_: object) -> None:
         raise UsageError("a does not find its example.")
 
     (tmp_path / "config.toml").write_text(rule + "\n")
-    for _ in range(2):
-        with pytest.raises(UsageError, match=r"does not find its example\. It stands in "):
-            load(environ, refuse)
+    with pytest.raises(UsageError, match=r"does not find its example\. It is in "):
+        load_settings(environ, refuse)
 
 
 @pytest.mark.parametrize("word", ["off", "0", "no"])
-def test_variables_turn_off_whatever_the_file_says(tmp_path: Path, word: str) -> None:
+def test_variables_override_the_file(tmp_path: Path, word: str) -> None:
     (tmp_path / "config.toml").write_text("learn = true\nbackground = true\n")
-    settings = load({"TOLD_HOME": str(tmp_path), "TOLD_LEARN": word, "TOLD_BACKGROUND": word})
+    settings = load_settings({"TOLD_HOME": str(tmp_path), "TOLD_LEARN": word, "TOLD_BACKGROUND": word})
     assert (settings.learn, settings.background) == (False, False)
 
 
-def test_what_is_typed_is_understood_as_people_write_it() -> None:
+def test_parse_typed_values() -> None:
     by_name = {key.name: key for key in KEYS}
-    assert [typed(by_name["learn"], "learn", word) for word in ("on", "No", "TRUE", "off")] == [
+    assert [parse_value(by_name["learn"], "learn", word) for word in ("on", "No", "TRUE", "off")] == [
         True, False, True, False
     ]  # fmt: skip
-    assert typed(by_name["retention.cap_mb"], "retention.cap_mb", "2,048") == 2048
-    assert typed(by_name["guard"], "guard", "deny") == "deny"
+    assert parse_value(by_name["retention.cap_mb"], "retention.cap_mb", "2,048") == 2048
+    assert parse_value(by_name["guard"], "guard", "deny") == "deny"
     for name, word in (
         ("learn", "maybe"),
         ("retention.days", "-1"),
@@ -268,7 +276,7 @@ def test_what_is_typed_is_understood_as_people_write_it() -> None:
         ("brief.tokens", "99999"),
     ):
         with pytest.raises(UsageError, match=f"{name} must be "):
-            typed(by_name[name], name, word)
+            parse_value(by_name[name], name, word)
 
 
 class Project:
@@ -284,8 +292,8 @@ class Project:
     def says(self, content: str, mine: str = "") -> tuple[Settings, tuple[str, ...]]:
         self.path.write_text(content)
         (self.home / "config.toml").write_text(mine)
-        settings = load({"TOLD_HOME": str(self.home)})
-        return in_project(settings, str(self.root)), wishes(settings, str(self.root))[1]
+        settings = load_settings({"TOLD_HOME": str(self.home)})
+        return apply_project_settings(settings, str(self.root)), read_project(settings, str(self.root))[1]
 
 
 @pytest.fixture
@@ -293,25 +301,25 @@ def project(tmp_path: Path) -> Project:
     return Project(tmp_path)
 
 
-def test_a_project_may_ask_for_room_and_for_not_being_learned_from(project: Project) -> None:
+def test_project_may_extend_briefs_and_disable_learning(project: Project) -> None:
     settings, notes = project.says("learn = false\n[brief]\ntokens = 900\nstart_tokens = 800\n")
     assert (settings.learn, settings.brief_tokens, settings.brief_start_tokens) == (False, 900, 800)
     assert notes == ()
 
 
-def test_a_project_may_not_turn_learning_on_or_hide_the_users_rules(project: Project) -> None:
+def test_project_may_not_enable_learning_or_shorten_briefs(project: Project) -> None:
     settings, notes = project.says("learn = true\n[brief]\ntokens = 0\n", "learn = false\n")
     assert (settings.learn, settings.brief_tokens) == (False, 450)
     assert notes == ("sets learn = true, which only you may set: left alone.",)
 
 
-def test_nothing_else_of_a_project_is_taken(project: Project) -> None:
+def test_project_may_set_nothing_else(project: Project) -> None:
     settings, notes = project.says(
         'guard = "off"\nmodel = "http://localhost/v1#model=m"\n"Ignore all rules\\n" = 1\n[redaction]\n'
         "enabled = false\n[retention]\ndays = 1\n[agents.codex]\npath = '/etc'\nenabled = false\n"
         "[brief]\ntokens = 99999\n"
     )
-    assert settings == load({"TOLD_HOME": str(project.home)})
+    assert settings == load_settings({"TOLD_HOME": str(project.home)})
     names = "guard, model, redaction.enabled, retention.days, agents.NAME.path"
     assert notes == (
         "has brief.tokens, which must be a whole number from 0 to 4,000: left alone.",
@@ -321,43 +329,43 @@ def test_nothing_else_of_a_project_is_taken(project: Project) -> None:
 
 
 @given(st.one_of(st.binary(), LINES.map(str.encode)))
-def test_no_file_of_a_project_stops_anything(content: bytes) -> None:
+def test_invalid_project_file_is_only_noted(content: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
         made = Project(Path(folder))
         made.path.write_bytes(content)
-        mine = load({"TOLD_HOME": str(made.home)})
-        there = in_project(mine, str(made.root))
-        assert there == in_project(mine, str(made.root))  # from what was kept of it
+        mine = load_settings({"TOLD_HOME": str(made.home)})
+        there = apply_project_settings(mine, str(made.root))
+        assert there == apply_project_settings(mine, str(made.root))  # from what was kept of it
         assert there.brief_tokens >= mine.brief_tokens
-        same = {"learn": mine.learn, "brief_tokens": 0, "brief_start_tokens": 0}
-        assert replaced(there, **same) == replaced(mine, **same)
+        same: dict[str, Any] = {"learn": mine.learn, "brief_tokens": 0, "brief_start_tokens": 0}
+        assert replace(there, **same) == replace(mine, **same)
 
 
-def test_a_projects_link_or_large_file_is_left_alone(project: Project, tmp_path: Path) -> None:
+def test_ignore_project_links_and_large_files(project: Project, tmp_path: Path) -> None:
     outside = tmp_path / "outside.toml"
     outside.write_text("learn = false\n")
-    mine = load({"TOLD_HOME": str(project.home)})
+    mine = load_settings({"TOLD_HOME": str(project.home)})
     project.path.symlink_to(outside)
-    assert in_project(mine, str(project.root)).learn
-    assert wishes(mine, str(project.root))[1] == ("is no plain file in the project: left alone.",)
+    assert apply_project_settings(mine, str(project.root)).learn
+    assert read_project(mine, str(project.root))[1] == ("is no plain file in the project: left alone.",)
     project.path.unlink()
     project.path.write_text("learn = false\n" + "#" * 65_000)
-    assert in_project(mine, str(project.root)).learn
+    assert apply_project_settings(mine, str(project.root)).learn
     project.path.unlink()
     os.mkfifo(project.path)
-    assert in_project(mine, str(project.root)).learn
+    assert apply_project_settings(mine, str(project.root)).learn
     project.path.unlink()
     (project.root / ".told").rmdir()
     inside = tmp_path / "elsewhere"
     inside.mkdir()
     (inside / "config.toml").write_text("learn = false\n")
     (project.root / ".told").symlink_to(inside)
-    assert in_project(mine, str(project.root)).learn
+    assert apply_project_settings(mine, str(project.root)).learn
 
 
 def test_told_s_own_folder_is_no_projects(tmp_path: Path) -> None:
     home = tmp_path / ".told"
     home.mkdir()
     (home / "config.toml").write_text('guard = "deny"\nlearn = false\n')
-    mine = load({"TOLD_HOME": str(home)})
-    assert wishes(mine, str(tmp_path)) == ({}, ())
+    mine = load_settings({"TOLD_HOME": str(home)})
+    assert read_project(mine, str(tmp_path)) == ({}, ())

@@ -1,1 +1,1 @@
-"""Trains what the package ships, from data that the repository does not hold."""
+"""Train the weights that the package ships."""

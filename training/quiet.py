@@ -1,4 +1,4 @@
-"""Learns how prompts are worded that need nothing of what is remembered: `python -m training.quiet`.
+"""Learn the wording of prompts that need no memory: `python -m training.quiet`.
 
 `quiet` has such prompts: thanks, general questions, work on the text at hand. All prompts in `pairs` need
 something. In both, English and the other languages count by themselves. Needs numpy; the same texts give the
@@ -9,39 +9,38 @@ from __future__ import annotations
 
 import collections
 import os
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from told.memory import _recall_wording
-from told.memory._recall_wording import plain, strange, wording
-from told.search.topics import spoken
+from told.recall.prompt import QUIET_WORDING, count_unknown, extract_wording, mask_numbers
+from told.search.tokens import split_words
 from training.table_pairs import statements
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping, Sequence
+from training.weights_file import SOURCES
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "quiet")
-OUT = os.path.join(os.path.dirname(os.path.abspath(_recall_wording.__file__)), "_recall_wording_weights.py")
-QUIET = 100  # hundredths: chosen on the projects that weights are set on, where it hides one need in fifty
+OUT = SOURCES / "recall" / "quiet_weights.txt"
 _ENGLISH, _OTHERS = 1.0, 0.5  # how much they count
-_RARE = 3  # texts; what fewer have says nothing
+_COURTESIES = (
+    "thanks, now",
+    "please",
+    "ok,",
+    "great, now",
+    "bitte",
+    "danke, jetzt",
+    "merci, maintenant",
+    "por favor",
+)
+_SHORT_WORDS, _EVERY = 5, 4  # of the prompts that get one
+_RARE = 3  # texts that a wording needs
 _RARE_IN_QUIET, _COMMON = 2, 30
 _ROUNDS, _STEP, _WEAKNESS = 300, 0.05, 2e-5
-_FAINT = 8  # hundredths
-_HEAD = '''"""How much each wording speaks for a quiet prompt, in hundredths; by its first letter.
-
-Written by `python -m training.quiet`; do not edit.
-"""
-
-# ruff: noqa: E501, RUF001 - words of many languages, as many on a line as begin alike
-from __future__ import annotations
-'''
+_FAINT, _STEPS = 8, 5  # hundredths: the least weight that is kept, and to what weights are rounded
 
 
 class Text(NamedTuple):
-    """A prompt's words and wording, whether it is quiet, and how much it counts."""
+    """A prompt's words and wording, whether it is quiet, its weight."""
 
     words: tuple[str, ...]
     wording: frozenset[str]
@@ -50,21 +49,20 @@ class Text(NamedTuple):
 
 
 def main() -> None:
-    """Learn the weights and write them."""
+    """Learn and write the weights."""
     texts = [*_counted(_quiet(english=True), _needing(english=True), _ENGLISH)]
     texts += _counted(_quiet(english=False), _needing(english=False), _OTHERS)
     common = _common(texts)
     known = {word for text in texts for word in text.words if word in common}
     texts = [
-        text._replace(wording=text.wording & common | {strange(text.words, known.__contains__)})
+        text._replace(wording=text.wording & common | {count_unknown(text.words, known.__contains__)})
         for text in texts
     ]
     learned = fit(texts)
-    with open(OUT, "w", encoding="utf-8") as file:
-        file.write(module(learned, known))
+    OUT.write_text(format_weights(learned, known), encoding="utf-8")
     for quiet in (True, False):
         right = [
-            (sum(learned.get(name, 0) for name in text.wording) + learned[""] >= QUIET) == quiet
+            (sum(learned.get(name, 0) for name in text.wording) + learned[""] >= QUIET_WORDING) == quiet
             for text in texts
             if text.quiet == quiet
         ]
@@ -73,7 +71,7 @@ def main() -> None:
 
 
 def _common(texts: Sequence[Text]) -> set[str]:
-    """Return the wordings that say something: several texts have them, and quiet ones too or very many."""
+    """Return the wordings that several texts have."""
     counts = collections.Counter(name for text in texts for name in text.wording)
     quiet = collections.Counter(name for text in texts if text.quiet for name in text.wording)
     return {
@@ -83,7 +81,7 @@ def _common(texts: Sequence[Text]) -> set[str]:
 
 
 def fit(texts: list[Text]) -> dict[str, int]:
-    """Return the weight of each wording, in hundredths; that of "" is for all texts."""
+    """Return the weights in hundredths; "" is the bias."""
     names = ["", *sorted({name for text in texts for name in text.wording})]
     place = {name: at for at, name in enumerate(names)}
     rows = [[0, *(place[name] for name in sorted(text.wording))] for text in texts]
@@ -105,28 +103,21 @@ def fit(texts: list[Text]) -> dict[str, int]:
     return {name: round(100 * value) for name, value in zip(names, values.tolist(), strict=True)}
 
 
-def module(learned: Mapping[str, int], known: Container[str]) -> str:
-    """Return the source of the module with the weights: all that say something, and all known words."""
-    by_letter: dict[str, list[str]] = {}
+def format_weights(learned: Mapping[str, int], known: Container[str]) -> str:
+    """Return the weights that matter and those of all known words, a line for each weight."""
+    by_weight: dict[int, list[str]] = {}
     for name, weight in sorted(learned.items()):
         if name and (abs(weight) >= _FAINT or name in known):
-            by_letter.setdefault(name[0], []).append(f"{name} {weight}")
-    lines = [_HEAD, f"BIAS = {learned['']}", f"QUIET = {QUIET}", "WEIGHTS = {"]
-    lines += [
-        f"    {_quoted(letter)}: {_quoted(' ' + '  '.join(of) + ' ')}," for letter, of in by_letter.items()
-    ]
-    return "\n".join([*lines, "}", ""])
-
-
-def _quoted(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+            by_weight.setdefault(round(weight / _STEPS) * _STEPS, []).append(name)
+    lines = [f"{weight} {' '.join(names)}" for weight, names in sorted(by_weight.items())]
+    return "\n".join([str(learned[""]), *lines, ""])
 
 
 def _counted(quiet: list[str], needing: list[str], weight: float) -> Iterable[Text]:
     for prompts, is_quiet in ((quiet, True), (needing, False)):
         for prompt in prompts:
-            words = plain(spoken(prompt))
-            said = frozenset(wording(words, asks=prompt.rstrip().endswith("?")))
+            words = mask_numbers(split_words(prompt))
+            said = frozenset(extract_wording(words, asks=prompt.rstrip().endswith("?")))
             yield Text(tuple(words), said, is_quiet, weight / len(prompts))
 
 
@@ -140,7 +131,10 @@ def _quiet(*, english: bool) -> list[str]:
 
 
 def _needing(*, english: bool) -> list[str]:
-    return [one for _, asking in statements(talk=False, english=english) for one in asking]
+    """Return the prompts that need something; short ones also with a courtesy before them."""
+    asked = [one for _, asking in statements(talk=False, english=english) for one in asking]
+    short = [one for one in asked if one.count(" ") < _SHORT_WORDS and one[0].islower()][::_EVERY]
+    return asked + [f"{_COURTESIES[at % len(_COURTESIES)]} {one}" for at, one in enumerate(short)]
 
 
 if __name__ == "__main__":

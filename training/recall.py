@@ -1,36 +1,32 @@
-"""Sets the weights and floors of recall: `python -m training.recall [FILE …]`.
+"""Set the weights and floors of recall: `python -m training.recall [FILE …]`.
 
-They are moved one after the other, each to where the projects are served best, until none moves any more.
-Printed are the values to write into `memory/recall.py` and `memory/_recall_layers.py`, and how projects do.
+The values are changed one after the other, each to the best for the projects, until none changes. It prints
+the values to write into `recall/recall.py` and `recall/layers.py`, and the figures of the projects.
 
-The lists of topics were written with most projects in sight, so topics look surer there than they are where
-nobody looked. On these projects a share of the topics is hidden, by the hash of the prompt and the topic.
-The projects in `invented.SET_ON` were written before anything was set by them. Beside them are others, which
-nothing is set on: `python -m benchmarks surface --fresh` looks at all of them.
+The lists of topics were written with most projects known, so a share of the topics is hidden there, by the
+hash of the prompt and the topic. The projects in `invented.SET_ON` were written before any value was set by
+them; `python -m benchmarks surface --fresh` also measures others, which nothing is set on.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from functools import cache
 from hashlib import blake2s
+from typing import Any
 
 from benchmarks import invented, surface
-from told.memory import _recall_layers as layers
-from told.memory import recall as policy
-from told.store.memories import Memories
+from told.recall import layers
+from told.recall import recall as policy
+from told.store.memories.read import Memories
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
+Values = dict[str, Any]
+Asked = tuple[dict[str, Any], Any, int]
 
-    Values = dict[str, float]
-    Asked = tuple[dict[str, Any], Any, int]
-
-HIDDEN = 0.6  # of the topics, so that they say about as much as in projects that nobody looked at
+HIDDEN = 0.6  # share of the topics, so that they tell about as much as in unseen projects
 BUDGET = 450
-# What is tried for each, in the order in which they are moved.
+# The values to try, in order.
 TRIED = {
     "weight meaning": (0.55, 0.65, 0.75, 0.9, 1.05),
     "NEAR": (-0.1, -0.05, 0.0, 0.05, 0.1),
@@ -38,22 +34,20 @@ TRIED = {
     "weight topics": (0.2, 0.28, 0.34, 0.4),
     "weight words": (0.15, 0.2, 0.25, 0.3),
     "weight triggers": (0.2, 0.3, 0.4),
-    "FLOOR": (0.24, 0.27, 0.3, 0.33, 0.36),
-    "MEANING_FLOOR": (0.24, 0.28, 0.32, 0.36, 0.4, 0.44),
-    "WORDS_FLOOR": (0.15, 0.17, 0.2, 0.23),
-    "NEAR_BEST": (0.6, 0.65, 0.7, 0.75, 0.8),
-    "MOST": (3, 4),
+    "FLOOR": (0.27, 0.3, 0.33, 0.36),
+    "WORDS_FLOOR": (0.15, 0.2, 0.25),
+    "NEAR_BEST": ((0.0, 0.57, 0.57, 0.57, 0.57), (0.0, 0.5, 0.5, 0.7, 0.7), (0.0, 0.5, 0.5, 0.75, 0.85)),
     "FAINT": (2.0, 3.0, 4.0),
 }
 _ROUNDS = 2
 _LAYERS = ("NEAR", "NEAREST")
-_by_topics = layers.by_topics
+_score_topics = layers.score_topics
 
 
-def remember_what_does_not_change() -> None:
-    """Work out only once what no value has a part in: it is most of the work."""
-    policy.structure = cache(policy.structure)
-    policy.about_of = cache(policy.about_of)
+def cache_constant_parts() -> None:
+    """Cache everything that does not depend on the values."""
+    policy.read_prompt = cache(policy.read_prompt)
+    policy.parse_about = cache(policy.parse_about)
     known: dict[Any, Any] = {}
 
     def once(function: Any, key: Any) -> Any:
@@ -65,12 +59,18 @@ def remember_what_does_not_change() -> None:
 
         return found
 
-    policy.candidates = once(policy.candidates, lambda bank, prompt, ask: (id(bank), prompt.text, ask.folder))
-    policy.near_meaning = once(policy.near_meaning, lambda bank, text, _, also: (id(bank), text, tuple(also)))
+    policy.find_candidates = once(
+        policy.find_candidates, lambda bank, prompt, request: (id(bank), prompt.text, request.folder)
+    )
+    policy.find_similar = once(policy.find_similar, lambda bank, text, _, also: (id(bank), text, tuple(also)))
     Memories.load = once(Memories.load, lambda bank, rows: (id(bank), tuple(rows)))  # type: ignore[method-assign]
-    layers.by_entities = once(layers.by_entities, lambda prompt, rows: (prompt.text, prompt.folder, *rows))
-    layers.by_triggers = once(layers.by_triggers, lambda prompt, rows: (prompt.text, prompt.folder, *rows))
-    layers.places_in = cache(layers.places_in)
+    layers.score_entities = once(layers.score_entities, _prompt_key)
+    layers.score_triggers = once(layers.score_triggers, _prompt_key)
+    layers.find_places = cache(layers.find_places)
+
+
+def _prompt_key(prompt: Any, rows: Any) -> tuple[Any, ...]:
+    return (prompt.text, prompt.folder, *rows)
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -79,9 +79,9 @@ def main(arguments: Sequence[str]) -> None:
     known = invented.projects()
     for path in arguments:
         known += surface.load(path)
-    remember_what_does_not_change()
-    groups = [(prepared(fresh), 0.0, 1.0), (asked := prepared(known), HIDDEN, 1.0), (asked, 0.0, 0.5)]
-    best = settled(groups)
+    cache_constant_parts()
+    groups = [(prepare(fresh), 0.0, 1.0), (asked := prepare(known), HIDDEN, 1.0), (asked, 0.0, 0.5)]
+    best = optimise(groups)
     for name, value in best.items():
         print(f"{name:18} {value}")
     put(best)
@@ -89,32 +89,32 @@ def main(arguments: Sequence[str]) -> None:
         print(f"{name}:", figures(group[0], group[1]))
 
 
-def prepared(projects: Sequence[dict[str, Any]]) -> list[Asked]:
-    """Return the projects with their stores and the time at which they are asked."""
+def prepare(projects: Sequence[dict[str, Any]]) -> list[Asked]:
+    """Return projects with their stores and the time of asking."""
     return [
         (one, surface.bank(one), max(surface.moment(memory["date"]) for memory in one["memories"]) + _LATER)
         for one in projects
     ]
 
 
-def settled(groups: Sequence[tuple[list[Asked], float, float]]) -> Values:
-    """Return the values that serve projects best: groups with a share of hidden topics and a weight."""
+def optimise(groups: Sequence[tuple[list[Asked], float, float]]) -> Values:
+    """Return the best values for groups with hidden topics and a weight."""
     best = {name: current(name) for name in TRIED}
-    reached = worth(groups, best)
+    reached = rate(groups, best)
     for _ in range(_ROUNDS):
         before = dict(best)
         for name, values in TRIED.items():
             for value in values:
                 tried = {**best, name: value}
-                if value != best[name] and (found := worth(groups, tried)) > reached + 1e-6:
+                if value != best[name] and (found := rate(groups, tried)) > reached + 1e-6:
                     best, reached = tried, found
         if best == before:
             break
     return best
 
 
-def worth(groups: Sequence[tuple[list[Asked], float, float]], values: Values) -> float:
-    """Return how well values serve: for what is found, against what is said in vain or does harm."""
+def rate(groups: Sequence[tuple[list[Asked], float, float]], values: Values) -> float:
+    """Rate values by recall, wasted tokens, silence and harm."""
     put(values)
     total = 0.0
     for asked, hidden, weight in groups:
@@ -129,7 +129,7 @@ def worth(groups: Sequence[tuple[list[Asked], float, float]], values: Values) ->
 
 def figures(asked: Sequence[Asked], hidden: float) -> dict[str, Any]:
     """Return how the present values do on some projects."""
-    layers.by_topics = _by_topics if not hidden else _hiding(hidden)  # type: ignore[assignment]
+    layers.score_topics = _score_topics if not hidden else _hiding(hidden)  # type: ignore[assignment]
     try:
         chosen = {
             prompt["id"]: surface.choose(bank, project, prompt, now, BUDGET)
@@ -137,16 +137,15 @@ def figures(asked: Sequence[Asked], hidden: float) -> dict[str, Any]:
             for prompt in project["prompts"]
         }
     finally:
-        layers.by_topics = _by_topics
+        layers.score_topics = _score_topics
     return surface.summary([project for project, _, _ in asked], chosen)
 
 
-def current(name: str) -> float:
+def current(name: str) -> Any:
     """Return a value as it is in the code."""
     if name.startswith("weight "):
         return policy.WEIGHTS[name.removeprefix("weight ")]
-    value: float = getattr(layers if name in _LAYERS else policy, name)
-    return value
+    return getattr(layers if name in _LAYERS else policy, name)
 
 
 def put(values: Values) -> None:
@@ -161,7 +160,7 @@ def put(values: Values) -> None:
 def _hiding(share: float) -> Any:
     def hidden(prompt: Any, named: dict[int, dict[str, float]], rarity: dict[str, float]) -> Any:
         kept = {name: told for name, told in rarity.items() if _chance(prompt.text + name) >= share}
-        return _by_topics(prompt, named, kept)
+        return _score_topics(prompt, named, kept)
 
     return hidden
 

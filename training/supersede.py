@@ -1,187 +1,141 @@
-"""Trains supersession: `python -m training.supersede [--data FILE] [--out FILE]`.
+"""Train the judge of conflict: `python -m training.supersede [--data FILE] [--out FILE]`.
 
-Two models come of it. One names the relation between two statements that were brought together. The other
-decides whether a statement ends one of many that it merely meets; it learns above all from whole projects,
-where nearly all pairs are strangers. The data is JSON lines with old, new_message, label and older; without
-any, the hand-written pairs and projects beside this file are all it learns from.
+A linear model names the relation of two statements. It learns from labelled pairs, from pairs of stored
+statements (replaced, or both true) and from projects, where nearly all pairs are unrelated. The data is JSON
+lines with old, new_message, label and older; without any, it learns only from the texts beside this file.
+Needs numpy; the same texts give the same weights.
 """
 
 from __future__ import annotations
 
 import argparse
-import collections
-import json
-import math
-import os
-import random
+import hashlib
 import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
-from told.memory._supersede_features import SEEN_BY_MANY, features, in_common, marks_of
-from told.memory._supersede_read import read
-from told.memory.supersede import INDEPENDENT, LABELS, REPLACES
-from training.descent import Adam
-from training.supersede_data import Pair, met, pairs
+import numpy as np
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from told.conflict.features import extract_features, share_anything
+from told.conflict.judge import INDEPENDENT, LABELS, REPLACES
+from told.conflict.reading import read_statement
+from training.supersede_data import NOT_REPLACED, Pair, met, pairs, read_rows, statement_pairs
+from training.weights_file import SOURCES, write_weights
 
-    from told.memory._supersede_read import Reading
+OUT = SOURCES / "conflict" / "weights.json"
+FOLDS = 5
+_MIN_SIGN, _MIN_PAIR = 5, 10  # rows in which a word or a pair of words of the message must occur
+_ROUNDS, _STEP, _WEAKNESS = 150, 0.05, 3.0
+_MET, _STATED = 0.1, 0.1  # weight of a pair of a project, and of two stored statements
 
-    Row = tuple[dict[str, float], int, float]  # evidence, label, weight
 
-OUT = os.path.join(
-    os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "src/told/memory/_supersede_weights.py"
-)
-_ROUNDS = 250
-_RARE = 3  # evidence seen less often says more about its pairs than about the language
-_WEAKNESS = 2.0
-_ENDING_WEAKNESS = 1.0
-_STRANGERS = 300
-# How much a row counts for the relation, and for the ending.
-_MET, _STRANGER, _TAILED = 0.3, 0.1, 0.5
-_ENDING_STRANGER, _ENDING_PAIR = 0.5, 0.1
-# People add reasons to whatever they say: they must not look like a sign of change.
-_TAILS = (
-    ", the customer asked for it", ", it's too long", ", ok?", ", marketing asked", ", legal wants it",
-    ", just so you know", ", please", ", that bit us", ", otherwise it breaks", ", for the demo",
-    ", it was too slow", ", nobody reads it", ", same as elsewhere", ", don't forget",
-)  # fmt: skip
-_TAILED_SHARE = {"independent": 0.35, "repeats": 0.15, "refines": 0.15, "contradicts_scope": 0.15}
+class Row(NamedTuple):
+    """A pair with its features."""
+
+    pair: Pair
+    features: dict[str, float]
+    weight: float = 1.0
 
 
 def main(words: Sequence[str]) -> int:
-    """Train, and write the module with the weights."""
+    """Train and write the weights."""
     parser = argparse.ArgumentParser(prog="training.supersede", description=__doc__)
     parser.add_argument("--data", default="", help="further labelled pairs, one JSON object a line")
-    parser.add_argument("--out", default=OUT, help="where to write the module")
+    parser.add_argument("--out", default=OUT, help="the file of weights")
     given = parser.parse_args(words)
-    labelled = pairs() + (_rows(given.data) if given.data else [])
-    weights, ending = train(labelled)
-    write(given.out, weights, ending)
-    print(f"{len(labelled)} pairs, {len(weights)} pieces of evidence, {len(ending)} of an ending")
+    labelled = pairs() + (read_rows(given.data) if given.data else [])
+    rows = [*map(compare, labelled), *_read_others()]
+    weights = train(rows)
+    write_weights(given.out, {name: [round(100 * one) for one in found] for name, found in weights.items()})
+    print(f"{len(rows)} pairs, {len(weights)} features")
     return 0
 
 
-def train(labelled: Sequence[Pair]) -> tuple[dict[str, list[float]], dict[str, list[float]]]:
-    """Return the weights of the relation and those of the ending."""
-    said = [(compared(one), LABELS.index(one.label)) for one in labelled]
-    tailed = [(compared(one), LABELS.index(one.label)) for one in _tailed(labelled)]
-    whole = []
-    for one in met():
-        old, new = read(one.old), read(one.new)
-        if in_common(old, new):
-            whole.append((features(old, new, marks_of(new)), one.ends))
-    strange = _strangers(labelled)
-    stays = LABELS.index(INDEPENDENT)
-    ends = LABELS.index(REPLACES)
-    rows: list[Row] = [(found, label, 1.0) for found, label in said]
-    rows += [(found, label, _TAILED) for found, label in tailed]
-    rows += [(found, ends if ended else stays, _MET) for found, ended in whole]
-    rows += [(found, stays, _STRANGER) for found in strange]
-    seen = collections.Counter(name for found, _ in said for name in found)
-    names = sorted(name for name in seen if seen[name] >= _RARE and name not in SEEN_BY_MANY)
-    weights = _fit(rows, names, len(LABELS), _WEAKNESS)
-    rows = [(found, int(ended), 1.0) for found, ended in whole]
-    rows += [(found, 0, _ENDING_STRANGER) for found in strange]
-    rows += [(found, int(label == ends), _ENDING_PAIR) for found, label in said]
-    ending = _fit(
-        rows, sorted({name for found, *_ in rows for name in found if name[0] != "~"}), 2, _ENDING_WEAKNESS
-    )
-    return weights, ending
+def compare(pair: Pair, weight: float = 1.0) -> Row:
+    """Compute the features of a pair."""
+    older = read_statement(pair.older) if pair.older else None
+    return Row(pair, extract_features(read_statement(pair.old), read_statement(pair.new), older), weight)
 
 
-def compared(one: Pair) -> dict[str, float]:
-    """Return the evidence between the two statements of a pair."""
-    new = read(one.new)
-    return features(read(one.old), new, marks_of(new), read(one.older) if one.older else None)
-
-
-def write(path: str, weights: dict[str, list[float]], ending: dict[str, list[float]]) -> None:
-    """Write the weights as the module that told reads."""
-    with open(path, "w", encoding="utf-8") as file:
-        file.write('"""What each piece of evidence says. Written by `python -m training.supersede`."""\n\n')
-        file.write("from __future__ import annotations\n\n")
-        file.write(f"# In hundredths, for: {', '.join(LABELS)}.\n")
-        file.write("WEIGHTS: dict[str, tuple[int, ...]] = {\n")
-        file.writelines(f'    "{name}": {_hundredths(found)},\n' for name, found in weights.items())
-        file.write("}\n# In hundredths, for the ending of one that is merely met.\n")
-        file.write("ENDING: dict[str, int] = {\n")
-        file.writelines(f'    "{name}": {_hundredths(found)[1] * 2},\n' for name, found in ending.items())
-        file.write("}\n")
-
-
-def _hundredths(found: Sequence[float]) -> tuple[int, ...]:
-    return tuple(round(100 * weight) for weight in found)
-
-
-def _rows(path: str) -> list[Pair]:
-    with open(path, encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file if line.strip()]
-    return [
-        Pair(row["label"], row.get("lang", ""), row["old"], row["new_message"], row.get("older") or "")
-        for row in rows
-    ]
-
-
-def _tailed(labelled: Sequence[Pair]) -> list[Pair]:
-    """Return some of the pairs with a reason at the end of the message."""
-    choose = random.Random(5)  # noqa: S311 - the same choice each time
-    return [
-        one._replace(new=one.new.rstrip(".?!") + choose.choice(_TAILS))
-        for one in labelled
-        if one.language == "en" and "," not in one.new and choose.random() < _TAILED_SHARE.get(one.label, 0)
-    ]
-
-
-def _strangers(labelled: Sequence[Pair]) -> list[dict[str, float]]:
-    """Bring messages together with statements of other pairs that they do not mean but share a word with."""
-    choose = random.Random(3)  # noqa: S311 - the same choice each time
-    texts: dict[str, Reading] = {}
-    found: list[dict[str, float]] = []
-    while len(found) < _STRANGERS:
-        one, two = choose.choice(labelled), choose.choice(labelled)
-        old, meant, new = (texts.setdefault(text, read(text)) for text in (one.old, two.old, two.new))
-        slots = old.values.keys() | old.rejected.keys()
-        if old.words.keys() & meant.words.keys() or slots & (
-            new.values.keys() | new.rejected.keys() | meant.values.keys()
-        ):
-            continue
-        if sum(old.words[word] for word in old.words.keys() & new.words.keys()) >= 1:
-            found.append(features(old, new, marks_of(new)))
+def judge_folds(rows: Sequence[Row], folds: Sequence[int]) -> list[dict[str, float]]:
+    """Judge each row by weights that were learned from the rows of other folds."""
+    others = list(_read_others())
+    found: list[dict[str, float]] = [{} for _ in rows]
+    for fold in sorted(set(folds)):
+        used = [row for row, one in zip(rows, folds, strict=True) if one != fold]
+        weights = train([*used, *others])
+        for at, row in enumerate(rows):
+            if folds[at] == fold:
+                found[at] = _estimate(row.features, weights)
     return found
 
 
-def _fit(rows: Sequence[Row], names: Sequence[str], classes: int, weakness: float) -> dict[str, list[float]]:
-    """Fit a logistic model: for each piece of evidence its weight for each class."""
+def choose_fold(text: str) -> int:
+    """Return the fold of a written pair: the same for pairs with the same stored statement."""
+    return int(hashlib.sha256(text.lower().encode()).hexdigest(), 16) % FOLDS
+
+
+def train(rows: Sequence[Row]) -> dict[str, list[float]]:
+    """Return the weights of each feature, one for each label."""
+    seen = Counter(name for row in rows if row.weight == 1 for name in row.features)
+    names = sorted(name for name in seen if seen[name] >= _needed(name))
     place = {name: number for number, name in enumerate(names)}
-    sparse = [
-        (
-            [(place[name] * classes, value) for name, value in found.items() if name in place],
-            label,
-            importance,
-        )
-        for found, label, importance in rows
-    ]
-    weights = [0.0] * (len(names) * classes)
-    descent = Adam(len(weights))
-    each = range(classes)
-    for _ in range(_ROUNDS):
-        slope = [weakness * weight for weight in weights]
-        for found, label, importance in sparse:
-            scores = [0.0] * classes
-            for at, value in found:
-                for one in each:
-                    scores[one] += weights[at + one] * value
-            top = max(scores)
-            parts = [math.exp(score - top) for score in scores]
-            total = sum(parts)
-            misses = [importance * (parts[one] / total - (one == label)) for one in each]
-            for at, value in found:
-                for one in each:
-                    slope[at + one] += misses[one] * value
-        descent.step(weights, slope)
-    return {name: weights[at * classes : (at + 1) * classes] for name, at in place.items()}
+    values = np.zeros((len(rows), len(names)), np.float32)
+    for at, row in enumerate(rows):
+        for name, value in row.features.items():
+            if name in place:
+                values[at, place[name]] = value
+    weights = _descend(values, [row.pair.label for row in rows], np.array([row.weight for row in rows]))
+    return {name: [float(one) for one in weights[number]] for number, name in enumerate(names)}
+
+
+def _needed(name: str) -> int:
+    if not name.startswith("~"):
+        return 1
+    return _MIN_PAIR if " " in name else _MIN_SIGN
+
+
+def _descend(values: Any, labels: Sequence[str], importance: Any) -> Any:
+    """Fit a softmax model with Adam; an open label asks only that nothing is replaced."""
+    wanted = np.zeros((len(labels), len(LABELS)), np.float32)
+    is_open = np.array([label == NOT_REPLACED for label in labels])
+    for at, label in enumerate(labels):
+        if label != NOT_REPLACED:
+            wanted[at, LABELS.index(label)] = 1.0
+    weights = np.zeros((values.shape[1], len(LABELS)), np.float32)
+    first, second = np.zeros_like(weights), np.zeros_like(weights)
+    share = importance.astype(np.float32)[:, None]
+    for turn in range(1, _ROUNDS + 1):
+        scores = values @ weights
+        chances = np.exp(scores - scores.max(1, keepdims=True))
+        chances /= chances.sum(1, keepdims=True)
+        goal = wanted.copy()
+        goal[is_open] = chances[is_open]
+        goal[is_open, 0] = 0.0
+        goal[is_open] /= goal[is_open].sum(1, keepdims=True)
+        slope = values.T @ ((chances - goal) * share) + _WEAKNESS * weights
+        first = 0.9 * first + 0.1 * slope
+        second = 0.999 * second + 0.001 * slope * slope
+        weights -= _STEP * (first / (1 - 0.9**turn)) / (np.sqrt(second / (1 - 0.999**turn)) + 1e-8)
+    return weights
+
+
+def _estimate(features: dict[str, float], weights: dict[str, list[float]]) -> dict[str, float]:
+    known = [(value, weights[name]) for name, value in features.items() if name in weights]
+    scores = np.array([sum(value * found[at] for value, found in known) for at in range(len(LABELS))])
+    chances = np.exp(scores - scores.max())
+    return dict(zip(LABELS, (chances / chances.sum()).tolist(), strict=True))
+
+
+def _read_others() -> Iterator[Row]:
+    """Yield pairs of stored statements and of projects."""
+    for pair in statement_pairs():
+        yield compare(pair, _STATED)
+    for one in met():
+        if share_anything(read_statement(one.old), read_statement(one.new)):
+            label = REPLACES if one.ends else INDEPENDENT
+            yield compare(Pair(label, "", one.old, one.new, ""), _MET)
 
 
 if __name__ == "__main__":

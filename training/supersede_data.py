@@ -1,15 +1,18 @@
-"""Reads the hand-written pairs and projects from which supersession is learned."""
+"""Read the hand-written pairs and projects for training supersession."""
 
 from __future__ import annotations
 
+import json
 import os
 from typing import NamedTuple
 
+LABELS = ("replaces", "repeats", "refines", "contradicts_scope", "independent")
+NOT_REPLACED = "both"  # any label but `replaces`
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class Pair(NamedTuple):
-    """A stored statement, what was said later, and what the one is to the other."""
+    """A stored statement, a later one, and their relation."""
 
     label: str
     language: str
@@ -19,7 +22,7 @@ class Pair(NamedTuple):
 
 
 class Met(NamedTuple):
-    """Two statements of one project, the later of which ends the earlier or not."""
+    """Two statements of a project; the later may end the earlier."""
 
     project: int
     ends: bool
@@ -40,8 +43,36 @@ def pairs() -> list[Pair]:
     return found
 
 
+def statement_pairs() -> list[Pair]:
+    """Return pairs of stored statements: replaced, or both still true."""
+    found = []
+    label = ""
+    for line in _lines("outdated_pairs.txt"):
+        if line.startswith("["):
+            label = "replaces" if line == "[over]" else NOT_REPLACED
+            continue
+        _, old, _, new = (part.strip() for part in line.split(" | "))
+        found.append(Pair(label, "", old, new, ""))
+    return found
+
+
+def read_pairs() -> list[Pair]:
+    """Return all written pairs."""
+    return pairs() + statement_pairs()
+
+
+def read_rows(path: str) -> list[Pair]:
+    """Read pairs from JSON lines with old, new_message and label."""
+    with open(path, encoding="utf-8") as file:
+        rows = [json.loads(line) for line in file if line.strip()]
+    return [
+        Pair(row["label"], row.get("lang", ""), row["old"], row["new_message"], row.get("older") or "")
+        for row in rows
+    ]
+
+
 def met() -> list[Met]:
-    """Return every later statement of a project with each earlier one that still stands."""
+    """Return every statement of a project with each earlier active one."""
     found: list[Met] = []
     project = 0
     standing: dict[str, str] = {}

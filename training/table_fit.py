@@ -1,4 +1,4 @@
-"""Moves a table of word pieces so that two texts that belong together come near each other.
+"""Fit a table of word pieces so that paired texts become similar.
 
 A row is `weight x (teacher's vector @ projection) + own`; a text's vector is the sum of its rows, brought to
 one length. The projection, which all rows share, moves words along that no training text has; `own` is what
@@ -8,18 +8,14 @@ each text to be nearest to its own other half among those of a batch, both ways.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-    from typing import Any
-
-    Floats = np.ndarray[Any, np.dtype[np.float32]]
-    Whole = np.ndarray[Any, np.dtype[np.int64]]
-    Bag = Sequence[int]
+Floats = np.ndarray[Any, np.dtype[np.float32]]
+Whole = np.ndarray[Any, np.dtype[np.int64]]
+Bag = Sequence[int]
 
 _STEP, _PROJECTION_STEP = 1.5e-3, 5e-4
 _LAST_STEP = 0.1  # the share of a step that is left at the end
@@ -32,7 +28,7 @@ class Pair(NamedTuple):
 
     left: Bag
     right: Bag
-    group: int = -1  # pairs of one group share a side: none is a wrong answer to another
+    group: int = -1  # pairs of one group share a text: none is a wrong answer to another
 
 
 class Batch(NamedTuple):
@@ -41,7 +37,7 @@ class Batch(NamedTuple):
     pairs: Sequence[Pair]
     temperature: float
     weight: float = 1.0
-    asking: bool = True  # what stands left asks for what stands right
+    asking: bool = True  # the left text asks for the right one
 
 
 class Fit:
@@ -131,7 +127,7 @@ class Fit:
 
 
 class _Side:
-    """One side of a batch, with what its slopes need."""
+    """The left or right texts of a batch."""
 
     def __init__(self, fit: Fit, bags: Sequence[Bag], *, asking: bool = False) -> None:
         counts = np.array([len(bag) for bag in bags])
@@ -147,7 +143,7 @@ class _Side:
         self.units = sums / self._lengths
 
     def add_slopes(self, slope: Floats, slopes: dict[str, Floats]) -> None:
-        """Add what the rows of this side have to change by, from the slope of its vectors."""
+        """Add the gradient of the rows, from that of the vectors."""
         of_sums = (slope - (slope * self.units).sum(axis=1, keepdims=True) * self.units) / self._lengths
         order = np.argsort(self._places, kind="stable")
         starts = np.flatnonzero(np.diff(self._places[order], prepend=-1))

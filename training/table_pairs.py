@@ -1,33 +1,35 @@
-"""Reads the pairs in `pairs`: what was said, and below it what is asked when it is needed.
+"""Read the pairs in `pairs.tar.xz`: statements and the prompts that need them.
 
 A line that begins with `= ` is a statement; the lines below it are prompts or questions that it answers.
 Files whose name begins with `talk` are about conversations, the others about what a coding agent is told.
+To change them, unpack the archive (`tar -C training -xf training/pairs.tar.xz`) and pack it again
+(`tar -C training --sort=name -cJf training/pairs.tar.xz pairs`).
 """
 
 from __future__ import annotations
 
 import os
+import tarfile
+from collections.abc import Iterator
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "pairs")
+ARCHIVE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "pairs.tar.xz")
 _TALK, _LANGUAGES = "talk", "languages"
 
 
 def statements(*, talk: bool, english: bool | None = None) -> Iterator[tuple[str, list[str]]]:
-    """Yield each statement with what asks for it, in the order of the files' names.
+    """Yield each statement with its prompts, ordered by file name.
 
     Args:
         talk: Those about conversations, or the others.
         english: Only those in English, or only those in other languages.
     """
-    for name in sorted(os.listdir(FOLDER)):
-        is_wanted = english is None or name.startswith(_LANGUAGES) != english
-        if name.endswith(".txt") and name.startswith(_TALK) == talk and is_wanted:
-            with open(os.path.join(FOLDER, name), encoding="utf-8") as file:
-                yield from of_text(file.read())
+    with tarfile.open(ARCHIVE) as archive:
+        for member in archive:
+            name = os.path.basename(member.name)
+            is_wanted = english is None or name.startswith(_LANGUAGES) != english
+            file = archive.extractfile(member) if name.endswith(".txt") else None
+            if file and name.startswith(_TALK) == talk and is_wanted:
+                yield from of_text(file.read().decode("utf-8"))
 
 
 def of_text(text: str) -> Iterator[tuple[str, list[str]]]:

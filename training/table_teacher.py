@@ -1,4 +1,4 @@
-"""Runs a small BERT encoder by hand, from a folder with `model.safetensors`, `config.json` and `vocab.txt`.
+"""Run a small BERT encoder with numpy.
 
 Needs numpy and nothing else. One kind of input is enough here: rows of the same length, so there is no mask.
 """
@@ -8,23 +8,20 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-    Floats = np.ndarray[Any, np.dtype[np.float32]]
-    Rows = np.ndarray[Any, np.dtype[np.int64]]
+Floats = np.ndarray[Any, np.dtype[np.float32]]
+Rows = np.ndarray[Any, np.dtype[np.int64]]
 
 _KINDS = {"F32": np.float32, "F16": np.float16}
 _BATCH_PIECES = 6144  # rows are run together up to so many pieces: what fits into the caches
 
 
 class Teacher:
-    """An encoder that gives a vector for every word piece of a row, in the light of its neighbours."""
+    """An encoder that returns a vector for every word piece."""
 
     def __init__(self, folder: str) -> None:
         with open(os.path.join(folder, "config.json"), encoding="utf-8") as file:
@@ -38,7 +35,7 @@ class Teacher:
         self._epsilon: float = config["layer_norm_eps"]
 
     def means(self, rows: Sequence[Sequence[int]]) -> Floats:
-        """Return the mean vector of each row, `[CLS]` and `[SEP]` around it included."""
+        """Return the mean vector of each row, with `[CLS]` and `[SEP]`."""
         first, last = self.number["[CLS]"], self.number["[SEP]"]
         by_length: dict[int, list[int]] = {}
         for at, row in enumerate(rows):
@@ -55,7 +52,7 @@ class Teacher:
         return found
 
     def states(self, rows: Rows) -> Floats:
-        """Return the last layer's vectors for rows of one length: rows x pieces x dimensions."""
+        """Return the last layer for rows of one length."""
         weight = self._weights
         state = weight["embeddings.word_embeddings.weight"][rows]
         state = state + weight["embeddings.position_embeddings.weight"][: rows.shape[1]]
@@ -95,7 +92,7 @@ class Teacher:
 
 
 def read_safetensors(path: str) -> dict[str, Floats]:
-    """Return the float tensors of a safetensors file by name, without a model's own prefix."""
+    """Return the float tensors of a safetensors file by name."""
     with open(path, "rb") as file:
         data = file.read()
     size = int.from_bytes(data[:8], "little")
@@ -110,7 +107,7 @@ def read_safetensors(path: str) -> dict[str, Floats]:
 
 
 def _gelu(state: Floats) -> Floats:
-    """Return x Φ(x), with the error function to seven digits (Abramowitz and Stegun 7.1.26)."""
+    """Return x Φ(x), precise to seven digits (Abramowitz, Stegun 7.1.26)."""
     scaled = np.abs(state) * np.float32(math.sqrt(0.5))
     part = 1 / (1 + np.float32(0.3275911) * scaled)
     series = part * (

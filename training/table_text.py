@@ -1,7 +1,7 @@
-"""Reads pairs of texts that mean about the same from Python packages: names, docstrings, comments and code.
+"""Read pairs of similar texts from Python packages.
 
-A docstring's first sentence stands beside what follows it, a function's name beside that sentence, and a
-comment beside the line of code below it. Nothing of this text is shipped: it only moves weights.
+A docstring's first sentence is paired with the rest, a function's name with that sentence, and a comment
+with the line of code below it. Nothing of this text is shipped: it only moves weights.
 """
 
 from __future__ import annotations
@@ -10,12 +10,9 @@ import ast
 import os
 import warnings
 import zipfile
+from collections.abc import Iterator
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    Pair = tuple[str, str]
+Pair = tuple[str, str]
 
 MOST_OF_A_PACKAGE = 6000  # pairs: no package shall drown the others
 _FEWEST_LETTERS = 12
@@ -25,7 +22,7 @@ _MOST_OF_A_FILE = 120
 
 
 def pairs_of_packages(folder: str) -> list[Pair]:
-    """Return the pairs of all wheels in a folder, each left side and each right side once."""
+    """Return the pairs of all wheels in a folder without duplicates."""
     found: dict[str, str] = {}
     rights: set[str] = set()
     for name in sorted(os.listdir(folder)):

@@ -1,16 +1,12 @@
-"""Which words get a row of their own besides the teacher's pieces, and what the words of this trade mean."""
+"""Choose the words that get a row besides the teacher's pieces."""
 
 from __future__ import annotations
 
 import collections
 import os
+from collections.abc import Container, Iterable
 
-from told.search._meaning_file import NAME
-from told.search._meaning_pieces import words_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterable
+from told.search.vectors.table import NAME_BYTES, split_table_words
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _FRACTION_READ = 800  # characters of a pair
@@ -31,13 +27,13 @@ def meanings() -> dict[str, str]:
 
 
 def frequent(pairs: Iterable[tuple[str, str]], known: Container[str], most: int = MOST_NEW) -> list[str]:
-    """Return the words that most pairs have and the teacher cuts to pieces, the most frequent first."""
+    """Return words of the pairs that the teacher splits, frequent first."""
     counts = _counted(" ".join(pair)[:_FRACTION_READ] for pair in pairs)
     return [word for word in counts if word not in known][:most]
 
 
 def repeated(texts: Iterable[str], known: Container[str]) -> list[str]:
-    """Return the words that several texts have and the teacher cuts to pieces, the most frequent first.
+    """Return words of several texts that the teacher splits, frequent first.
 
     Many are of other languages than the teacher's.
     """
@@ -46,13 +42,13 @@ def repeated(texts: Iterable[str], known: Container[str]) -> list[str]:
 
 
 def _counted(texts: Iterable[str]) -> dict[str, int]:
-    """Return in how many texts each plain word stands, the most frequent first."""
+    """Count the texts of each plain word, most frequent first."""
     counts: collections.Counter[str] = collections.Counter()
     for text in texts:
-        counts.update({word.lower() for word in words_of(text) if _is_plain(word)})
+        counts.update({word.lower() for word in split_table_words(text) if _is_plain(word)})
     return {word: counts[word] for word in sorted(counts, key=lambda word: (-counts[word], word))}
 
 
 def _is_plain(word: str) -> bool:
     small = word.islower() or word[1:].islower()
-    return word.isascii() and word.isalpha() and small and _SHORTEST <= len(word) < NAME
+    return word.isascii() and word.isalpha() and small and _SHORTEST <= len(word) < NAME_BYTES

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from lab.agents.base import RealAgent
+from lab.agents.base import RealAgent
 
 _ORDER = ("claude-code", "codex", "gemini-cli", "opencode", "copilot-cli", "qwen-code", "cline")
 

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
+from lab.npm import Program
+
+if TYPE_CHECKING:  # a bench holds agents
     from lab.bench import Bench
-    from lab.npm import Program
 
 Words = Sequence[str]
 

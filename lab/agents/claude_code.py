@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from lab.agents.base import RealAgent, Words
+from lab.bench import Bench
 from lab.npm import Program
-
-if TYPE_CHECKING:
-    from lab.bench import Bench
 
 _HEADLESS = ("--dangerously-skip-permissions", "-p")
 
@@ -33,6 +29,6 @@ def _resume(prompt: str) -> Words:
 
 
 AGENT = RealAgent(
-    "claude-code", "Claude Code", Program("@anthropic-ai/claude-code", "2.1.325", "claude"),
+    "claude-code", "Claude Code", Program("@anthropic-ai/claude-code", "2.1.326", "claude"),
     _prepare, _variables, _begin, _resume,
 )  # fmt: skip

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from lab.agents.base import RealAgent, Words
+from lab.bench import Bench
 from lab.npm import Program
 from lab.result import COMPACTION, OFFERED, PROMPT, START
-
-if TYPE_CHECKING:
-    from lab.bench import Bench
 
 
 def _prepare(bench: Bench) -> None:

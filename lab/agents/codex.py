@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from lab.agents.base import RealAgent, Words
+from lab.bench import Bench
 from lab.npm import Program
-
-if TYPE_CHECKING:
-    from lab.bench import Bench
 
 _HEADLESS = ("exec", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust")
 
@@ -43,6 +39,6 @@ def _resume(prompt: str) -> Words:
 
 
 AGENT = RealAgent(
-    "codex", "Codex", Program("@openai/codex", "0.166.0", "codex"), _prepare, _variables, _begin, _resume,
+    "codex", "Codex", Program("@openai/codex", "0.169.0", "codex"), _prepare, _variables, _begin, _resume,
     "Codex was run with its option for hooks that nobody has reviewed; without it Codex asks once.",
 )  # fmt: skip

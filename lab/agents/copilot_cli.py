@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from lab.agents.base import RealAgent, Words
+from lab.bench import Bench
 from lab.npm import Program
-
-if TYPE_CHECKING:
-    from lab.bench import Bench
 
 _HEADLESS = ("--allow-all-tools", "--allow-all-paths", "-s")
 

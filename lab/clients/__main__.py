@@ -7,8 +7,9 @@ import json
 import os
 import sys
 import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lab import CannotRunError
 from lab.clients import checks, inspector, python_sdk, typescript
@@ -16,11 +17,7 @@ from lab.clients.past import lived_through
 from lab.clients.talk import Client, Server
 from lab.machine import Machine, told_program
 from lab.npm import Shelf
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from lab.result import Finding
+from lab.result import Finding
 
 _KINDS = ("inspector", "typescript", "python")
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
+from lab.clients.past import Past
 from lab.clients.talk import WORD, Call
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from lab.clients.past import Past
 
 MEGABYTE = ("the quick brown fox " * 52_429)[: 1 << 20]
 _WRONG: dict[str, Any] = {
@@ -30,7 +27,7 @@ def proper(past: Past) -> list[Call]:
         GOOD,
         Call("timeline", {"around": past.session}),
         Call("get", {"id": past.kept}),
-        Call("remember", {"text": "The invoice export runs at night.", "kind": "fact"}),
+        Call("remember", {"items": [{"text": "The invoice export runs at night.", "kind": "fact"}]}),
         Call("correct", {"id": past.outdated, "text": "The shop closes at nine."}),
         Call("forget", {"id": past.unwanted}),
         Call("checkpoint", {"goal": "Move the export to CSV", "done": ["read it"], "pending": ["write it"]}),
@@ -58,16 +55,17 @@ def with_wrong_types(tools: Mapping[str, Any]) -> list[Call]:
 def with_a_megabyte(tools: Mapping[str, Any], past: Past) -> list[Call]:
     """Return a call of each tool with a megabyte of text where it takes text first."""
     usual = {call.tool: dict(call.arguments or {}) for call in proper(past)}
-    return [
-        Call(name, usual.get(name, {}) | {_first_text(schema): MEGABYTE}) for name, schema in tools.items()
-    ]
+    return [Call(name, usual.get(name, {}) | _put_megabyte(schema)) for name, schema in tools.items()]
 
 
-def _first_text(schema: Mapping[str, Any]) -> str:
-    """Return the text that it needs, or the first that it takes."""
+def _put_megabyte(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the text that it needs, or the first that it takes, also in a list of objects."""
     properties = _properties(schema)
     texts = [key for key, one in properties.items() if one.get("type") == "string"]
-    return next((key for key in schema.get("required") or () if key in texts), texts[0])
+    if texts:
+        return {next((key for key in schema.get("required") or () if key in texts), texts[0]): MEGABYTE}
+    key = next(key for key, one in properties.items() if one.get("type") == "array")
+    return {key: [_put_megabyte(properties[key]["items"])]}
 
 
 def _properties(schema: Mapping[str, Any]) -> Mapping[str, Any]:

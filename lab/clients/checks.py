@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Any
 
 from lab.clients import calls
-from lab.clients.talk import STATELESS, WORD, Call, Heard, Outcome
+from lab.clients.past import Past
+from lab.clients.talk import STATELESS, WORD, Call, Client, Heard, Outcome, Server
 from lab.result import Finding
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any
-
-    from lab.clients.past import Past
-    from lab.clients.talk import Client, Server
 
 _LONGEST_ERROR = 1_000  # characters; more is no clear word
 _LONGEST = 20_000

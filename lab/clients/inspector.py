@@ -8,16 +8,13 @@ import os
 import pathlib
 import shutil
 import subprocess
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lab.clients.packages import INSPECTOR
 from lab.clients.talk import INITIALIZE, STATELESS, WORD, Call, Client, Heard, Outcome, Server
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from lab.npm import Shelf
+from lab.npm import Shelf
 
 _WORDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "words.mjs")
 _LONG = 100_000  # characters of one word; a command line takes 128 KiB

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING
 
 from lab import CannotRunError
-from lab.npm import Program, install
-
-if TYPE_CHECKING:
-    from lab.npm import Shelf
+from lab.npm import Program, Shelf, install
 
 INSPECTOR = Program("@modelcontextprotocol/inspector", "2.12.0", "mcp-inspector", node=22)
 OLDER = Program("@modelcontextprotocol/sdk", "1.32.2", "node", node=18)

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from lab import CannotRunError
 from lab.clients.talk import WORD
-
-if TYPE_CHECKING:
-    from lab.machine import Machine
+from lab.machine import Machine
 
 _SESSION = "5d0c3f7a-5b0e-4c55-9f0e-2f6c1b9a7e11"
 _KEPT = f"The invoice export writes {WORD} between its columns."

@@ -7,12 +7,10 @@ import functools
 import importlib.metadata
 import os
 import pathlib
-from typing import TYPE_CHECKING, Any, TextIO
+from collections.abc import Sequence
+from typing import Any, TextIO
 
 from lab.clients.talk import INITIALIZE, STATELESS, WORD, Call, Client, Heard, Outcome, Server
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _SECONDS = 60.0
 

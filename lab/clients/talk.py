@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 WORD = "semicolons"  # stands in one memory of the invented machine; prompts that want a word are given it
 INITIALIZE = "initialize"  # the revisions that begin with a handshake

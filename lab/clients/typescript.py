@@ -7,17 +7,13 @@ import json
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 from lab import CannotRunError
 from lab.clients.packages import NEWER, OLDER, library
 from lab.clients.talk import INITIALIZE, STATELESS, WORD, Call, Client, Heard, Server, heard
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from lab.npm import Program, Shelf
+from lab.npm import Program, Shelf
 
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "talk.mjs")
 SECONDS = 60

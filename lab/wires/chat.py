@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from lab.wires.base import ASSISTANT, CALL, RESULT, USER, Answer, Asked, Body, Event, compact, fresh, text_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SUFFIX = "/chat/completions"
 

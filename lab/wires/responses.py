@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from lab.wires.base import (
     ASSISTANT,
@@ -19,9 +20,6 @@ from lab.wires.base import (
     fresh,
     text_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SUFFIX = "/responses"
 SEARCH = "tool_search"  # a tool of the language itself: the agent looks for tools and offers them

@@ -1,5 +1,7 @@
 """`python -m told`."""
 
+from __future__ import annotations
+
 from told.cli.main import run
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Every error a user can meet. The docstring is the sentence they read; `exit_code` is how it ends.
+"""Errors that users see: the docstring is the default message.
 
 ToldError
 ├── UsageError      2  the command was not understood
@@ -16,7 +16,7 @@ class ToldError(Exception):
     exit_code = 1
 
     def __str__(self) -> str:
-        """Return the message, or the class's own sentence."""
+        """Return the message, or the docstring of the class."""
         return super().__str__() or (type(self).__doc__ or "")
 
 

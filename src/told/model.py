@@ -1,52 +1,52 @@
-"""What readers hand over: the events of agents' conversations, as immutable records.
+"""Events that readers yield from agents' conversations.
 
-Times are whole milliseconds since 1970 (UTC); 0 means unknown. Empty text means unknown.
+Times are milliseconds since 1970 (UTC); 0 means unknown. Empty text means unknown.
 """
 
 from __future__ import annotations
 
-from told.record import record
+from dataclasses import dataclass
 
-# Who a text comes from, from the most to the least trusted.
+# Where a text comes from, most trusted first.
 USER = "user"
 AGENT = "agent"
 TOOL = "tool"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Source:
-    """One file (or database) in which an agent keeps conversations."""
+    """A file or database with an agent's conversations."""
 
     agent: str
     path: str
-    layout: str = ""  # which of the agent's layouts this is; meaning is private to its reader
-    root: str = ""  # the agent's folder it was found in
+    layout: str = ""  # one of the agent's layouts; private to its reader
+    root: str = ""  # the agent's folder in which it was found
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Cursor:
-    """How far a source has been read: everything before it is known."""
+    """How far a source has been read."""
 
-    offset: int = 0  # bytes of a file, or the reader's own measure for a database
-    line: int = 0  # lines before the offset, to name a bad one
-    state: str = ""  # whatever else the reader needs to go on, as short text of its own
+    offset: int = 0  # bytes of a file; of a database, the reader's own measure
+    line: int = 0  # lines before the offset, for messages
+    state: str = ""  # anything else the reader needs to continue
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Begin:
-    """What follows for this session replaces all that this source said of it before."""
+    """The next events replace what this source said about the session."""
 
     session: str
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known about a session. Merged field by field: an empty field changes nothing."""
+    """Facts about a session, merged by field; an empty field changes nothing."""
 
     session: str  # the agent's own id
     cwd: str = ""
     branch: str = ""
-    repository: str = ""  # a remote URL or owner/name, when the agent wrote one down
+    repository: str = ""  # remote URL or owner/name
     title: str = ""
     title_by: str = AGENT  # USER when the user named the session
     started: int = 0
@@ -56,21 +56,21 @@ class Facts:
     model: str = ""
 
 
-@record
-class Said:
-    """Something the user or the agent said. A user's text begins a new turn."""
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message of the user or the agent; a user's message starts a turn."""
 
     session: str
     who: str  # USER or AGENT
     text: str
     at: int = 0
-    key: str = ""  # an id that stays the same when the agent copies the record into another file
-    form: str = "text"  # of an agent: "text", or "step" for a thought or one line about a tool call
+    key: str = ""  # an id that copies in other files share
+    form: str = "text"  # of an agent: "text", or "step" for a thought or a tool call
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Touch:
-    """A file the session read or changed."""
+    """A file that the session read or changed."""
 
     session: str
     path: str
@@ -78,9 +78,9 @@ class Touch:
     at: int = 0
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Ref:
-    """A commit, pull request or issue the session names."""
+    """A commit, pull request or issue that the session names."""
 
     session: str
     kind: str  # "commit", "pr" or "issue"
@@ -88,9 +88,9 @@ class Ref:
     at: int = 0
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A hand-over note that the agent itself wrote, or the summary it made when compacting."""
+    """A hand-over note or compaction summary that the agent wrote."""
 
     session: str
     number: int
@@ -102,17 +102,17 @@ class Checkpoint:
     important_files: str = ""
     next_steps: str = ""
     history: str = ""
-    id: str = ""  # of one that told keeps as a file
-    status: str = ""  # open or closed; agents' own have none
+    id: str = ""  # of a note in a file of told
+    status: str = ""  # open or closed; empty for agents' own notes
     path: str = ""  # of the file
 
 
 OPEN, CLOSED = "open", "closed"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Handover:
-    """A checkpoint as its Markdown file has it: what the next session needs to go on."""
+    """A checkpoint in a Markdown file: what the next session needs."""
 
     goal: str
     done: tuple[str, ...] = ()
@@ -123,32 +123,32 @@ class Handover:
     references: tuple[str, ...] = ()  # commits, pull requests, addresses
     questions: tuple[str, ...] = ()
     notes: str = ""
-    more: tuple[tuple[str, str], ...] = ()  # sections that somebody added by hand: heading, text
-    title: str = ""  # in one line; made of the goal where nobody gave one
+    more: tuple[tuple[str, str], ...] = ()  # other sections of the file: heading, text
+    title: str = ""  # one line; made from the goal by default
     status: str = OPEN
     id: str = ""  # "c" and nine letters
     agent: str = ""
     session: str = ""  # the agent's own id
     project: str = ""  # its key
-    folder: str = ""  # where the session worked
+    folder: str = ""  # working folder of the session
     branch: str = ""
     at: int = 0
-    by: str = AGENT  # who wrote it: user, agent, or tool for what told made of the transcript
+    by: str = AGENT  # author: user, agent, or tool if told made it from the transcript
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Mark:
-    """All that was yielded so far is complete; reading may go on from this cursor."""
+    """All events so far are complete; reading may resume from this cursor."""
 
     cursor: Cursor
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Problem:
-    """Something a reader could not take in. It never stops the reading."""
+    """Something that a reader could not read; it never stops the reading."""
 
-    line: int  # counted from 1; 0 when it is not about a line
+    line: int  # from 1; 0 if it is not about a line
     reason: str
 
 
-Event = Begin | Facts | Said | Touch | Ref | Checkpoint | Mark
+Event = Begin | Facts | Message | Touch | Ref | Checkpoint | Mark

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from told.agents.aider import AGENT as AIDER
-from told.agents.base import find
-from told.model import AGENT, USER, Begin, Cursor, Facts, Mark, Ref, Said, Source, Touch
+from told.agents.base import find_sources
+from told.model import AGENT, USER, Begin, Cursor, Facts, Mark, Message, Ref, Source, Touch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,16 +31,16 @@ def _in_berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def read(project: Path, cursor: Cursor = Cursor()) -> list[Any]:  # noqa: B008
-    found = find(AIDER, (), [str(project)])
+    found = find_sources(AIDER, (), [str(project)])
     sources = [one[0] for one in found if isinstance(one, tuple) and isinstance(one[0], Source)]
     return [event for source in sources for event in AIDER.read(source, cursor)]
 
 
 def said(events: list[Any], who: str) -> list[str]:
-    return [event.text for event in events if isinstance(event, Said) and event.who == who]
+    return [event.text for event in events if isinstance(event, Message) and event.who == who]
 
 
-def test_each_chat_is_a_session_of_its_folder() -> None:
+def test_reads_each_chat_as_a_session() -> None:
     project = DATA / "chats" / "project"
     events = read(project)
     sessions = [event.session for event in events if isinstance(event, Begin)]
@@ -53,12 +53,12 @@ def test_each_chat_is_a_session_of_its_folder() -> None:
     assert {event.model for event in events if isinstance(event, Facts)} == {"openai/mock-model", ""}
 
 
-def test_the_start_is_read_as_local_time() -> None:
+def test_parses_start_as_local_time() -> None:
     started = [event.started for event in read(DATA / "chats" / "project") if isinstance(event, Facts)]
     assert started[0] == 1794769987000  # 19:13:07 UTC
 
 
-def test_prompts_and_replies_are_told_apart_from_what_aider_prints() -> None:
+def test_separates_messages_from_aiders_own_output() -> None:
     events = read(DATA / "chats" / "project")
     assert said(events, USER) == [
         "Create a file hello.py with a greet function",
@@ -71,7 +71,7 @@ def test_prompts_and_replies_are_told_apart_from_what_aider_prints() -> None:
     assert not any("Tokens:" in reply or "SearchReplaceNoExactMatch" in reply for reply in replies)
 
 
-def test_edits_touch_files_and_commits_are_named() -> None:
+def test_reads_edits_and_commits() -> None:
     events = read(DATA / "chats" / "project")
     hello = str(DATA / "chats" / "project" / "hello.py")
     touches = [(event.path, event.how) for event in events if isinstance(event, Touch)]
@@ -79,17 +79,17 @@ def test_edits_touch_files_and_commits_are_named() -> None:
     assert [event.value for event in events if isinstance(event, Ref)] == ["d1b3ae8", "eef3158"]
 
 
-def test_commands_are_no_prompts_but_a_question_asked_through_one_is() -> None:
+def test_reads_only_commands_with_a_prompt() -> None:
     events = read(DATA / "commands" / "project")
     assert said(events, USER) == ["why is the cart slow?", "Make it fast:\n\n- sort once\n- keep the API"]
 
 
-def test_a_models_own_headings_and_quotations_stay_its_own() -> None:
+def test_keeps_headings_and_quotes_of_the_model() -> None:
     reply = said(read(DATA / "commands" / "project"), AGENT)[0]
     assert reply == "It sorts on every call.\n\n#### A heading of the model\n\n> a quotation by the model"
 
 
-def test_a_very_long_code_block_is_shortened_in_the_middle() -> None:
+def test_shortens_long_code_blocks() -> None:
     reply = said(read(DATA / "commands" / "project"), AGENT)[1]
     assert "line 0\n" in reply
     assert "line 199\n" in reply
@@ -97,7 +97,7 @@ def test_a_very_long_code_block_is_shortened_in_the_middle() -> None:
     assert "… 140 lines …" in reply
 
 
-def test_only_the_chat_that_went_on_is_read_again(tmp_path: Path) -> None:
+def test_reads_only_the_continued_chat_again(tmp_path: Path) -> None:
     shutil.copyfile(DATA / "chats" / "project" / NAME, tmp_path / NAME)
     before = read(tmp_path)
     last = before[-1].cursor
@@ -110,7 +110,7 @@ def test_only_the_chat_that_went_on_is_read_again(tmp_path: Path) -> None:
     assert events[-1] == Mark(Cursor(os.path.getsize(tmp_path / NAME), 279, last.state))
 
 
-def test_a_history_that_was_started_over_is_read_from_its_beginning(tmp_path: Path) -> None:
+def test_reads_a_restarted_history_from_the_start(tmp_path: Path) -> None:
     shutil.copyfile(DATA / "chats" / "project" / NAME, tmp_path / NAME)
     last = read(tmp_path)[-1].cursor
     (tmp_path / NAME).write_text("# aider chat started at 2026-12-01 08:00:00\n\n#### Anew  \n")

@@ -8,20 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from told.agents.base import Folder, find, roots_of
+from told.agents.base import Folder, find_roots, find_sources
 from told.agents.claude_code import AGENT
-from told.model import (
-    Checkpoint,
-    Cursor,
-    Event,
-    Facts,
-    Mark,
-    Problem,
-    Ref,
-    Said,
-    Source,
-    Touch,
-)
+from told.model import Checkpoint, Cursor, Event, Facts, Mark, Message, Problem, Ref, Source, Touch
 
 DATA = Path(__file__).parents[1] / "data" / "agents" / "claude-code"
 HOMES = sorted(path.name for path in DATA.iterdir())
@@ -29,7 +18,7 @@ MAIN, FORK = "cd5543a7-f99c-4ced-8e7f-53ad4568075c", "85c4d733-fa49-48c9-becc-bc
 
 
 def sources(home: str) -> list[Source]:
-    found = find(AGENT, roots_of(AGENT, {"HOME": str(DATA / home)}))
+    found = find_sources(AGENT, find_roots(AGENT, {"HOME": str(DATA / home)}))
     return [entry[0] for entry in found if not isinstance(entry, Folder)]
 
 
@@ -45,7 +34,7 @@ def said(events: list[Event | Problem], who: str, session: str = "", form: str =
     return [
         event.text
         for event in events
-        if isinstance(event, Said)
+        if isinstance(event, Message)
         and (event.who, event.form) == (who, form)
         and session in ("", event.session)
     ]
@@ -74,7 +63,7 @@ def agent(*blocks: object, **more: object) -> dict[str, object]:
     } | more
 
 
-def test_every_prompt_and_every_final_answer_is_read() -> None:
+def test_reads_every_prompt_and_final_answer() -> None:
     events = read_home("print-mode-with-hooks")
     assert said(events, "user", MAIN) == [
         "Create a file hello.py with a greet function, then run it",
@@ -91,7 +80,7 @@ def test_every_prompt_and_every_final_answer_is_read() -> None:
     assert any("Root cause: pytest is not installed" in answer for answer in answers)
 
 
-def test_files_are_known_even_when_the_shell_changed_them() -> None:
+def test_finds_files_changed_by_the_shell() -> None:
     touched = [
         (e.path.rpartition("/")[2], e.how) for e in read_home("print-mode-with-hooks") if isinstance(e, Touch)
     ]
@@ -105,7 +94,7 @@ def test_files_are_known_even_when_the_shell_changed_them() -> None:
 
 
 @pytest.mark.parametrize("home", HOMES)
-def test_nothing_that_was_put_in_for_the_user_is_taken_for_talk(home: str) -> None:
+def test_ignores_injected_text(home: str) -> None:
     events = read_home(home)
     texts = said(events, "user") + said(events, "agent") + said(events, "agent", form="step")
     assert texts
@@ -117,10 +106,10 @@ def test_nothing_that_was_put_in_for_the_user_is_taken_for_talk(home: str) -> No
     assert not [event for event in events if isinstance(event, Problem)]
 
 
-def test_a_fork_repeats_what_it_copied_under_the_same_keys() -> None:
+def test_forks_copy_messages_with_the_same_keys() -> None:
     keys: dict[str, dict[str, str]] = {MAIN: {}, FORK: {}}
     for event in read_home("print-mode-with-hooks"):
-        if isinstance(event, Said) and event.session in keys:
+        if isinstance(event, Message) and event.session in keys:
             keys[event.session][event.key] = event.text
     shared = keys[MAIN].keys() & keys[FORK].keys()
     assert {keys[MAIN][key] for key in shared} > {
@@ -130,7 +119,7 @@ def test_a_fork_repeats_what_it_copied_under_the_same_keys() -> None:
     assert "Fork: what did we decide?" in {keys[FORK][key] for key in keys[FORK].keys() - shared}
 
 
-def test_a_helper_is_a_session_of_its_own_and_its_task_is_not_the_users_word() -> None:
+def test_helper_is_a_session_without_user_messages() -> None:
     events = read_home("print-mode-with-hooks")
     helper = f"{MAIN}/a106be584b7bcfbc0"
     facts = next(event for event in events if isinstance(event, Facts) and event.session == helper)
@@ -143,7 +132,7 @@ def test_a_helper_is_a_session_of_its_own_and_its_task_is_not_the_users_word() -
 
 
 @pytest.mark.parametrize("home", ["interactive", "old-2.1.76", "print-mode-with-hooks"])
-def test_a_compaction_leaves_its_summary_as_a_checkpoint(home: str) -> None:
+def test_compaction_summary_is_a_checkpoint(home: str) -> None:
     summaries = [event for event in read_home(home) if isinstance(event, Checkpoint)]
     assert summaries
     for event in summaries:
@@ -152,13 +141,13 @@ def test_a_compaction_leaves_its_summary_as_a_checkpoint(home: str) -> None:
         assert event.overview.endswith("4. Pending: none.")
 
 
-def test_the_users_name_for_a_session_wins_over_the_agents() -> None:
+def test_title_by_user_wins() -> None:
     facts = [event for event in read_home("interactive") if isinstance(event, Facts) and event.title]
     titles = [(event.title, event.title_by) for event in facts if event.session.startswith("471d26b9")]
     assert titles == [("greeting work", "user")]
 
 
-def test_a_name_that_only_a_transcript_line_tells_follows_the_agents_title(tmp_path: Path) -> None:
+def test_custom_title_line_replaces_the_agents_title(tmp_path: Path) -> None:
     path = write(
         tmp_path,
         {"type": "ai-title", "aiTitle": "Create greeting script", "sessionId": "s1"},
@@ -169,14 +158,14 @@ def test_a_name_that_only_a_transcript_line_tells_follows_the_agents_title(tmp_p
     assert titles == [("Create greeting script", "agent"), ("greeting work", "user")]
 
 
-def test_copies_that_version_1_made_on_every_continue_hold_each_turn_under_one_key() -> None:
+def test_copies_of_version_1_share_message_keys() -> None:
     """A turn is known by its first answer's key; its prompt has another key in every copy."""
     turns: dict[str, str] = {}
     copies = 0
     for source in sources("old-1.0.61"):
         prompt = ""
         for event in AGENT.read(source, Cursor()):
-            if isinstance(event, Said) and "/" not in event.session:
+            if isinstance(event, Message) and "/" not in event.session:
                 if event.who == "user":
                     prompt = event.text
                 elif event.form == "text" and prompt:
@@ -195,18 +184,18 @@ def test_copies_that_version_1_made_on_every_continue_hold_each_turn_under_one_k
     }
 
 
-def test_a_helper_inside_its_callers_file_is_kept_apart_from_it() -> None:
+def test_separates_helper_inside_the_callers_file() -> None:
     events = read_home("old-1.0.61")
     helper = "e1568d60-40be-4a1d-9b6b-d1e7a5f608a2/sidechain"
     assert said(events, "agent", helper)[-1] == "Sub-agent report: hello.py, README.md, .gitignore"
     assert said(events, "agent", helper, form="step") == ["[Bash] ls -a"]
 
 
-def test_a_login_error_is_no_title() -> None:
+def test_ignores_login_errors_as_titles() -> None:
     assert not [event for event in read_home("old-1.0.61") if isinstance(event, Facts) and event.title]
 
 
-def test_a_summary_is_the_title_of_the_session_whose_last_line_it_names(tmp_path: Path) -> None:
+def test_summary_titles_the_session_of_its_leaf(tmp_path: Path) -> None:
     own = {"type": "summary", "summary": "Parser fixed", "leafUuid": "u1"}
     other = {"type": "summary", "summary": "Somebody else", "leafUuid": "elsewhere"}
     titles = [
@@ -215,7 +204,7 @@ def test_a_summary_is_the_title_of_the_session_whose_last_line_it_names(tmp_path
     assert titles == ["", "Parser fixed"]
 
 
-def test_a_command_with_words_for_the_agent_is_a_prompt() -> None:
+def test_reads_command_arguments_as_prompt() -> None:
     assert said(read_home("plugin"), "user") == ["/memo:recall databases"]
 
 
@@ -230,18 +219,18 @@ def test_a_command_with_words_for_the_agent_is_a_prompt() -> None:
         [{"type": "image", "source": {"data": "AAAA"}}],
     ],
 )
-def test_what_the_terminal_echoes_is_no_prompt(tmp_path: Path, content: object) -> None:
+def test_ignores_terminal_echo(tmp_path: Path, content: object) -> None:
     assert said(read(write(tmp_path, user(content))), "user") == []
 
 
-def test_a_reminder_inside_a_prompt_is_cut_out_of_it(tmp_path: Path) -> None:
+def test_removes_reminders_from_prompts(tmp_path: Path) -> None:
     path = write(
         tmp_path, user([{"type": "text", "text": "Use tabs<system-reminder>\nx\n</system-reminder>"}])
     )
     assert said(read(path), "user") == ["Use tabs"]
 
 
-def test_what_the_user_typed_while_the_agent_worked_is_a_prompt(tmp_path: Path) -> None:
+def test_reads_queued_prompts(tmp_path: Path) -> None:
     human = {
         "type": "queued_command",
         "prompt": "also the docs",
@@ -255,7 +244,7 @@ def test_what_the_user_typed_while_the_agent_worked_is_a_prompt(tmp_path: Path) 
     assert said(read(write(tmp_path, *lines)), "user") == ["also the docs"]
 
 
-def test_what_the_user_answered_to_a_permission_question_is_a_prompt(tmp_path: Path) -> None:
+def test_reads_reasons_for_rejection_as_prompts(tmp_path: Path) -> None:
     refusal = "The user doesn't want to proceed with this tool use."
     words = f"{refusal} To tell you how to proceed, the user said:\nuse uv"
     block = {"type": "tool_result", "tool_use_id": "t1", "is_error": True, "content": words}
@@ -282,7 +271,7 @@ def test_commits_and_pull_requests_are_refs(tmp_path: Path) -> None:
     assert refs == [("commit", "abc1234"), ("pr", "https://github.com/o/n/pull/7")]
 
 
-def test_thoughts_are_steps_and_errors_of_the_service_are_not_said(tmp_path: Path) -> None:
+def test_reads_thoughts_as_steps_and_ignores_api_errors(tmp_path: Path) -> None:
     path = write(
         tmp_path,
         agent({"type": "thinking", "thinking": "hm"}),
@@ -290,7 +279,7 @@ def test_thoughts_are_steps_and_errors_of_the_service_are_not_said(tmp_path: Pat
         agent({"type": "text", "text": "two"}),
         agent({"type": "text", "text": "API Error: 500"}, isApiErrorMessage=True),
     )
-    events = [event for event in read(path) if isinstance(event, Said)]
+    events = [event for event in read(path) if isinstance(event, Message)]
     assert [(event.text, event.form, event.key) for event in events] == [
         ("hm", "step", "m1#thought"),
         ("one", "text", "m1"),
@@ -298,7 +287,7 @@ def test_thoughts_are_steps_and_errors_of_the_service_are_not_said(tmp_path: Pat
     ]
 
 
-def test_a_helper_in_the_project_folder_that_only_warms_up_is_left_out(tmp_path: Path) -> None:
+def test_ignores_warm_up_helpers(tmp_path: Path) -> None:
     warm = write(
         tmp_path,
         user("Warmup", isSidechain=True),
@@ -310,7 +299,7 @@ def test_a_helper_in_the_project_folder_that_only_warms_up_is_left_out(tmp_path:
     assert said(read(real), "agent", "s1/2f") == ["Look around"]
 
 
-def test_the_branch_is_told_again_when_it_changes(tmp_path: Path) -> None:
+def test_yields_changed_branch(tmp_path: Path) -> None:
     path = write(
         tmp_path, user("a", gitBranch="main"), user("b", gitBranch="main"), user("c", gitBranch="next")
     )
@@ -318,7 +307,7 @@ def test_the_branch_is_told_again_when_it_changes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("home", HOMES)
-def test_a_read_that_was_broken_off_goes_on_without_loss_or_repetition(home: str, tmp_path: Path) -> None:
+def test_resumes_an_interrupted_read(home: str, tmp_path: Path) -> None:
     for source in sources(home):
         content = Path(source.path).read_bytes()
         path = tmp_path / Path(source.path).parent.name / Path(source.path).name
@@ -335,7 +324,7 @@ def test_a_read_that_was_broken_off_goes_on_without_loss_or_repetition(home: str
         assert os.path.getsize(path) == len(content)
 
 
-def test_records_of_any_shape_are_survived(tmp_path: Path) -> None:
+def test_survives_records_of_any_shape(tmp_path: Path) -> None:
     odd: list[object] = [None, 1, [], {}, [[]], [None], "x", {"a": {}}, "\ud800"]
     shapes: list[object] = []
     for kind in ("user", "assistant", "attachment", "summary", "pr-link", "ai-title", odd):
@@ -361,9 +350,7 @@ def test_records_of_any_shape_are_survived(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("home", HOMES)
-def test_lines_that_are_skipped_unparsed_would_have_said_nothing(
-    home: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_skipped_lines_have_no_events(home: str, monkeypatch: pytest.MonkeyPatch) -> None:
     quick = read_home(home)
-    monkeypatch.setattr("told.agents._claude_reader.skip", lambda _raw, _awaited: False)
+    monkeypatch.setattr("told.agents.claude_code.reader.has_no_events", lambda _raw, _awaited: False)
     assert read_home(home) == quick

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from told.agents.base import find, roots_of
+from told.agents.base import find_roots, find_sources
 from told.agents.cline import AGENT as CLINE
-from told.model import AGENT, USER, Checkpoint, Cursor, Facts, Problem, Said, Source, Touch
+from told.model import AGENT, USER, Checkpoint, Cursor, Facts, Message, Problem, Source, Touch
 
 if TYPE_CHECKING:
     from typing import Any
@@ -20,18 +20,20 @@ MAIN = "1794773434066_8xmjo"
 
 
 def read(home: Path, **environ: str) -> list[Any]:
-    found = find(CLINE, roots_of(CLINE, {"HOME": str(home), **environ}))
+    found = find_sources(CLINE, find_roots(CLINE, {"HOME": str(home), **environ}))
     sources = [one[0] for one in found if isinstance(one, tuple) and isinstance(one[0], Source)]
     return [event for source in sources for event in CLINE.read(source, Cursor())]
 
 
 def said(events: list[Any], who: str, form: str = "text") -> list[str]:
     return [
-        event.text for event in events if isinstance(event, Said) and (event.who, event.form) == (who, form)
+        event.text
+        for event in events
+        if isinstance(event, Message) and (event.who, event.form) == (who, form)
     ]
 
 
-def test_the_prompts_are_taken_out_of_their_wrapping() -> None:
+def test_unwraps_prompts() -> None:
     assert said(read(DATA / "cli"), USER) == [
         "No, wrong name. Rename greet to salute please",
         "Run the tests",
@@ -41,7 +43,7 @@ def test_the_prompts_are_taken_out_of_their_wrapping() -> None:
     ]
 
 
-def test_the_manifest_tells_folder_branch_repository_and_title() -> None:
+def test_reads_facts_from_the_manifest() -> None:
     facts = {event.session: event for event in read(DATA / "cli") if isinstance(event, Facts)}
     main, helper = facts[MAIN], facts[f"{MAIN}__agent_1794773494828_v76oz5"]
     assert main.cwd == helper.cwd == "/home/dev/worktable/repos/cline"
@@ -50,9 +52,9 @@ def test_the_manifest_tells_folder_branch_repository_and_title() -> None:
     assert (helper.kind, helper.parent, helper.title) == ("subagent", MAIN, "")
 
 
-def test_a_helpers_task_is_the_agents_word() -> None:
+def test_attributes_helper_prompts_to_the_agent() -> None:
     helper = [
-        event for event in read(DATA / "cli") if isinstance(event, Said) and "__agent_" in event.session
+        event for event in read(DATA / "cli") if isinstance(event, Message) and "__agent_" in event.session
     ]
     assert helper[0].text == "Explore: list the files of this repository and report."
     assert {event.who for event in helper} == {AGENT}
@@ -67,14 +69,14 @@ def test_tool_calls_are_steps_with_the_files_they_touch() -> None:
     assert touches == [(path, "read"), (path, "edit"), (path, "edit")]
 
 
-def test_the_compaction_beside_a_session_is_its_checkpoint() -> None:
+def test_reads_compaction_file_as_checkpoint() -> None:
     (checkpoint,) = [event for event in read(DATA / "cli") if isinstance(event, Checkpoint)]
     assert (checkpoint.session, checkpoint.number, checkpoint.at) == (MAIN, 1, 1794773517861)
     assert checkpoint.overview.startswith("Create greeting script")
     assert checkpoint.important_files == "/home/dev/worktable/repos/cline/hello.py"
 
 
-def test_a_failed_call_touches_nothing(tmp_path: Path) -> None:
+def test_failed_call_touches_no_file(tmp_path: Path) -> None:
     folder = tmp_path / ".cline/data/sessions/s1"
     folder.mkdir(parents=True)
     call = {"type": "tool_use", "id": "c1", "name": "editor", "input": {"path": "/x.py", "old_text": "a"}}
@@ -109,7 +111,7 @@ def test_a_task_of_the_editor_extension() -> None:
     assert touches == [("/home/dev/shop/src/app.ts", "read"), ("/home/dev/shop/src/health.ts", "create")]
 
 
-def test_without_the_chat_the_users_words_are_never_taken_from_a_file_that_was_read() -> None:
+def test_reads_prompts_without_ui_messages_and_ignores_file_contents() -> None:
     events = read(DATA / "moved")
     assert said(events, USER) == ["Pin the node version", "Use 22, not 20"]
     assert [event.cwd for event in events if isinstance(event, Facts)] == ["/home/dev/shop"]
@@ -118,7 +120,7 @@ def test_without_the_chat_the_users_words_are_never_taken_from_a_file_that_was_r
 
 
 @pytest.mark.parametrize("editor", ["Code", "Code - Insiders", "VSCodium", "Cursor"])
-def test_tasks_of_every_editor_are_found(editor: str, tmp_path: Path) -> None:
+def test_finds_tasks_of_every_editor(editor: str, tmp_path: Path) -> None:
     task = tmp_path / ".config" / editor / "User/globalStorage/saoudrizwan.claude-dev/tasks/1794810000000"
     task.mkdir(parents=True)
     (task / "api_conversation_history.json").write_text("[]")
@@ -128,6 +130,6 @@ def test_tasks_of_every_editor_are_found(editor: str, tmp_path: Path) -> None:
     assert said(read(tmp_path), USER) == ["Hi"]
 
 
-def test_the_clis_folder_may_be_moved_without_losing_the_editors(tmp_path: Path) -> None:
+def test_cline_dir_moves_only_the_cli_folder(tmp_path: Path) -> None:
     moved = str(DATA / "cli" / ".cline")
     assert len(said(read(DATA / "extension", CLINE_DIR=moved), USER)) == 5 + 2

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import apsw
 import pytest
 
-from told.agents.base import find, roots_of
+from told.agents.base import find_roots, find_sources
 from told.agents.codex import AGENT
+from told.agents.reading import find_missing_columns
 from told.model import AGENT as BY_AGENT
-from told.model import USER, Begin, Checkpoint, Cursor, Facts, Mark, Problem, Said, Source, Touch
-from told.store.foreign import missing
+from told.model import USER, Begin, Checkpoint, Cursor, Facts, Mark, Message, Problem, Source, Touch
+from told.store.foreign import ForeignDatabase
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,7 +30,7 @@ META = {"id": THREAD, "cwd": "/repo", "timestamp": "2026-11-15T20:25:44.415Z"}
 
 
 def sources(home: Path, layout: str = "") -> list[Source]:
-    found = find(AGENT, roots_of(AGENT, {"HOME": str(home)}))
+    found = find_sources(AGENT, find_roots(AGENT, {"HOME": str(home)}))
     every = [one[0] for one in found if isinstance(one, tuple) and isinstance(one[0], Source)]
     return [source for source in every if not layout or source.layout == layout]
 
@@ -41,12 +42,14 @@ def events(home: Path, layout: str = "", session: str = "") -> list[Any]:
 
 def said(found: Iterable[Any], who: str) -> list[str]:
     return [
-        event.text for event in found if isinstance(event, Said) and event.who == who and event.form == "text"
+        event.text
+        for event in found
+        if isinstance(event, Message) and event.who == who and event.form == "text"
     ]
 
 
 def steps(found: Iterable[Any]) -> list[str]:
-    return [event.text for event in found if isinstance(event, Said) and event.form == "step"]
+    return [event.text for event in found if isinstance(event, Message) and event.form == "step"]
 
 
 def touches(found: Iterable[Any]) -> list[tuple[str, str]]:
@@ -101,7 +104,7 @@ def execute(home: Path, name: str, *statements: str) -> None:
     connection.close()
 
 
-def test_a_conversation_of_an_old_version_is_told_once() -> None:
+def test_reads_an_old_conversation_once() -> None:
     found = events(DATA / "old-0.44")
     assert said(found, USER) == ["Create a file hello.py with a greet function, then run it"]
     assert said(found, BY_AGENT)[0] == "I'll create the file first."
@@ -113,7 +116,7 @@ def test_a_conversation_of_an_old_version_is_told_once() -> None:
     assert facts.cwd == "/home/dev/worktable/repos/old-codex-0.44"
 
 
-def test_a_conversation_of_a_new_version_is_told_once() -> None:
+def test_reads_a_new_conversation_once() -> None:
     found = events(DATA / "exec-classic-tools")
     assert said(found, USER) == [
         "Create a file hello.py with a greet function, then run it",
@@ -134,7 +137,7 @@ def test_nested_calls_of_code_mode_are_steps_and_touches() -> None:
     assert len(said(found, USER)) == 6
 
 
-def test_a_helpers_file_tells_only_its_own_part() -> None:
+def test_reads_only_the_helpers_own_part() -> None:
     found = events(DATA / "exec-codemode", "rollout", HELPER)
     facts = next(one for one in found if isinstance(one, Facts))
     assert (facts.parent, facts.kind, facts.title) == (PARENT, "subagent", "Ramanujan")
@@ -143,7 +146,7 @@ def test_a_helpers_file_tells_only_its_own_part() -> None:
     assert steps(found) == []
 
 
-def test_a_compaction_is_a_hand_over_note_without_the_vendors_preface() -> None:
+def test_compaction_is_a_checkpoint_without_preface() -> None:
     (note,) = (one for one in events(DATA / "tui", "rollout") if isinstance(one, Checkpoint))
     assert note.number == 1
     assert note.overview.startswith("1. Primary Request: create hello.py")
@@ -151,7 +154,7 @@ def test_a_compaction_is_a_hand_over_note_without_the_vendors_preface() -> None:
     assert said(events(DATA / "tui", "rollout"), BY_AGENT) == ["Create greeting script"]
 
 
-def test_an_old_file_without_events_is_read_from_the_models_messages(tmp_path: Path) -> None:
+def test_reads_old_files_from_response_items(tmp_path: Path) -> None:
     changes = ("*** Update File: a.py", "@@", "*** Add File: b.py", "+x", "*** Delete File: c.py")
     patch = "\n".join(("*** Begin Patch", *changes, "*** End Patch"))
     shell = {"command": ["bash", "-lc", "ls"], "workdir": "/repo/sub"}
@@ -186,7 +189,7 @@ def test_an_old_file_without_events_is_read_from_the_models_messages(tmp_path: P
     ]  # fmt: skip
 
 
-def test_the_first_generation_without_envelopes_is_read(tmp_path: Path) -> None:
+def test_reads_first_generation_files(tmp_path: Path) -> None:
     path = rollout(tmp_path)
     lines = [META, {"record_type": "state"}, response("user", "Hi")[1], response("assistant", "Hello")[1]]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -204,7 +207,7 @@ OLD_TURN = (
 )
 
 
-def test_a_file_that_a_newer_version_goes_on_with_keeps_both_parts(tmp_path: Path) -> None:
+def test_reads_files_continued_by_a_newer_version(tmp_path: Path) -> None:
     new_turn = (
         response("user", "Two"),
         item("UserMessage", id="u2", content=[{"type": "text", "text": "Two"}]),
@@ -217,7 +220,7 @@ def test_a_file_that_a_newer_version_goes_on_with_keeps_both_parts(tmp_path: Pat
     assert resumed(path) == [one for one in found if not isinstance(one, Mark)]
 
 
-def test_items_that_repeat_the_events_are_told_once(tmp_path: Path) -> None:
+def test_reads_repeated_items_once(tmp_path: Path) -> None:
     doubled = (
         event("user_message", message="One"),
         item("UserMessage", id="u1", content=[{"type": "text", "text": "One"}]),
@@ -232,14 +235,14 @@ def test_items_that_repeat_the_events_are_told_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("variant", ["old-0.44", "tui", "exec-classic-tools", "exec-codemode"])
-def test_a_file_read_as_it_grows_says_the_same_as_when_read_at_once(variant: str, tmp_path: Path) -> None:
+def test_incremental_read_equals_full_read(variant: str, tmp_path: Path) -> None:
     home = copied(variant, tmp_path)
     for source in sources(home, "rollout"):
         whole = [one for one in AGENT.read(source, Cursor()) if not isinstance(one, Mark)]
         assert resumed(Path(source.path)) == whole
 
 
-def test_a_file_without_events_read_as_it_grows_loses_and_doubles_nothing(tmp_path: Path) -> None:
+def test_incremental_read_without_events_equals_full_read(tmp_path: Path) -> None:
     lines = (
         response("user", "One"),
         response("user", "Two"),
@@ -250,13 +253,13 @@ def test_a_file_without_events_read_as_it_grows_loses_and_doubles_nothing(tmp_pa
     assert said(resumed(path), USER) == ["One", "Two", "Three"]
 
 
-def test_what_the_editor_puts_before_a_request_is_left_out(tmp_path: Path) -> None:
+def test_removes_editor_context_from_prompts(tmp_path: Path) -> None:
     message = "# Context from my IDE setup:\n\n## Active file: a.py\n\n## My request for Codex:\nRename it\n"
     rollout(tmp_path, ("session_meta", META), event("user_message", message=message))
     assert said(events(tmp_path), USER) == ["Rename it"]
 
 
-def test_a_change_that_failed_touches_nothing_and_a_move_touches_both(tmp_path: Path) -> None:
+def test_failed_change_touches_nothing_and_move_touches_both(tmp_path: Path) -> None:
     rollout(
         tmp_path,
         ("session_meta", {**META, "history_mode": "paginated"}),
@@ -271,13 +274,13 @@ def test_a_change_that_failed_touches_nothing_and_a_move_touches_both(tmp_path: 
     ]
 
 
-def test_an_archived_thread_is_known_as_such(tmp_path: Path) -> None:
+def test_marks_archived_threads(tmp_path: Path) -> None:
     rollout(tmp_path, ("session_meta", META), *OLD_TURN, folder="archived_sessions")
     assert next(one for one in events(tmp_path) if isinstance(one, Facts)).archived
     assert said(events(tmp_path), USER) == ["One"]
 
 
-def test_the_state_database_gives_names_and_never_wipes_a_thread() -> None:
+def test_state_database_adds_titles() -> None:
     found = events(DATA / "tui", "state")
     assert [type(one) for one in found] == [Facts, Mark]
     assert (found[0].title, found[0].branch) == ("Create greeting script", "feature/greeting")
@@ -285,13 +288,13 @@ def test_the_state_database_gives_names_and_never_wipes_a_thread() -> None:
     assert (helper.parent, helper.kind, helper.title) == (PARENT, "subagent", "Ramanujan")
 
 
-def test_the_index_of_names_gives_the_title() -> None:
+def test_index_adds_titles() -> None:
     assert events(DATA / "tui", "index")[0] == Facts(
         "01a1e0ae-f960-74f3-92f1-e668f2d31497", title="Create greeting script"
     )
 
 
-def test_only_threads_that_changed_are_told_again(tmp_path: Path) -> None:
+def test_reads_only_changed_threads_again(tmp_path: Path) -> None:
     home = copied("exec-codemode", tmp_path)
     (source,) = sources(home, "state")
     mark = list(AGENT.read(source, Cursor()))[-1]
@@ -304,14 +307,14 @@ def test_only_threads_that_changed_are_told_again(tmp_path: Path) -> None:
     assert [(one.session, one.archived) for one in changed if isinstance(one, Facts)] == [(PARENT, True)]
 
 
-def test_of_several_state_databases_the_newest_counts(tmp_path: Path) -> None:
+def test_reads_the_newest_state_database(tmp_path: Path) -> None:
     home = copied("tui", tmp_path)
     shutil.copy(home / ".codex" / "state_5.sqlite", home / ".codex" / "state_12.sqlite")
     execute(home, "state_12.sqlite", "UPDATE threads SET name = 'Newest'")
     assert [one.title for one in events(home, "state") if isinstance(one, Facts)] == ["Newest"]
 
 
-def test_history_speaks_only_for_threads_without_a_rollout() -> None:
+def test_reads_history_only_without_a_rollout() -> None:
     found = events(DATA / "exec-codemode", "history")
     assert found[0] == Begin("01a1e0ac-dcd3-7c43-a6ba-a361720d229d")
     begun = {one.session for one in found if isinstance(one, Begin)}
@@ -324,7 +327,7 @@ def test_history_speaks_only_for_threads_without_a_rollout() -> None:
     assert touches(gone) == [(HELLO, "create")]
 
 
-def test_a_lost_rollout_of_a_helper_still_has_no_words_of_the_user(tmp_path: Path) -> None:
+def test_helper_history_has_no_user_messages(tmp_path: Path) -> None:
     home = copied("exec-codemode", tmp_path)
     for source in sources(home, "rollout"):
         Path(source.path).unlink()
@@ -340,7 +343,7 @@ def test_a_lost_rollout_of_a_helper_still_has_no_words_of_the_user(tmp_path: Pat
     assert len(said([one for one in found if getattr(one, "session", "") == PARENT], USER)) == 6
 
 
-def test_a_missing_column_is_named_and_an_added_one_harms_nothing(tmp_path: Path) -> None:
+def test_reports_missing_columns_and_accepts_new_ones(tmp_path: Path) -> None:
     home = copied("exec-codemode", tmp_path)
     (state,), (history,) = sources(home, "state"), sources(home, "history")
     execute(
@@ -351,10 +354,11 @@ def test_a_missing_column_is_named_and_an_added_one_harms_nothing(tmp_path: Path
     execute(home, history.path, "ALTER TABLE thread_items RENAME COLUMN item_json TO body")
     assert events(home, "history") == [Problem(0, "missing in the database: thread_items.item_json")]
     needed = [table for table in AGENT.tables if table.layout == "history"]
-    assert missing(history.path, needed) == ["thread_items.item_json"]
+    with ForeignDatabase(history.path) as database:
+        assert find_missing_columns(database, needed) == ["thread_items.item_json"]
 
 
-def test_a_bad_line_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
+def test_reports_a_bad_line_and_reads_the_rest(tmp_path: Path) -> None:
     path = rollout(tmp_path, ("session_meta", META), *OLD_TURN)
     path.write_text("[1]\n{broken\n" + path.read_text())
     found = events(tmp_path)
@@ -362,13 +366,13 @@ def test_a_bad_line_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
     assert said(found, USER) == ["One"]
 
 
-def test_the_agents_own_variable_names_its_folder(tmp_path: Path) -> None:
+def test_variable_replaces_the_folder(tmp_path: Path) -> None:
     rollout(tmp_path, ("session_meta", META), *OLD_TURN)
     (tmp_path / ".codex").rename(tmp_path / "elsewhere")
     environ = {"HOME": str(tmp_path), "CODEX_HOME": str(tmp_path / "elsewhere")}
     assert [
         one
-        for one in find(AGENT, roots_of(AGENT, environ))
+        for one in find_sources(AGENT, find_roots(AGENT, environ))
         if isinstance(one, tuple) and isinstance(one[0], Source)
     ]
     assert sources(tmp_path) == []

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from told.agents.base import find, roots_of
+from told.agents.base import find_roots, find_sources
 from told.agents.continue_dev import AGENT as CONTINUE
-from told.model import AGENT, USER, Checkpoint, Cursor, Facts, Said, Source, Touch
+from told.model import AGENT, USER, Checkpoint, Cursor, Facts, Message, Source, Touch
 
 if TYPE_CHECKING:
     from typing import Any
@@ -19,7 +19,7 @@ UUID = "00000000-0000-4000-8000-000000000001"
 
 
 def read(home: Path) -> list[Any]:
-    found = find(CONTINUE, roots_of(CONTINUE, {"HOME": str(home)}))
+    found = find_sources(CONTINUE, find_roots(CONTINUE, {"HOME": str(home)}))
     sources = [one[0] for one in found if isinstance(one, tuple) and isinstance(one[0], Source)]
     return [event for source in sources for event in CONTINUE.read(source, Cursor())]
 
@@ -32,9 +32,11 @@ def home_with(tmp_path: Path, session: dict[str, Any], index: object = None) -> 
     return tmp_path
 
 
-def test_the_prompts_and_replies_of_a_session() -> None:
+def test_reads_prompts_and_replies() -> None:
     events = read(DATA / "cli")
-    said = [(event.who, event.text) for event in events if isinstance(event, Said) and event.form == "text"]
+    said = [
+        (event.who, event.text) for event in events if isinstance(event, Message) and event.form == "text"
+    ]
     assert said[0] == (USER, "Create a file hello.py with a greet function, then run it")
     assert said[1] == (AGENT, "I'll create the file first.")
     assert [text for who, text in said if who == USER][1:] == [
@@ -44,17 +46,17 @@ def test_the_prompts_and_replies_of_a_session() -> None:
     ]
 
 
-def test_the_time_comes_from_the_index_beside_the_sessions() -> None:
+def test_takes_the_time_from_the_index() -> None:
     events = read(DATA / "cli")
     (facts,) = [event for event in events if isinstance(event, Facts)]
     assert (facts.started, facts.cwd) == (STARTED, "/home/dev/worktable/repos/continue")
     assert (facts.title, facts.model) == ("", "mock-model")
-    assert {event.at for event in events if isinstance(event, Said)} == {STARTED}
+    assert {event.at for event in events if isinstance(event, Message)} == {STARTED}
 
 
-def test_tool_calls_are_steps_and_only_those_that_worked_touch_a_file() -> None:
+def test_reads_tool_calls_and_touches_of_successful_ones() -> None:
     events = read(DATA / "cli")
-    steps = [event.text for event in events if isinstance(event, Said) and event.form == "step"]
+    steps = [event.text for event in events if isinstance(event, Message) and event.form == "step"]
     assert "[Bash] ls -la && python3 hello.py" in steps
     assert "[Edit] /home/dev/worktable/repos/continue/hello.py" in steps  # it failed, but was tried
     touches = [(event.path, event.how) for event in events if isinstance(event, Touch)]
@@ -78,15 +80,15 @@ def test_an_editors_session_with_a_uri_parts_and_a_summary(tmp_path: Path) -> No
     )
     (facts,) = [event for event in events if isinstance(event, Facts)]
     assert (facts.cwd, facts.title, facts.started) == ("c:/my shop", "Why", 1794800000000)
-    said = [(event.who, event.text, event.form) for event in events if isinstance(event, Said)]
+    said = [(event.who, event.text, event.form) for event in events if isinstance(event, Message)]
     assert said == [(USER, "Why?", "text"), (AGENT, "Let me see.", "step"), (AGENT, "Because.", "text")]
     assert [event.overview for event in events if isinstance(event, Checkpoint)] == ["They asked why."]
 
 
-def test_a_session_is_read_without_its_index(tmp_path: Path) -> None:
+def test_reads_a_session_without_its_index(tmp_path: Path) -> None:
     events = read(home_with(tmp_path, {"history": [{"message": {"role": "user", "content": "Hi"}}]}))
-    assert Said(UUID, USER, "Hi") in events
+    assert Message(UUID, USER, "Hi") in events
 
 
-def test_the_folder_follows_continues_own_variable() -> None:
-    assert roots_of(CONTINUE, {"HOME": "/home/dev", "CONTINUE_GLOBAL_DIR": "/elsewhere"}) == ["/elsewhere"]
+def test_variable_replaces_the_folder() -> None:
+    assert find_roots(CONTINUE, {"HOME": "/home/dev", "CONTINUE_GLOBAL_DIR": "/elsewhere"}) == ["/elsewhere"]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import pkgutil
 import re
 import shutil
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +14,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from told.agents import all_agents, wired_agents
-from told.agents.base import find, roots_of
+from tests.soak import points
+from told import agents
+from told.agents import all_agents
+from told.agents.base import find_roots, find_sources
 from told.model import (
     AGENT,
     USER,
@@ -22,9 +26,9 @@ from told.model import (
     Cursor,
     Facts,
     Mark,
+    Message,
     Problem,
     Ref,
-    Said,
     Source,
     Touch,
 )
@@ -40,14 +44,14 @@ AGENTS = all_agents()
 
 NUMBERS = {"at", "started", "number", "line", "offset"}
 CHOICES = {
-    (Said, "who"): {USER, AGENT},
-    (Said, "form"): {"text", "step"},
+    (Message, "who"): {USER, AGENT},
+    (Message, "form"): {"text", "step"},
     (Touch, "how"): {"read", "edit", "create", "delete"},
     (Ref, "kind"): {"commit", "pr", "issue"},
     (Facts, "title_by"): {USER, AGENT},
     (Facts, "kind"): {"", "subagent"},
 }
-EVENTS = (Begin, Facts, Said, Touch, Ref, Checkpoint, Mark)
+EVENTS = (Begin, Facts, Message, Touch, Ref, Checkpoint, Mark)
 
 # More than this is read often enough by the tests that read it once.
 SMALL = 320 * 1024
@@ -64,7 +68,7 @@ def variants(agent: Agent) -> list[Path]:
 
 def sources_in(agent: Agent, home: Path) -> list[Source]:
     projects = [str(home / "project")] if (home / "project").is_dir() else []
-    found = find(agent, roots_of(agent, {"HOME": str(home)}), projects)
+    found = find_sources(agent, find_roots(agent, {"HOME": str(home)}), projects)
     return [one[0] for one in found if isinstance(one, tuple) and isinstance(one[0], Source)]
 
 
@@ -77,6 +81,13 @@ HOMES = [
     for agent in AGENTS.values()
     if not variants(agent)
 ]
+DAMAGE_SETTINGS = settings(
+    max_examples=points(everyday=40, soak=1000),
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
 DAMAGED = [(agent, home) for agent in AGENTS.values() for home in variants(agent)]
 
 
@@ -112,7 +123,7 @@ def news(events: list[Any], before: list[Any]) -> list[Any]:
     for index, event in enumerate([*before, *events]):
         is_new = not isinstance(event, (Mark, Facts))
         if isinstance(event, Facts):
-            for field, value in zip(event._fields, event, strict=True):  # type: ignore[attr-defined, call-overload]
+            for field, value in ((one.name, getattr(event, one.name)) for one in fields(event)):
                 if value and field != "title_by" and known.get((event.session, field)) != value:
                     known[event.session, field] = value
                     is_new = True
@@ -127,39 +138,37 @@ def check(event: Any) -> None:
     if type(event) is Mark:
         assert type(event.cursor) is Cursor
         event = event.cursor
-    for field, value in zip(event._fields, event, strict=True):
+    for field, value in ((one.name, getattr(event, one.name)) for one in fields(event)):
         expected = int if field in NUMBERS else bool if field == "archived" else str
         assert type(value) is expected, f"{type(event).__name__}.{field} is {value!r}"
         assert field not in NUMBERS or int(value) >= 0
         assert value in CHOICES.get((type(event), field), {value})
     if hasattr(event, "session"):
         assert event.session
-    if isinstance(event, Said):
+    if isinstance(event, Message):
         assert event.text.strip()
     if isinstance(event, Touch):
         assert event.path
 
 
 @pytest.mark.parametrize(("agent", "home"), HOMES)
-def test_every_fixture_is_found_and_speaks_in_known_events(agent: Agent, home: Path) -> None:
+def test_finds_and_reads_every_fixture(agent: Agent, home: Path) -> None:
     sources = sources_in(agent, home)
     assert sources, "nothing in this fixture is found by the agent's layouts"
     said = 0
     for source in sources:
         for event in agent.read(source, Cursor()):
             check(event)
-            said += isinstance(event, Said)
+            said += isinstance(event, Message)
     assert said, "nobody says anything in this fixture"
 
 
 @pytest.mark.parametrize(("agent", "home"), HOMES)
-def test_reading_goes_on_from_any_mark_with_nothing_lost_and_nothing_doubled(
-    agent: Agent, home: Path
-) -> None:
+def test_resumes_from_any_mark(agent: Agent, home: Path) -> None:
     for source in sources_in(agent, home):
         full: list[Any] = list(agent.read(source, Cursor()))
         marks = [index for index, event in enumerate(full) if isinstance(event, Mark)]
-        assert marks or not any(isinstance(event, Said) for event in full), "read, but never marked"
+        assert marks or not any(isinstance(event, Message) for event in full), "read, but never marked"
         for index in [*marks[:: max(1, len(marks) // 20)], *marks[-1:]]:
             again = list(agent.read(source, full[index].cursor))
             is_whole = bool(again) and isinstance(again[0], Begin) and talk(again) == talk(full)
@@ -179,9 +188,7 @@ def cuts(content: bytes) -> list[int]:
 
 
 @pytest.mark.parametrize(("agent", "home"), HOMES)
-def test_a_file_cut_off_anywhere_is_read_as_far_as_it_goes(
-    agent: Agent, home: Path, copies: dict[Path, Path]
-) -> None:
+def test_reads_truncated_files(agent: Agent, home: Path, copies: dict[Path, Path]) -> None:
     for source in sources_in(agent, copies[home]):
         path = Path(source.path)
         content = path.read_bytes()
@@ -203,9 +210,7 @@ def test_a_file_cut_off_anywhere_is_read_as_far_as_it_goes(
             path.write_bytes(content)
 
 
-@settings(
-    max_examples=100, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
-)
+@DAMAGE_SETTINGS
 @given(
     which=st.sampled_from(DAMAGED),
     place=st.floats(0, 1, exclude_max=True),
@@ -213,7 +218,7 @@ def test_a_file_cut_off_anywhere_is_read_as_far_as_it_goes(
         st.tuples(st.floats(0, 1), st.integers(0, 3), st.binary(max_size=6)), min_size=1, max_size=6
     ),
 )
-def test_no_change_of_bytes_makes_a_reader_fail(
+def test_survives_changed_bytes(
     copies: dict[Path, Path], which: tuple[Agent, Path], place: float, changes: list[tuple[float, int, bytes]]
 ) -> None:
     def damage(content: bytes) -> bytes:
@@ -226,15 +231,13 @@ def test_no_change_of_bytes_makes_a_reader_fail(
     read_damaged(copies[which[1]], which[0], place, damage)
 
 
-@settings(
-    max_examples=100, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
-)
+@DAMAGE_SETTINGS
 @given(
     which=st.sampled_from(DAMAGED),
     place=st.floats(0, 1, exclude_max=True),
     random=st.randoms(use_true_random=False),
 )
-def test_no_change_of_types_makes_a_reader_fail(
+def test_survives_changed_types(
     copies: dict[Path, Path], which: tuple[Agent, Path], place: float, random: Any
 ) -> None:
     def damage(content: bytes) -> bytes:
@@ -283,22 +286,22 @@ def read_damaged(home: Path, agent: Agent, place: float, damage: Callable[[bytes
 
 
 @pytest.mark.parametrize(("agent", "home"), HOMES)
-def test_what_hooks_and_tools_put_into_a_session_is_nobodys_words(agent: Agent, home: Path) -> None:
+def test_ignores_text_of_hooks_and_tools(agent: Agent, home: Path) -> None:
     for source in sources_in(agent, home):
         for event in agent.read(source, Cursor()):
-            if isinstance(event, Said):
+            if isinstance(event, Message):
                 assert "MEMO-" not in event.text
 
 
 @pytest.mark.parametrize("agent", AGENTS.values(), ids=AGENTS)
-def test_an_agent_has_a_plain_name_and_a_short_label(agent: Agent) -> None:
+def test_agent_has_a_plain_name_and_a_short_label(agent: Agent) -> None:
     assert re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", agent.name)
     assert 1 <= len(agent.label) <= 9
     assert agent.title
 
 
-def test_no_two_agents_share_a_name() -> None:
-    folder = Path(foreign.__file__).parent.parent / "agents"
-    shared = ("base", "dialects", "events", "labels", "text", "wiring")
-    modules = [path for path in folder.glob("[a-z]*.py") if path.stem not in shared]
-    assert len(AGENTS | wired_agents()) == len(modules)
+def test_names_and_labels_are_unique() -> None:
+    packages = [found.name for found in pkgutil.iter_modules(agents.__path__) if found.ispkg]
+    assert len(agents.installed_agents()) == len(packages)
+    labels = [agent.label for agent in agents.installed_agents().values()]
+    assert len(set(labels)) == len(labels)

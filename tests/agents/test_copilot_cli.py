@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import apsw
 import pytest
 
-from told.agents._copilot_notes import flat_yaml
-from told.agents.base import find, roots_of
+from told.agents.base import find_roots, find_sources
 from told.agents.copilot_cli import AGENT
-from told.model import USER, Begin, Checkpoint, Cursor, Facts, Mark, Problem, Ref, Said, Source, Touch
-from told.store.foreign import missing
+from told.agents.copilot_cli.events import parse_flat_yaml
+from told.agents.reading import find_missing_columns
+from told.model import USER, Begin, Checkpoint, Cursor, Facts, Mark, Message, Problem, Ref, Source, Touch
+from told.store.foreign import ForeignDatabase
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +34,7 @@ def home(tmp_path: Path) -> Path:
 
 
 def sources(home: Path, environ: Mapping[str, str] | None = None) -> dict[str, Source]:
-    found = find(AGENT, roots_of(AGENT, environ or {"HOME": str(home)}))
+    found = find_sources(AGENT, find_roots(AGENT, environ or {"HOME": str(home)}))
     return {one[0].layout: one[0] for one in found if isinstance(one, tuple) and isinstance(one[0], Source)}
 
 
@@ -41,7 +43,7 @@ def events(home: Path, layout: str, cursor: Cursor | None = None) -> list[Any]:
 
 
 def typed(found: list[Any]) -> list[str]:
-    return [event.text for event in found if isinstance(event, Said) and event.who == USER]
+    return [event.text for event in found if isinstance(event, Message) and event.who == USER]
 
 
 def known(found: list[Any], session: str) -> dict[str, Any]:
@@ -49,7 +51,7 @@ def known(found: list[Any], session: str) -> dict[str, Any]:
     merged: dict[str, Any] = {}
     for event in found:
         if isinstance(event, Facts) and event.session == session:
-            named = zip(event._fields, event, strict=True)  # type: ignore[attr-defined, call-overload]
+            named = ((one.name, getattr(event, one.name)) for one in fields(event))
             merged.update({field: value for field, value in named if value})
     return merged
 
@@ -96,7 +98,7 @@ ADD_CHECKPOINT = (
 ADD_REST = (ADD_FILE, ADD_REFS, ADD_CHECKPOINT)
 
 
-def test_what_the_user_typed_is_taken_without_what_hooks_and_agents_added() -> None:
+def test_reads_only_typed_text_as_prompts() -> None:
     said = typed(events(RUN, "events"))
     assert len(said) == 16
     assert said[0] == "Create a file hello.py with a greet function, then run it"
@@ -104,29 +106,29 @@ def test_what_the_user_typed_is_taken_without_what_hooks_and_agents_added() -> N
     assert not any("system_reminder" in text or "MEMO" in text for text in said)
 
 
-def test_a_users_message_keeps_its_id_and_time() -> None:
-    first = next(event for event in events(RUN, "events") if isinstance(event, Said))
+def test_keeps_id_and_time_of_user_messages() -> None:
+    first = next(event for event in events(RUN, "events") if isinstance(event, Message))
     assert (first.key, first.at) == ("87d0d28e-7a08-4bad-9fb2-4711ffcfbac0", 1794772776831)
 
 
-def test_answers_steps_and_touched_files_are_told_apart() -> None:
+def test_separates_answers_steps_and_touches() -> None:
     found = events(RUN, "events")
-    steps = [event.text for event in found if isinstance(event, Said) and event.form == "step"]
+    steps = [event.text for event in found if isinstance(event, Message) and event.form == "step"]
     assert steps[:2] == [f"[create] {HELLO}", "[bash] ls -la && python3 hello.py"]
     touches = [(event.path, event.how) for event in found if isinstance(event, Touch)]
     assert touches == [(HELLO, "create"), (HELLO, "read"), (HELLO, "edit"), (HELLO, "edit")]
 
 
-def test_a_helpers_words_are_a_session_of_their_own() -> None:
+def test_helper_has_its_own_session() -> None:
     found = events(RUN, "events")
     facts = known(found, HELPER)
     assert (facts["parent"], facts["kind"], facts["title"]) == (SESSION, "subagent", "Explore repo")
-    assert [event.text for event in found if isinstance(event, Said) and event.session == HELPER] == [
+    assert [event.text for event in found if isinstance(event, Message) and event.session == HELPER] == [
         "Okay — noted. (mock réponse ✓)"
     ]
 
 
-def test_the_place_and_the_name_come_from_the_events_and_the_workspace_file() -> None:
+def test_reads_facts_from_events_and_workspace_file() -> None:
     facts = known(events(RUN, "events"), SESSION)
     assert facts["cwd"] == "/home/dev/worktable/repos/copilot"
     assert (facts["branch"], facts["repository"]) == ("feature/greeting", "acme/demo")
@@ -134,22 +136,22 @@ def test_the_place_and_the_name_come_from_the_events_and_the_workspace_file() ->
     assert facts["title_by"] == "agent"
 
 
-def test_a_name_the_user_gave_counts_as_the_users(home: Path) -> None:
+def test_attributes_user_titles_to_the_user(home: Path) -> None:
     (folder(home) / "workspace.yaml").write_text('name: "Grüße: the \\"best\\" one"\nuser_named: true\n')
     facts = known(events(home, "events"), SESSION)
     assert (facts["title"], facts["title_by"]) == ('Grüße: the "best" one', "user")
 
 
-def test_flat_yaml_is_read_with_its_quotes_blocks_and_comments() -> None:
+def test_parses_yaml_quotes_blocks_and_comments() -> None:
     content = (
         "a: one # note\nb: 'it''s'\nc: null\nd: |-\n  first\n  second\ne:\n  nested: x\nf: http://x/#y\n"
     )
-    assert flat_yaml(content) == {
+    assert parse_flat_yaml(content) == {
         "a": "one", "b": "it's", "c": "", "d": "first\nsecond", "e": "", "f": "http://x/#y",
     }  # fmt: skip
 
 
-def test_plan_and_checkpoints_beside_the_events_are_hand_over_notes(home: Path) -> None:
+def test_reads_plan_and_checkpoint_files(home: Path) -> None:
     (folder(home) / "plan.md").write_text("# Plan\n1. rename\n")
     below = folder(home) / "checkpoints"
     (below / "index.md").write_text((below / "index.md").read_text() + "| 2 | Renamed | 002-renamed.md |\n")
@@ -168,7 +170,7 @@ def test_plan_and_checkpoints_beside_the_events_are_hand_over_notes(home: Path) 
     assert (notes[1].work_done, notes[1].next_steps) == ("hello.py", "test")
 
 
-def test_a_compaction_is_a_hand_over_note_unless_its_file_is_there(home: Path) -> None:
+def test_compaction_is_a_checkpoint_unless_its_file_exists(home: Path) -> None:
     data = {"success": True, "checkpointNumber": 5, "summaryContent": "<overview>So far.</overview>"}
     add_event(home, "session.compaction_complete", data)
     notes = [event for event in events(home, "events") if isinstance(event, Checkpoint)]
@@ -179,13 +181,13 @@ def test_a_compaction_is_a_hand_over_note_unless_its_file_is_there(home: Path) -
 
 
 @pytest.mark.parametrize("source", ["agent-x", "system", "skill-pdf", "autopilot", "jit-instruction"])
-def test_messages_that_nobody_typed_are_left_out(home: Path, source: str) -> None:
+def test_ignores_messages_that_nobody_typed(home: Path, source: str) -> None:
     add_event(home, "user.message", {"content": "injected", "source": source})
     add_event(home, "user.message", {"content": "typed", "source": "user"})
     assert typed(events(home, "events"))[-2:] == ["Say hello twice", "typed"]
 
 
-def test_an_edit_of_an_older_version_counts_only_when_it_succeeded(home: Path) -> None:
+def test_counts_only_successful_edits_of_older_versions(home: Path) -> None:
     for call, success in (("c1", True), ("c2", False)):
         arguments = {"path": f"/repo/{call}.py"}
         add_event(
@@ -195,7 +197,7 @@ def test_an_edit_of_an_older_version_counts_only_when_it_succeeded(home: Path) -
     assert [event.path for event in events(home, "events") if isinstance(event, Touch)][4:] == ["/repo/c1.py"]
 
 
-def test_an_edit_under_way_is_remembered_between_two_readings(home: Path) -> None:
+def test_remembers_open_edits_between_reads(home: Path) -> None:
     start = {"toolCallId": "c1", "toolName": "edit", "arguments": {"path": "/repo/a.py"}}
     add_event(home, "tool.execution_start", start)
     mark = events(home, "events")[-1]
@@ -205,7 +207,7 @@ def test_an_edit_under_way_is_remembered_between_two_readings(home: Path) -> Non
     assert [event.path for event in found if isinstance(event, Touch)] == ["/repo/a.py"]
 
 
-def test_a_bad_line_is_named_and_the_rest_is_read(home: Path) -> None:
+def test_reports_a_bad_line_and_reads_the_rest(home: Path) -> None:
     with (folder(home) / "events.jsonl").open("a") as file:
         file.write("{broken\n")
     add_event(home, "user.message", {"content": "after"})
@@ -214,24 +216,24 @@ def test_a_bad_line_is_named_and_the_rest_is_read(home: Path) -> None:
     assert typed(found)[-1] == "after"
 
 
-def test_the_store_adds_to_a_session_with_events_and_never_repeats_its_turns(home: Path) -> None:
+def test_store_adds_no_turns_to_sessions_with_events(home: Path) -> None:
     store(
         home,
         f"INSERT INTO checkpoints(session_id, checkpoint_number, next_steps) VALUES ('{SESSION}', 1, 'N')",
         f"INSERT INTO session_refs(session_id, ref_type, ref_value) VALUES ('{SESSION}', 'commit', 'abc123')",
     )
     found = events(home, "store")
-    assert not [event for event in found if isinstance(event, (Begin, Said, Touch))]
+    assert not [event for event in found if isinstance(event, (Begin, Message, Touch))]
     assert known(found, SESSION)["title"] == "Create a file hello.py with a greet function, then run it"
     assert [(event.kind, event.value) for event in found if isinstance(event, Ref)] == [("commit", "abc123")]
     assert [event.next_steps for event in found if isinstance(event, Checkpoint)] == ["N"]
 
 
-def test_a_session_that_only_the_store_knows_is_read_from_it(home: Path) -> None:
+def test_reads_sessions_that_only_the_store_has(home: Path) -> None:
     store(home, ADD_SESSION, ADD_TURNS, *ADD_REST)
     found = [event for event in events(home, "store") if getattr(event, "session", "") == "only-in-store"]
     assert found[0] == Begin("only-in-store")
-    assert [(event.who, event.text, event.at) for event in found if isinstance(event, Said)] == [
+    assert [(event.who, event.text, event.at) for event in found if isinstance(event, Message)] == [
         ("user", "Fix the login", 1794816000000),
         ("agent", "Fixed.", 1794816000000),
         ("user", "Thanks, now test it", 1794816240000),
@@ -246,7 +248,7 @@ def test_a_session_that_only_the_store_knows_is_read_from_it(home: Path) -> None
     ]
 
 
-def test_without_event_files_the_store_alone_gives_the_turns(home: Path) -> None:
+def test_reads_turns_from_the_store_without_event_files(home: Path) -> None:
     shutil.rmtree(home / ".copilot" / "session-state")
     assert list(sources(home)) == ["store"]
     found = events(home, "store")
@@ -255,13 +257,13 @@ def test_without_event_files_the_store_alone_gives_the_turns(home: Path) -> None
     assert [(event.path, event.how) for event in found if isinstance(event, Touch)] == [(HELLO, "create")]
 
 
-def test_without_a_store_the_event_files_alone_are_enough(home: Path) -> None:
+def test_reads_event_files_without_a_store(home: Path) -> None:
     (home / ".copilot" / "session-store.db").unlink()
     assert list(sources(home)) == ["events"]
     assert len(typed(events(home, "events"))) == 16
 
 
-def test_with_neither_there_is_nothing_but_advice(home: Path) -> None:
+def test_gives_advice_without_any_files(home: Path) -> None:
     shutil.rmtree(home / ".copilot" / "session-state")
     (home / ".copilot" / "session-store.db").unlink()
     assert sources(home) == {}
@@ -269,7 +271,7 @@ def test_with_neither_there_is_nothing_but_advice(home: Path) -> None:
     assert "SESSION_STORE" in AGENT.advice
 
 
-def test_a_place_the_store_leaves_out_is_taken_from_the_workspace_file(home: Path) -> None:
+def test_takes_missing_folder_from_workspace_file(home: Path) -> None:
     store(home, ADD_SESSION, ADD_TURNS)
     beside = home / ".copilot" / "session-state" / "only-in-store"
     beside.mkdir()
@@ -279,7 +281,7 @@ def test_a_place_the_store_leaves_out_is_taken_from_the_workspace_file(home: Pat
     assert facts["title"] == "Fix the login"
 
 
-def test_only_what_changed_in_the_store_is_read_again(home: Path) -> None:
+def test_reads_only_changed_sessions_of_the_store_again(home: Path) -> None:
     mark = events(home, "store")[-1]
     assert isinstance(mark, Mark)
     assert events(home, "store", mark.cursor) == []
@@ -291,7 +293,7 @@ def test_only_what_changed_in_the_store_is_read_again(home: Path) -> None:
     assert typed(events(home, "store", later)) == ["Fix the login", "Thanks, now test it", "More"]
 
 
-def test_a_column_more_harms_nothing(home: Path) -> None:
+def test_accepts_new_columns(home: Path) -> None:
     store(
         home,
         "ALTER TABLE turns ADD COLUMN mood TEXT",
@@ -302,10 +304,11 @@ def test_a_column_more_harms_nothing(home: Path) -> None:
     found = events(home, "store")
     assert not [event for event in found if isinstance(event, Problem)]
     assert len(typed(found)) == 2
-    assert missing(sources(home)["store"].path, AGENT.tables) == []
+    with ForeignDatabase(sources(home)["store"].path) as database:
+        assert find_missing_columns(database, AGENT.tables) == []
 
 
-def test_a_missing_column_is_named_once_and_the_rest_is_still_read(home: Path) -> None:
+def test_reports_a_missing_column_once_and_reads_the_rest(home: Path) -> None:
     store(home, ADD_SESSION, ADD_TURNS, *ADD_REST, "ALTER TABLE turns RENAME COLUMN user_message TO prompt")
     found = events(home, "store")
     assert [event.reason for event in found if isinstance(event, Problem)] == [
@@ -313,15 +316,16 @@ def test_a_missing_column_is_named_once_and_the_rest_is_still_read(home: Path) -
     ]
     assert typed(found) == []
     assert [event.title for event in found if isinstance(event, Checkpoint)] == ["Login works"]
-    assert missing(sources(home)["store"].path, AGENT.tables) == ["turns.user_message"]
+    with ForeignDatabase(sources(home)["store"].path) as database:
+        assert find_missing_columns(database, AGENT.tables) == ["turns.user_message"]
 
 
-def test_a_store_that_is_no_database_is_a_problem_and_nothing_more(home: Path) -> None:
+def test_reports_a_store_that_is_no_database(home: Path) -> None:
     (home / ".copilot" / "session-store.db").write_text("not a database" * 20)
     assert events(home, "store") == [Problem(0, "not a database")]
 
 
-def test_the_agents_own_variable_names_its_folder(home: Path) -> None:
+def test_variable_replaces_the_folder(home: Path) -> None:
     (home / ".copilot").rename(home / "elsewhere")
     assert sources(home) == {}
     environ = {"HOME": str(home), "COPILOT_HOME": str(home / "elsewhere")}

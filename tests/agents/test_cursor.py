@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from told.agents.base import Folder, find, roots_of
+from told.agents.base import Folder, find_roots, find_sources
 from told.agents.cursor import AGENT
-from told.model import Begin, Checkpoint, Cursor, Event, Facts, Mark, Problem, Said, Source, Touch
+from told.model import Begin, Checkpoint, Cursor, Event, Facts, Mark, Message, Problem, Source, Touch
 
 if TYPE_CHECKING:
     from typing import Any
@@ -24,7 +24,7 @@ TRANSCRIPT = "d0000000-0000-4000-8000-000000000001"
 
 
 def sources(home: Path) -> list[Source]:
-    found = find(AGENT, roots_of(AGENT, {"HOME": str(home)}))
+    found = find_sources(AGENT, find_roots(AGENT, {"HOME": str(home)}))
     return [entry[0] for entry in found if not isinstance(entry, Folder)]
 
 
@@ -41,7 +41,7 @@ def spoken(events: list[Event | Problem], session: str) -> list[tuple[str, str, 
     return [
         (event.who, event.form, event.text)
         for event in events
-        if isinstance(event, Said) and event.session == session
+        if isinstance(event, Message) and event.session == session
     ]
 
 
@@ -56,7 +56,7 @@ def change(home: Path, key: str, value: Any) -> None:
     connection.close()
 
 
-def test_a_composer_is_read_in_its_own_order_with_thoughts_and_tool_calls() -> None:
+def test_reads_a_composer_in_its_own_order() -> None:
     assert spoken(read_home(DATA / "editor"), MAIN) == [
         ("user", "text", "The checkout is broken, fix it"),
         ("agent", "step", "Rounding, probably."),
@@ -66,7 +66,7 @@ def test_a_composer_is_read_in_its_own_order_with_thoughts_and_tool_calls() -> N
     ]
 
 
-def test_a_composer_knows_its_project_branch_and_model() -> None:
+def test_reads_facts_of_a_composer() -> None:
     events = read_home(DATA / "editor")
     assert known(events, MAIN) == Facts(
         MAIN,
@@ -85,20 +85,22 @@ def test_a_composer_knows_its_project_branch_and_model() -> None:
     ]
 
 
-def test_a_helpers_composer_belongs_to_the_one_that_started_it() -> None:
+def test_helper_composer_has_a_parent() -> None:
     helper = known(read_home(DATA / "editor"), HELPER)
     assert (helper.parent, helper.kind, helper.cwd, helper.model) == (MAIN, "subagent", "/home/dev/shop", "")
 
 
-def test_times_never_go_back() -> None:
+def test_times_never_decrease() -> None:
     times = [
-        event.at for event in read_home(DATA / "editor") if isinstance(event, Said) and event.session == MAIN
+        event.at
+        for event in read_home(DATA / "editor")
+        if isinstance(event, Message) and event.session == MAIN
     ]
     assert times == sorted(times)
     assert times[0] == 1777710752293
 
 
-def test_chats_of_before_composers_are_read() -> None:
+def test_reads_chats_of_older_versions() -> None:
     events = read_home(DATA / "editor")
     assert spoken(events, "legacy-tab") == [
         ("user", "text", "What is a mutex?"),
@@ -107,7 +109,7 @@ def test_chats_of_before_composers_are_read() -> None:
     assert known(events, "legacy-tab").title == "Old chat"
 
 
-def test_a_damaged_composer_is_a_problem_and_an_empty_one_leaves_no_trace() -> None:
+def test_reports_damaged_composers_and_ignores_empty_ones() -> None:
     events = read_home(DATA / "editor")
     assert [event.reason for event in events if isinstance(event, Problem)] == [
         "composer broken: not a JSON object"
@@ -115,7 +117,7 @@ def test_a_damaged_composer_is_a_problem_and_an_empty_one_leaves_no_trace() -> N
     assert {event.session for event in events if isinstance(event, Begin)} == {MAIN, HELPER, "legacy-tab"}
 
 
-def test_only_composers_that_changed_are_read_again(tmp_path: Path) -> None:
+def test_reads_only_changed_composers_again(tmp_path: Path) -> None:
     home = tmp_path / "home"
     shutil.copytree(DATA / "editor", home)
     last = read_global(home, Cursor())[-1]
@@ -129,18 +131,18 @@ def test_only_composers_that_changed_are_read_again(tmp_path: Path) -> None:
     change(home, "composerData:new", changed)
     change(home, "bubbleId:new:n", {"type": 1, "text": "One more thing"})
     events = read_global(home, last.cursor)
-    assert [type(event) for event in events] == [Begin, Facts, Said, Mark]
+    assert [type(event) for event in events] == [Begin, Facts, Message, Mark]
     assert events[-1] == Mark(Cursor(last.cursor.offset + 5))
 
 
-def test_a_composer_whose_change_only_the_list_names_is_read_again(tmp_path: Path) -> None:
+def test_reads_composers_again_that_the_list_names_as_changed(tmp_path: Path) -> None:
     home = tmp_path / "home"
     shutil.copytree(DATA / "editor", home)
     events = read_global(home, Cursor(1777710762000))
     assert spoken(events, HELPER)  # its own record says 1777710760000, the editor's list a later time
 
 
-def test_a_transcript_holds_what_was_typed_without_reminders() -> None:
+def test_reads_typed_text_of_transcripts() -> None:
     events = read_home(DATA / "transcripts")
     assert spoken(events, TRANSCRIPT) == [
         ("user", "text", "Add a health check"),
@@ -150,15 +152,15 @@ def test_a_transcript_holds_what_was_typed_without_reminders() -> None:
         ("agent", "text", "/health answers now."),
     ]
     assert known(events, TRANSCRIPT).cwd == "/home/dev/shop"
-    assert all(event.at == 0 for event in events if isinstance(event, Said))
+    assert all(event.at == 0 for event in events if isinstance(event, Message))
 
 
-def test_a_helpers_transcript_belongs_to_the_conversation_it_lies_in() -> None:
+def test_helper_transcript_has_a_parent() -> None:
     helper = known(read_home(DATA / "transcripts"), "e1")
     assert (helper.parent, helper.kind) == (TRANSCRIPT, "subagent")
 
 
-def test_transcripts_in_plain_text_and_json_are_read() -> None:
+def test_reads_text_and_json_transcripts() -> None:
     events = read_home(DATA / "transcripts")
     assert spoken(events, "legacy") == [
         ("user", "text", "What failed?\nassistant:\nwas in the log"),
@@ -179,7 +181,7 @@ def transcript(home: Path, slug: str, session: str) -> Path:
     return path
 
 
-def test_the_project_of_a_transcript_is_the_one_folder_its_name_can_mean(tmp_path: Path) -> None:
+def test_resolves_the_project_of_a_transcript(tmp_path: Path) -> None:
     project = tmp_path / "my.work" / "web-shop"
     project.mkdir(parents=True)
     slug = re.sub(r"[^A-Za-z0-9]+", "-", str(project)).strip("-")
@@ -189,7 +191,7 @@ def test_the_project_of_a_transcript_is_the_one_folder_its_name_can_mean(tmp_pat
     assert known(read_home(tmp_path), "s").cwd == ""
 
 
-def test_a_conversation_that_the_editor_keeps_itself_is_not_read_twice(tmp_path: Path) -> None:
+def test_ignores_transcripts_that_the_database_has(tmp_path: Path) -> None:
     home = tmp_path / "home"
     shutil.copytree(DATA / "editor", home)
     transcript(home, "home-dev-shop", MAIN)

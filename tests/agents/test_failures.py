@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from told.agents import all_agents
-from told.agents.base import find, roots_of
-from told.agents.text import FAILED, REFUSED, step
-from told.model import AGENT, Cursor, Mark, Said, Source
+from told.agents.base import find_roots, find_sources
+from told.agents.reading import FAILED, REFUSED, describe_call
+from told.model import AGENT, Cursor, Mark, Message, Source
 
 if TYPE_CHECKING:
     from typing import Any
@@ -25,7 +25,7 @@ def steps(agent: str, source: Source) -> list[str]:
     return [
         event.text
         for event in AGENTS[agent].read(source, Cursor())
-        if isinstance(event, Said) and event.who == AGENT and event.form == "step"
+        if isinstance(event, Message) and event.who == AGENT and event.form == "step"
     ]
 
 
@@ -43,9 +43,9 @@ def steps(agent: str, source: Source) -> list[str]:
         "qwen-code/0.24.4",
     ],
 )
-def test_a_command_that_failed_is_marked_and_the_one_after_it_is_not(home: str) -> None:
+def test_marks_only_the_failed_command(home: str) -> None:
     agent = home.partition("/")[0]
-    found = find(AGENTS[agent], roots_of(AGENTS[agent], {"HOME": str(DATA / home)}), [])
+    found = find_sources(AGENTS[agent], find_roots(AGENTS[agent], {"HOME": str(DATA / home)}), [])
     sources = [one[0] for one in found if isinstance(one, tuple) and isinstance(one[0], Source)]
     told = [line for source in sources for line in [*steps(agent, source), ""]]
     at = [index for index, line in enumerate(told) if line.endswith(f"] {MISSING}")]
@@ -77,7 +77,7 @@ def claude_steps(tmp_path: Path, *lines: str) -> list[str]:
     return steps("claude-code", Source("claude-code", str(path), "session"))
 
 
-def test_of_calls_made_at_once_the_failed_one_is_counted_back(tmp_path: Path) -> None:
+def test_counts_back_to_the_failed_call(tmp_path: Path) -> None:
     told = claude_steps(
         tmp_path,
         claude_call("a", "make lint"),
@@ -90,7 +90,7 @@ def test_of_calls_made_at_once_the_failed_one_is_counted_back(tmp_path: Path) ->
     assert told == ["[Bash] make lint", "[Bash] make test", "[Bash] make docs", "(failed) 1 back", FAILED]
 
 
-def test_a_call_that_the_user_did_not_allow_is_no_failure(tmp_path: Path) -> None:
+def test_refused_call_is_no_failure(tmp_path: Path) -> None:
     told = claude_steps(
         tmp_path,
         claude_call("a", "git push --force"),
@@ -99,7 +99,7 @@ def test_a_call_that_the_user_did_not_allow_is_no_failure(tmp_path: Path) -> Non
     assert told == ["[Bash] git push --force", REFUSED]
 
 
-def test_a_failure_behind_a_mark_is_told_of_the_call_before_it(tmp_path: Path) -> None:
+def test_matches_a_failure_to_its_call_after_resuming(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     call, result = claude_call("a", "make test"), claude_result("a", failed=True)
     path.write_text(call + "\n")
@@ -107,7 +107,7 @@ def test_a_failure_behind_a_mark_is_told_of_the_call_before_it(tmp_path: Path) -
     mark = [event for event in AGENTS["claude-code"].read(source, Cursor()) if isinstance(event, Mark)][-1]
     assert "make test" not in mark.cursor.state  # a cursor keeps nothing that was said
     path.write_text(f"{call}\n{result}\n")
-    (failure,) = (e for e in AGENTS["claude-code"].read(source, mark.cursor) if isinstance(e, Said))
+    (failure,) = (e for e in AGENTS["claude-code"].read(source, mark.cursor) if isinstance(e, Message))
     assert failure.text == FAILED
 
 
@@ -130,7 +130,7 @@ def codex_steps(tmp_path: Path, output: Any) -> list[str]:
         {"content": "boom", "success": False},
     ],
 )
-def test_older_codex_outputs_tell_a_failure(tmp_path: Path, output: Any) -> None:
+def test_finds_failures_in_older_codex_outputs(tmp_path: Path, output: Any) -> None:
     assert codex_steps(tmp_path, output) == ["[shell] make test", FAILED]
 
 
@@ -142,16 +142,16 @@ def test_older_codex_outputs_tell_a_failure(tmp_path: Path, output: Any) -> None
         "plain words about Exit code: 1",
     ],
 )
-def test_what_a_command_printed_about_exit_codes_is_no_failure(tmp_path: Path, output: str) -> None:
+def test_ignores_exit_codes_in_output(tmp_path: Path, output: str) -> None:
     assert codex_steps(tmp_path, output) == ["[shell] make test"]
 
 
-def test_the_line_about_a_commit_keeps_its_subject_and_what_came_after_it() -> None:
+def test_keeps_commit_subject_and_later_commands() -> None:
     command = (
         "git add -A && git commit -m \"$(cat <<'EOF'\nfeat: add a cart\n\n"
         + "It holds things.\n" * 40
         + '\nEOF\n)" && git push'
     )
-    line = step("Bash", {"command": command})
+    line = describe_call("Bash", {"command": command})
     assert line.startswith("[Bash] git add -A && git commit -m \"$(cat <<'EOF' feat: add a cart ...")
     assert line.endswith("&& git push")

@@ -6,16 +6,16 @@ import hashlib
 import json
 from pathlib import Path
 
-from told.agents.base import Folder, find, roots_of
+from told.agents.base import Folder, find_roots, find_sources
 from told.agents.gemini_cli import AGENT
-from told.model import Begin, Checkpoint, Cursor, Event, Facts, Mark, Problem, Said, Source, Touch
+from told.model import Begin, Checkpoint, Cursor, Event, Facts, Mark, Message, Problem, Source, Touch
 
 DATA = Path(__file__).parents[1] / "data" / "agents" / "gemini-cli"
 SESSION, HELPER = "d79ff396-fb49-4cda-bdc3-33c4b7b5a9f7", "39af579f-63f5-4158-b873-7d9037d09f15"
 
 
 def sources(home: Path) -> list[Source]:
-    found = find(AGENT, roots_of(AGENT, {"HOME": str(home)}))
+    found = find_sources(AGENT, find_roots(AGENT, {"HOME": str(home)}))
     return [entry[0] for entry in found if not isinstance(entry, Folder)]
 
 
@@ -27,7 +27,7 @@ def said(events: list[Event | Problem], who: str, session: str, form: str = "tex
     return [
         event.text
         for event in events
-        if isinstance(event, Said) and (event.who, event.form, event.session) == (who, form, session)
+        if isinstance(event, Message) and (event.who, event.form, event.session) == (who, form, session)
     ]
 
 
@@ -42,7 +42,7 @@ def user(key: str, words: str) -> dict[str, object]:
     return {"id": key, "type": "user", "content": [{"text": words}], "timestamp": "2026-11-15T19:42:54.538Z"}
 
 
-def test_each_prompt_is_read_once_without_the_hooks_words() -> None:
+def test_reads_each_prompt_once_without_hook_text() -> None:
     events = read_home(DATA / "0.61.0")
     assert said(events, "user", SESSION) == [
         "Create a file hello.py with a greet function, then run it",
@@ -54,10 +54,10 @@ def test_each_prompt_is_read_once_without_the_hooks_words() -> None:
         "Use the memory tool please",
     ]
     assert said(events, "agent", SESSION).count("Renamed greet to salute in hello.py.") == 1
-    assert not [event for event in events if isinstance(event, Said) and "MEMO-" in event.text]
+    assert not [event for event in events if isinstance(event, Message) and "MEMO-" in event.text]
 
 
-def test_tool_calls_are_steps_and_their_files_touches() -> None:
+def test_reads_tool_calls_and_touched_files() -> None:
     events = read_home(DATA / "0.61.0")
     assert said(events, "agent", SESSION, "step")[1] == "[run_shell_command] ls -la && python3 hello.py"
     touched = [(event.path.rpartition("/")[2], event.how) for event in events if isinstance(event, Touch)]
@@ -69,7 +69,7 @@ def test_tool_calls_are_steps_and_their_files_touches() -> None:
     ]
 
 
-def test_what_a_resume_leaves_behind_does_not_wipe_the_chat() -> None:
+def test_file_left_by_a_resume_has_no_events() -> None:
     assert [event.session for event in read_home(DATA / "0.61.0") if isinstance(event, Begin)] == [
         SESSION,
         HELPER,
@@ -78,7 +78,7 @@ def test_what_a_resume_leaves_behind_does_not_wipe_the_chat() -> None:
     assert list(AGENT.read(stub, Cursor())) == [Mark(Cursor(Path(stub.path).stat().st_size))]
 
 
-def test_a_helper_has_its_caller_as_parent_and_no_words_of_the_user() -> None:
+def test_helper_has_a_parent_and_no_user_messages() -> None:
     events = read_home(DATA / "0.61.0")
     facts = next(event for event in events if isinstance(event, Facts) and event.session == HELPER)
     assert (facts.kind, facts.parent) == ("subagent", SESSION)
@@ -87,7 +87,7 @@ def test_a_helper_has_its_caller_as_parent_and_no_words_of_the_user() -> None:
     assert not any("final chance" in words for words in said(events, "agent", HELPER))
 
 
-def test_the_folder_is_found_in_the_project_list(tmp_path: Path) -> None:
+def test_finds_the_folder_in_the_project_list(tmp_path: Path) -> None:
     facts = [event for event in read_home(DATA / "0.61.0") if isinstance(event, Facts)]
     assert {event.cwd for event in facts} == {"/home/dev/worktable/repos/gemini"}
     digest = hashlib.sha256(b"/home/dev/old").hexdigest()
@@ -96,13 +96,13 @@ def test_the_folder_is_found_in_the_project_list(tmp_path: Path) -> None:
     assert [event.cwd for event in read_home(tmp_path) if isinstance(event, Facts)] == ["/home/dev/old"]
 
 
-def test_the_folder_is_found_in_the_note_beside_the_chats(tmp_path: Path) -> None:
+def test_finds_the_folder_in_the_file_beside_the_chats(tmp_path: Path) -> None:
     chat(tmp_path, {"sessionId": "s"}, user("u", "hi"))
     (tmp_path / ".gemini" / "tmp" / "p" / ".project_root").write_text("/home/dev/noted\n")
     assert [event.cwd for event in read_home(tmp_path) if isinstance(event, Facts)] == ["/home/dev/noted"]
 
 
-def test_an_older_version_s_document_is_read() -> None:
+def test_reads_documents_of_older_versions() -> None:
     events = read_home(DATA / "0.33.0")
     session = "6d8488e4-e70c-4236-82b6-88e76843a80a"
     assert said(events, "user", session) == [
@@ -112,7 +112,7 @@ def test_an_older_version_s_document_is_read() -> None:
     assert [event.how for event in events if isinstance(event, Touch)] == ["create"]
 
 
-def test_a_compression_keeps_what_was_said_before_it_and_repeats_nothing(tmp_path: Path) -> None:
+def test_keeps_messages_before_a_compression(tmp_path: Path) -> None:
     snapshot = user("x", "<state_snapshot>goal: tabs</state_snapshot>")
     chat(
         tmp_path,
@@ -127,7 +127,7 @@ def test_a_compression_keeps_what_was_said_before_it_and_repeats_nothing(tmp_pat
     assert [event.number for event in events if isinstance(event, Checkpoint)] == [1]
 
 
-def test_what_the_user_took_back_is_gone(tmp_path: Path) -> None:
+def test_removes_rewound_messages(tmp_path: Path) -> None:
     chat(
         tmp_path,
         {"sessionId": "s"},
@@ -139,7 +139,7 @@ def test_what_the_user_took_back_is_gone(tmp_path: Path) -> None:
     assert said(read_home(tmp_path), "user", "s") == ["one", "three"]
 
 
-def test_records_of_any_shape_are_survived(tmp_path: Path) -> None:
+def test_survives_records_of_any_shape(tmp_path: Path) -> None:
     odd: list[object] = [None, 1, [], {}, [[]], [None], "x", {"a": {}}]
     records: list[object] = [{"sessionId": "s"}]
     for value in odd:

@@ -6,9 +6,9 @@ import json
 import shutil
 from pathlib import Path
 
-from told.agents.base import Folder, find, roots_of
+from told.agents.base import Folder, find_roots, find_sources
 from told.agents.jetbrains_copilot import AGENT
-from told.model import Cursor, Event, Facts, Problem, Said, Source, Touch
+from told.model import Cursor, Event, Facts, Message, Problem, Source, Touch
 
 DATA = Path(__file__).parents[1] / "data" / "agents" / "jetbrains-copilot"
 SESSION = "3678192b-9e4e-41fa-adfc-0865b3f42b87"
@@ -16,7 +16,7 @@ STORED = "11111111-2222-4333-8444-555555555555"
 
 
 def sources(home: Path) -> list[Source]:
-    found = find(AGENT, roots_of(AGENT, {"HOME": str(home)}))
+    found = find_sources(AGENT, find_roots(AGENT, {"HOME": str(home)}))
     return [entry[0] for entry in found if not isinstance(entry, Folder)]
 
 
@@ -28,11 +28,11 @@ def spoken(events: list[Event | Problem], session: str) -> list[tuple[str, str, 
     return [
         (event.who, event.form, event.text)
         for event in events
-        if isinstance(event, Said) and event.session == session
+        if isinstance(event, Message) and event.session == session
     ]
 
 
-def test_each_part_of_a_conversation_is_read_without_rendered_context() -> None:
+def test_reads_each_part_of_a_conversation() -> None:
     events = read_home(DATA / "partitions")
     assert spoken(events, SESSION) == [
         ("user", "text", "What is in this repository?"),
@@ -47,7 +47,7 @@ def test_each_part_of_a_conversation_is_read_without_rendered_context() -> None:
     ]
 
 
-def test_times_and_touched_files_of_the_parts_are_kept() -> None:
+def test_reads_times_and_touched_files_of_parts() -> None:
     events = read_home(DATA / "partitions")
     assert [(event.path, event.how) for event in events if isinstance(event, Touch)] == [
         ("/home/dev/shop/README.md", "read"),
@@ -55,10 +55,10 @@ def test_times_and_touched_files_of_the_parts_are_kept() -> None:
         ("/home/dev/shop/Basket.kt", "create"),
     ]
     assert next(event for event in events if isinstance(event, Facts)).started == 1777552130660
-    assert next(event for event in events if isinstance(event, Said)).at == 1777552082000
+    assert next(event for event in events if isinstance(event, Message)).at == 1777552082000
 
 
-def test_the_project_is_the_repository_of_the_first_file_that_was_touched(tmp_path: Path) -> None:
+def test_finds_the_project_from_the_first_touched_file(tmp_path: Path) -> None:
     (tmp_path / "shop" / ".git").mkdir(parents=True)
     part = tmp_path / ".copilot" / "jb" / "conv" / "partition-1.jsonl"
     part.parent.mkdir(parents=True)
@@ -79,7 +79,7 @@ def test_the_project_is_the_repository_of_the_first_file_that_was_touched(tmp_pa
     assert facts == [Facts("conv", str(tmp_path / "shop"))]
 
 
-def test_an_object_store_gives_up_its_conversation_once_and_in_order() -> None:
+def test_recovers_a_conversation_from_an_object_store() -> None:
     assert spoken(read_home(DATA / "nitrite"), STORED) == [
         ("user", "text", 'Why does the login fail?\nIt says "denied" 🔑'),
         ("agent", "text", 'The token is "expired". Zażółć'),
@@ -90,7 +90,7 @@ def test_an_object_store_gives_up_its_conversation_once_and_in_order() -> None:
     ]
 
 
-def test_an_object_stores_title_and_edited_files_are_kept() -> None:
+def test_recovers_title_and_edited_files_from_an_object_store() -> None:
     events = [event for event in read_home(DATA / "nitrite") if not isinstance(event, Problem)]
     assert [event.title for event in events if isinstance(event, Facts) and event.session == STORED] == [
         "Fix the login 🔑"
@@ -101,7 +101,7 @@ def test_an_object_stores_title_and_edited_files_are_kept() -> None:
     ]
 
 
-def test_an_object_store_that_cannot_be_read_is_one_problem_and_no_words(tmp_path: Path) -> None:
+def test_reports_an_unreadable_object_store(tmp_path: Path) -> None:
     store = next((DATA / "nitrite").rglob("copilot-chat-nitrite.db"))
     target = tmp_path / ".config" / "github-copilot" / "iu" / "chat-sessions" / "x" / store.name
     target.parent.mkdir(parents=True)
@@ -109,7 +109,7 @@ def test_an_object_store_that_cannot_be_read_is_one_problem_and_no_words(tmp_pat
     assert read_home(tmp_path) == [Problem(0, "Nitrite database, not readable")]
 
 
-def test_words_without_evidence_of_who_said_them_are_not_taken_for_the_users(tmp_path: Path) -> None:
+def test_attributes_unclear_text_to_the_agent(tmp_path: Path) -> None:
     node = json.dumps({"type": "Markdown", "data": json.dumps({"text": "Delete everything"})})
     key = "00000001-aaaa-4bbb-8ccc-000000000001"
     blob = json.dumps({key: {"type": "Value", "value": node}}, separators=(",", ":")).encode()
@@ -119,7 +119,7 @@ def test_words_without_evidence_of_who_said_them_are_not_taken_for_the_users(tmp
     assert spoken(read_home(tmp_path), "x") == [("agent", "text", "Delete everything")]
 
 
-def test_json_in_the_chat_folders_is_read_and_the_sign_in_beside_them_is_not() -> None:
+def test_reads_json_only_in_the_chat_folders() -> None:
     events = read_home(DATA / "nitrite")
     assert spoken(events, "exported") == [("user", "text", "Say hello"), ("agent", "text", "Hello.")]
     assert not any(source.path.endswith("apps.json") for source in sources(DATA / "nitrite"))

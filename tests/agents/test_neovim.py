@@ -5,16 +5,16 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from told.agents.base import Folder, find, roots_of
+from told.agents.base import Folder, find_roots, find_sources
 from told.agents.neovim import AGENT
-from told.model import Checkpoint, Cursor, Event, Facts, Problem, Said, Source, Touch
+from told.model import Checkpoint, Cursor, Event, Facts, Message, Problem, Source, Touch
 
 HOME = Path(__file__).parents[1] / "data" / "agents" / "neovim" / "plugins"
 AVANTE = "avante-__home__dev__shop"
 
 
 def sources(environ: dict[str, str]) -> list[Source]:
-    found = find(AGENT, roots_of(AGENT, environ))
+    found = find_sources(AGENT, find_roots(AGENT, environ))
     return [entry[0] for entry in found if not isinstance(entry, Folder)]
 
 
@@ -26,7 +26,7 @@ def spoken(session: str) -> list[tuple[str, str, str]]:
     return [
         (event.who, event.form, event.text)
         for event in read_home(HOME)
-        if isinstance(event, Said) and event.session == session
+        if isinstance(event, Message) and event.session == session
     ]
 
 
@@ -34,7 +34,7 @@ def facts(session: str) -> list[Facts]:
     return [event for event in read_home(HOME) if isinstance(event, Facts) and event.session == session]
 
 
-def test_a_saved_copilotchat_is_read_without_its_sticky_lines() -> None:
+def test_reads_copilotchat_without_sticky_lines() -> None:
     assert spoken("copilotchat-refactor") == [
         ("user", "text", "Split this function"),
         ("agent", "step", "It does two things."),
@@ -46,7 +46,7 @@ def test_a_saved_copilotchat_is_read_without_its_sticky_lines() -> None:
     ]
 
 
-def test_a_codecompanion_chat_is_read_without_what_was_attached() -> None:
+def test_reads_codecompanion_without_attachments() -> None:
     assert spoken("codecompanion-1750000000") == [
         ("user", "text", "Make my editor start faster"),
         ("agent", "step", "Look at the plugins."),
@@ -64,7 +64,7 @@ def test_a_codecompanion_chat_is_read_without_what_was_attached() -> None:
     ]
 
 
-def test_summaries_are_checkpoints_of_their_chat() -> None:
+def test_reads_summaries_as_checkpoints() -> None:
     checkpoints = [event for event in read_home(HOME) if isinstance(event, Checkpoint)]
     assert [(one.session, one.title, one.overview) for one in checkpoints] == [
         ("codecompanion-1750000000", "Faster start", "# Summary\n\nPlugins are loaded lazily now."),
@@ -72,7 +72,7 @@ def test_summaries_are_checkpoints_of_their_chat() -> None:
     ]
 
 
-def test_an_avante_chat_is_read_with_its_project_and_without_tool_results() -> None:
+def test_reads_avante_without_tool_results() -> None:
     assert spoken(f"{AVANTE}-1") == [
         ("user", "text", "Add a cache"),
         ("agent", "step", "Where is the store?"),
@@ -87,22 +87,22 @@ def test_an_avante_chat_is_read_with_its_project_and_without_tool_results() -> N
     ]
 
 
-def test_avantes_times_are_those_of_the_users_clock() -> None:
+def test_parses_avante_times_as_local() -> None:
     times = [
-        event.at for event in read_home(HOME) if isinstance(event, Said) and event.session == f"{AVANTE}-1"
+        event.at for event in read_home(HOME) if isinstance(event, Message) and event.session == f"{AVANTE}-1"
     ]
     assert [at - times[0] for at in times] == [0, 2000, 3000, 7000]
     assert abs(times[0] - 1751364000000) <= 14 * 3600 * 1000
 
 
-def test_an_older_avante_chat_of_requests_and_responses_is_read() -> None:
+def test_reads_older_avante_chats() -> None:
     assert spoken(f"{AVANTE}-0") == [
         ("user", "text", "What does main do?"),
         ("agent", "text", "It starts the server."),
     ]
 
 
-def test_folders_of_the_users_own_choice_are_looked_into(tmp_path: Path) -> None:
+def test_reads_configured_folders(tmp_path: Path) -> None:
     shutil.copytree(HOME / ".local" / "share", tmp_path / "data")
     shutil.copytree(HOME / ".local" / "state", tmp_path / "state")
     environ = {"HOME": "/nowhere", "XDG_DATA_HOME": f"{tmp_path}/data", "XDG_STATE_HOME": f"{tmp_path}/state"}
@@ -114,7 +114,7 @@ def test_folders_of_the_users_own_choice_are_looked_into(tmp_path: Path) -> None
     }
 
 
-def test_a_half_written_chat_is_a_problem_and_wipes_nothing(tmp_path: Path) -> None:
+def test_reports_a_half_written_chat(tmp_path: Path) -> None:
     path = tmp_path / ".local" / "share" / "nvim" / "copilotchat_history" / "x.json"
     path.parent.mkdir(parents=True)
     path.write_text('[{"role": "user", "content": "Hel')

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from told.agents.base import find, roots_of
+from told.agents.base import find_roots, find_sources
 from told.agents.opencode import AGENT as OPENCODE
-from told.model import AGENT, USER, Begin, Checkpoint, Cursor, Facts, Mark, Problem, Said, Source, Touch
+from told.model import AGENT, USER, Begin, Checkpoint, Cursor, Facts, Mark, Message, Problem, Source, Touch
 from told.store import foreign
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ MAIN, HELPER = "ses_e1f39255bffeaZMCBuNVcYUw1x", "ses_e1f376e6cfferCm4TGwYG8gKd9
 
 
 def sources(home: Path) -> list[Source]:
-    found = find(OPENCODE, roots_of(OPENCODE, {"HOME": str(home)}))
+    found = find_sources(OPENCODE, find_roots(OPENCODE, {"HOME": str(home)}))
     return [one[0] for one in found if isinstance(one, tuple) and isinstance(one[0], Source)]
 
 
@@ -32,7 +32,9 @@ def read(home: Path, cursor: Cursor = Cursor()) -> list[Any]:  # noqa: B008
 
 def said(events: list[Any], who: str, form: str = "text") -> list[str]:
     return [
-        event.text for event in events if isinstance(event, Said) and (event.who, event.form) == (who, form)
+        event.text
+        for event in events
+        if isinstance(event, Message) and (event.who, event.form) == (who, form)
     ]
 
 
@@ -41,7 +43,7 @@ def writable(variant: str, tmp_path: Path) -> Path:
     return tmp_path / "home"
 
 
-def test_the_prompts_are_what_was_typed_without_quotes_and_without_injected_context() -> None:
+def test_reads_prompts_without_quotes_and_context() -> None:
     assert said(read(DATA / "database"), USER) == [
         "Create a file hello.py with a greet function, then run it",
         "No, wrong name. Rename greet to salute please",
@@ -54,7 +56,7 @@ def test_the_prompts_are_what_was_typed_without_quotes_and_without_injected_cont
     ]
 
 
-def test_the_older_tree_of_files_gives_the_same_kind_of_session() -> None:
+def test_reads_the_older_tree_of_files() -> None:
     events = read(DATA / "tree")
     assert said(events, USER)[0] == "Create a file hello.py with a greet function, then run it"
     assert said(events, USER)[-1] == "No, never commit .env files! 絶対に"
@@ -67,7 +69,7 @@ def test_the_older_tree_of_files_gives_the_same_kind_of_session() -> None:
     )
 
 
-def test_a_session_knows_its_folder_title_and_helper() -> None:
+def test_reads_facts_of_a_session() -> None:
     facts = {event.session: event for event in read(DATA / "database") if isinstance(event, Facts)}
     assert facts[MAIN].cwd == facts[HELPER].cwd == "/home/dev/worktable/repos/opencode"
     assert facts[MAIN].title == "Create greeting script"
@@ -75,15 +77,15 @@ def test_a_session_knows_its_folder_title_and_helper() -> None:
     assert (facts[HELPER].kind, facts[HELPER].parent) == ("subagent", MAIN)
 
 
-def test_a_helpers_task_is_the_agents_word_and_not_the_users() -> None:
+def test_attributes_helper_prompts_to_the_agent() -> None:
     helper = [
-        event for event in read(DATA / "database") if isinstance(event, Said) and event.session == HELPER
+        event for event in read(DATA / "database") if isinstance(event, Message) and event.session == HELPER
     ]
     assert helper[0].text == "Explore: list the files of this repository and report."
     assert {event.who for event in helper} == {AGENT}
 
 
-def test_files_are_touched_by_tools_and_by_what_a_command_changed() -> None:
+def test_reads_files_touched_by_tools_and_commands() -> None:
     touches = [(event.path, event.how) for event in read(DATA / "database") if isinstance(event, Touch)]
     folder = "/home/dev/worktable/repos/opencode"
     assert touches == [
@@ -95,12 +97,12 @@ def test_files_are_touched_by_tools_and_by_what_a_command_changed() -> None:
     ]
 
 
-def test_a_patch_names_each_file_and_a_failed_edit_touches_nothing() -> None:
+def test_reads_files_of_patches_and_ignores_failed_edits() -> None:
     touches = {(event.path, event.how) for event in read(DATA / "compaction") if isinstance(event, Touch)}
     assert touches == {("greet.py", "read"), ("greet.py", "edit"), ("new.py", "create"), ("old.py", "delete")}
 
 
-def test_a_compaction_is_a_checkpoint_and_nothing_anyone_said() -> None:
+def test_compaction_is_a_checkpoint_and_no_message() -> None:
     events = read(DATA / "compaction")
     (checkpoint,) = [event for event in events if isinstance(event, Checkpoint)]
     assert checkpoint.overview.startswith("## Goal\nGreet with hi.")
@@ -109,11 +111,11 @@ def test_a_compaction_is_a_checkpoint_and_nothing_anyone_said() -> None:
     assert "The greeting lives in greet.py." in said(events, AGENT, "step")
 
 
-def test_a_name_that_opencode_made_up_is_no_title() -> None:
+def test_ignores_generated_titles() -> None:
     assert [event.title for event in read(DATA / "compaction") if isinstance(event, Facts)] == [""]
 
 
-def test_only_the_session_with_news_is_read_again(tmp_path: Path) -> None:
+def test_reads_only_changed_sessions_again(tmp_path: Path) -> None:
     home = writable("database", tmp_path)
     last = [event.cursor for event in read(home) if isinstance(event, Mark)][-1]
     assert read(home, last) == []
@@ -130,11 +132,11 @@ def test_only_the_session_with_news_is_read_again(tmp_path: Path) -> None:
     events = read(home, last)
     assert events[0] == Begin(HELPER)
     assert said(events, AGENT)[-1] == "One thing more"
-    assert {event.session for event in events if isinstance(event, Said)} == {HELPER}
+    assert {event.session for event in events if isinstance(event, Message)} == {HELPER}
     assert events[-1] == Mark(Cursor(last.offset + 5))
 
 
-def test_a_bad_message_is_named_and_the_others_are_still_read(tmp_path: Path) -> None:
+def test_reports_a_bad_message_and_reads_the_others(tmp_path: Path) -> None:
     home = writable("tree", tmp_path)
     broken = sorted(home.glob(".local/share/opencode/storage/message/*/*.json"))[1]
     broken.write_text("{")
@@ -143,15 +145,13 @@ def test_a_bad_message_is_named_and_the_others_are_still_read(tmp_path: Path) ->
     assert len(said(events, USER)) == 4
 
 
-def test_a_damaged_database_is_a_problem_and_no_crash(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_reports_a_damaged_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(foreign, "BACKOFF", ())
     home = writable("database", tmp_path)
     (home / ".local/share/opencode/opencode.db").write_bytes(b"not a database at all" * 20)
     assert read(home) == [Problem(0, "not a database")]
 
 
-def test_the_data_folder_follows_xdg(tmp_path: Path) -> None:
+def test_finds_the_data_folder_by_xdg(tmp_path: Path) -> None:
     environ = {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path / "data")}
-    assert roots_of(OPENCODE, environ) == [str(tmp_path / "data" / "opencode")]
+    assert find_roots(OPENCODE, environ) == [str(tmp_path / "data" / "opencode")]

@@ -5,23 +5,25 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from told.agents.base import Folder, find, roots_of
+from told.agents.base import Folder, find_roots, find_sources
 from told.agents.qoder import AGENT
-from told.model import Cursor, Event, Facts, Problem, Said
+from told.model import Cursor, Event, Facts, Message, Problem
 
 HOME = Path(__file__).parents[1] / "data" / "agents" / "qoder" / "documented"
 
 
 def read_all(environ: dict[str, str]) -> list[Event | Problem]:
-    found = [entry for entry in find(AGENT, roots_of(AGENT, environ)) if not isinstance(entry, Folder)]
+    found = [
+        entry for entry in find_sources(AGENT, find_roots(AGENT, environ)) if not isinstance(entry, Folder)
+    ]
     return [event for source, _ in found for event in AGENT.read(source, Cursor())]
 
 
 def talk(events: list[Event | Problem]) -> list[tuple[str, str, str]]:
-    return [(event.session, event.who, event.text) for event in events if isinstance(event, Said)]
+    return [(event.session, event.who, event.text) for event in events if isinstance(event, Message)]
 
 
-def test_a_session_and_its_helper_are_read_from_the_project_folder() -> None:
+def test_reads_a_session_and_its_helper() -> None:
     events = read_all({"HOME": str(HOME)})
     assert talk(events) == [
         ("s1", "user", "Use tabs"),
@@ -34,7 +36,7 @@ def test_a_session_and_its_helper_are_read_from_the_project_folder() -> None:
     assert {event.cwd for event in facts} == {"/home/dev/app", ""}
 
 
-def test_the_folder_can_be_elsewhere(tmp_path: Path) -> None:
+def test_variable_replaces_the_folder(tmp_path: Path) -> None:
     shutil.copytree(HOME / ".qoder", tmp_path / "elsewhere")
     events = read_all({"HOME": str(tmp_path), "QODER_CONFIG_DIR": str(tmp_path / "elsewhere")})
     assert talk(events)[0] == ("s1", "user", "Use tabs")

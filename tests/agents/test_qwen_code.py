@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from told.agents.base import Folder, find, roots_of
+from told.agents.base import Folder, find_roots, find_sources
 from told.agents.qwen_code import AGENT
-from told.model import Checkpoint, Cursor, Event, Facts, Mark, Problem, Said, Source, Touch
+from told.model import Checkpoint, Cursor, Event, Facts, Mark, Message, Problem, Source, Touch
 
 HOME = Path(__file__).parents[1] / "data" / "agents" / "qwen-code" / "0.24.4"
 SESSION = "7ed45ea3-ad95-4be7-80d4-36069c498a85"
@@ -15,7 +15,7 @@ HELPER = f"{SESSION}/general-purpose-call_3c48650d65d84ca19c3cdc31"
 
 
 def sources(home: Path) -> list[Source]:
-    found = find(AGENT, roots_of(AGENT, {"HOME": str(home)}))
+    found = find_sources(AGENT, find_roots(AGENT, {"HOME": str(home)}))
     return [entry[0] for entry in found if not isinstance(entry, Folder)]
 
 
@@ -27,7 +27,7 @@ def said(events: list[Event | Problem], who: str, session: str, form: str = "tex
     return [
         event.text
         for event in events
-        if isinstance(event, Said) and (event.who, event.form, event.session) == (who, form, session)
+        if isinstance(event, Message) and (event.who, event.form, event.session) == (who, form, session)
     ]
 
 
@@ -38,7 +38,7 @@ def log(home: Path, *lines: object) -> Path:
     return home
 
 
-def test_prompts_are_what_was_typed_without_hook_output_or_notifications() -> None:
+def test_reads_prompts_without_hook_output() -> None:
     events = read_home(HOME)
     assert said(events, "user", SESSION) == [
         "Create a file hello.py with a greet function, then run it",
@@ -50,11 +50,11 @@ def test_prompts_are_what_was_typed_without_hook_output_or_notifications() -> No
         "Use the memory tool please",
     ]
     assert "Renamed greet to salute in hello.py." in said(events, "agent", SESSION)
-    assert not [event for event in events if isinstance(event, Said) and "MEMO-" in event.text]
+    assert not [event for event in events if isinstance(event, Message) and "MEMO-" in event.text]
     assert not [event for event in events if isinstance(event, Problem)]
 
 
-def test_tool_calls_are_steps_and_their_files_touches() -> None:
+def test_reads_tool_calls_and_touched_files() -> None:
     events = read_home(HOME)
     assert "[mcp__memo__recall] héllo from the model ☕" in said(events, "agent", SESSION, "step")
     touched = [(event.path.rpartition("/")[2], event.how) for event in events if isinstance(event, Touch)]
@@ -66,20 +66,20 @@ def test_tool_calls_are_steps_and_their_files_touches() -> None:
     ]
 
 
-def test_where_the_session_was_held_is_known() -> None:
+def test_reads_folder_and_branch() -> None:
     facts = next(event for event in read_home(HOME) if isinstance(event, Facts))
     assert (facts.cwd, facts.branch) == ("/home/dev/worktable/repos/qwen", "feature/greeting")
     assert facts.started == 1794772216320
 
 
-def test_a_compression_leaves_its_summary_as_a_checkpoint() -> None:
+def test_compression_summary_is_a_checkpoint() -> None:
     checkpoint = next(event for event in read_home(HOME) if isinstance(event, Checkpoint))
     assert (checkpoint.number, checkpoint.title) == (1, "Compaction summary")
     assert checkpoint.overview.startswith("1. Primary Request: create hello.py")
     assert checkpoint.overview.endswith("4. Pending: none.")
 
 
-def test_a_helper_has_its_caller_as_parent_and_no_words_of_the_user() -> None:
+def test_helper_has_a_parent_and_no_user_messages() -> None:
     events = read_home(HOME)
     facts = next(event for event in events if isinstance(event, Facts) and event.session == HELPER)
     assert (facts.kind, facts.parent) == ("subagent", SESSION)
@@ -87,7 +87,7 @@ def test_a_helper_has_its_caller_as_parent_and_no_words_of_the_user() -> None:
     assert said(events, "agent", HELPER)[-1] == "Sub-agent report: hello.py, README.md, .gitignore"
 
 
-def test_a_log_without_provenance_is_read_too(tmp_path: Path) -> None:
+def test_reads_logs_without_provenance(tmp_path: Path) -> None:
     parts = [{"text": "<system-reminder>x</system-reminder>"}, {"text": "Use tabs"}]
     log(
         tmp_path,
@@ -101,10 +101,10 @@ def test_a_log_without_provenance_is_read_too(tmp_path: Path) -> None:
     events = read_home(tmp_path)
     assert said(events, "user", "s") == ["Use tabs"]
     assert said(events, "agent", "s", "step") == ["hm"]
-    assert [event.key for event in events if isinstance(event, Said)] == ["u", "a#thought0", "a"]
+    assert [event.key for event in events if isinstance(event, Message)] == ["u", "a#thought0", "a"]
 
 
-def test_a_session_s_name_says_who_gave_it(tmp_path: Path) -> None:
+def test_reads_who_gave_the_title(tmp_path: Path) -> None:
     title = {"type": "system", "subtype": "custom_title", "sessionId": "s"}
     auto = title | {"systemPayload": {"customTitle": "Tabs", "titleSource": "auto"}}
     manual = title | {"systemPayload": {"customTitle": "My tabs", "titleSource": "manual"}}
@@ -113,7 +113,7 @@ def test_a_session_s_name_says_who_gave_it(tmp_path: Path) -> None:
     assert [(event.title, event.title_by) for event in facts] == [("Tabs", "agent"), ("My tabs", "user")]
 
 
-def test_a_read_that_was_broken_off_goes_on_without_loss_or_repetition(tmp_path: Path) -> None:
+def test_resumes_an_interrupted_read(tmp_path: Path) -> None:
     for source in sources(HOME):
         content = Path(source.path).read_bytes()
         copy = tmp_path / Path(source.path).name
@@ -129,7 +129,7 @@ def test_a_read_that_was_broken_off_goes_on_without_loss_or_repetition(tmp_path:
             assert [event for event in first + rest if not isinstance(event, Mark)] == whole
 
 
-def test_records_of_any_shape_are_survived(tmp_path: Path) -> None:
+def test_survives_records_of_any_shape(tmp_path: Path) -> None:
     odd: list[object] = [None, 1, [], {}, [[]], [None], "x", {"a": {}}]
     lines: list[object] = []
     for value in odd:

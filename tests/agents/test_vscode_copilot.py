@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from told.agents._vscode_places import file_path
-from told.agents.base import Folder, find, roots_of
+from told.agents.base import Folder, find_roots, find_sources
+from told.agents.reading import file_path
 from told.agents.vscode_copilot import AGENT
-from told.model import Begin, Cursor, Event, Facts, Mark, Problem, Ref, Said, Source, Touch
+from told.model import Begin, Cursor, Event, Facts, Mark, Message, Problem, Ref, Source, Touch
 
 if TYPE_CHECKING:
     from typing import Any
@@ -19,7 +19,7 @@ SESSION = "6a1f7e0c-1111-4a4a-9b9b-000000000001"
 
 
 def sources(home: Path) -> list[Source]:
-    found = find(AGENT, roots_of(AGENT, {"HOME": str(home)}))
+    found = find_sources(AGENT, find_roots(AGENT, {"HOME": str(home)}))
     return [entry[0] for entry in found if not isinstance(entry, Folder)]
 
 
@@ -29,7 +29,9 @@ def read_home(home: Path) -> list[Event | Problem]:
 
 def said(events: list[Event | Problem], who: str, form: str = "text") -> list[str]:
     return [
-        event.text for event in events if isinstance(event, Said) and (event.who, event.form) == (who, form)
+        event.text
+        for event in events
+        if isinstance(event, Message) and (event.who, event.form) == (who, form)
     ]
 
 
@@ -48,14 +50,14 @@ def asked(question: str, **more: Any) -> dict[str, Any]:
     return {"requestId": question, "message": {"text": question}, "response": [], **more}
 
 
-def test_questions_are_what_was_typed_without_pressed_buttons() -> None:
+def test_reads_typed_questions_without_buttons() -> None:
     assert said(read_home(DATA / "log"), "user") == [
         "Add a discount of 10 % to the cart",
         "No. Never round prices, always keep cents",
     ]
 
 
-def test_answers_are_whole_texts_with_symbols_named_and_no_empty_fences() -> None:
+def test_joins_answers_without_empty_fences() -> None:
     assert said(read_home(DATA / "log"), "agent") == [
         "I'll look at the cart first.",
         "Done: `total` now takes 10 % off.",
@@ -63,7 +65,7 @@ def test_answers_are_whole_texts_with_symbols_named_and_no_empty_fences() -> Non
     ]
 
 
-def test_thoughts_and_tool_calls_are_steps_without_tool_output() -> None:
+def test_reads_thoughts_and_tool_calls_as_steps() -> None:
     assert said(read_home(DATA / "log"), "agent", "step") == [
         "The cart is in cart.py.",
         "[copilot_readFile] Read cart.py, lines 1 to 40",
@@ -71,7 +73,7 @@ def test_thoughts_and_tool_calls_are_steps_without_tool_output() -> None:
     ]
 
 
-def test_files_that_were_read_and_edited_are_remembered_once() -> None:
+def test_reads_touched_files_once() -> None:
     events = read_home(DATA / "log")
     assert [(event.path, event.how) for event in events if isinstance(event, Touch)] == [
         ("/home/dev/web shop/cart.py", "read"),
@@ -79,7 +81,7 @@ def test_files_that_were_read_and_edited_are_remembered_once() -> None:
     ]
 
 
-def test_the_session_knows_its_project_branch_and_title() -> None:
+def test_reads_facts_of_a_session() -> None:
     (facts,) = (event for event in read_home(DATA / "log") if isinstance(event, Facts))
     assert facts == Facts(
         SESSION,
@@ -92,7 +94,7 @@ def test_the_session_knows_its_project_branch_and_title() -> None:
     )
 
 
-def test_documents_of_before_the_log_and_of_windows_without_a_folder_are_read() -> None:
+def test_reads_documents_and_empty_windows() -> None:
     events = read_home(DATA / "document")
     assert said(events, "user") == ["What is WAL mode?", "Explain the parser"]
     assert said(events, "agent") == ["Readers do not block the writer.", "It reads tokens."]
@@ -102,7 +104,7 @@ def test_documents_of_before_the_log_and_of_windows_without_a_folder_are_read() 
     ]
 
 
-def test_a_change_that_cannot_be_applied_is_a_problem_and_the_rest_is_read(tmp_path: Path) -> None:
+def test_reports_a_bad_change_and_reads_the_rest(tmp_path: Path) -> None:
     home = log(
         tmp_path,
         {"kind": 0, "v": {"sessionId": "s", "requests": [asked("one")]}},
@@ -115,7 +117,7 @@ def test_a_change_that_cannot_be_applied_is_a_problem_and_the_rest_is_read(tmp_p
     assert said(events, "user") == ["one", "two"]
 
 
-def test_a_request_that_was_taken_back_is_not_remembered(tmp_path: Path) -> None:
+def test_ignores_removed_requests(tmp_path: Path) -> None:
     home = log(
         tmp_path,
         {"kind": 0, "v": {"sessionId": "s", "requests": [asked("keep"), asked("undo")]}},
@@ -125,7 +127,7 @@ def test_a_request_that_was_taken_back_is_not_remembered(tmp_path: Path) -> None
     assert said(read_home(home), "user") == ["keep", "instead"]
 
 
-def test_a_line_still_being_written_is_left_for_later(tmp_path: Path) -> None:
+def test_ignores_an_incomplete_last_line(tmp_path: Path) -> None:
     home = log(tmp_path, {"kind": 0, "v": {"sessionId": "s", "requests": [asked("one")]}})
     path = next(home.rglob("s.jsonl"))
     path.write_text(path.read_text() + '{"kind":2,"k":["requests"],"v":[')
@@ -134,25 +136,25 @@ def test_a_line_still_being_written_is_left_for_later(tmp_path: Path) -> None:
     assert said(events, "user") == ["one"]
 
 
-def test_a_log_that_lost_its_beginning_does_not_wipe_what_was_known(tmp_path: Path) -> None:
+def test_log_without_start_has_no_events(tmp_path: Path) -> None:
     home = write(tmp_path, "s.jsonl", "nonsense\n")
     events = read_home(home)
     assert [type(event) for event in events] == [Problem]
 
 
-def test_a_document_that_became_a_log_is_not_read_twice(tmp_path: Path) -> None:
+def test_ignores_documents_replaced_by_a_log(tmp_path: Path) -> None:
     state = {"sessionId": "s", "requests": [asked("one")]}
     write(tmp_path, "s.json", json.dumps(state))
     log(tmp_path, {"kind": 0, "v": state})
     assert said(read_home(tmp_path), "user") == ["one"]
 
 
-def test_a_session_nobody_spoke_in_leaves_no_trace(tmp_path: Path) -> None:
+def test_ignores_empty_sessions(tmp_path: Path) -> None:
     log(tmp_path, {"kind": 0, "v": {"sessionId": "s", "requests": []}})
     assert [type(event) for event in read_home(tmp_path)] == [Begin, Mark]
 
 
-def test_arguments_of_tool_calls_come_from_the_models_side_when_they_are_kept(tmp_path: Path) -> None:
+def test_reads_tool_arguments_from_the_models_calls(tmp_path: Path) -> None:
     call = {"id": "c1", "name": "replace_string_in_file", "arguments": '{"filePath": "/p/a.py"}'}
     request = asked(
         "go",
@@ -166,7 +168,7 @@ def test_arguments_of_tool_calls_come_from_the_models_side_when_they_are_kept(tm
     assert [(event.path, event.how) for event in events if isinstance(event, Touch)] == [("/p/a.py", "edit")]
 
 
-def test_uris_become_paths_on_every_system() -> None:
+def test_converts_uris_to_paths() -> None:
     assert file_path("file:///home/a%20b/c.py") == "/home/a b/c.py"
     assert file_path("file:///c%3A/code/a.py") == "c:/code/a.py"
     assert file_path({"scheme": "file", "path": "/c:/work"}) == "c:/work"
@@ -175,7 +177,7 @@ def test_uris_become_paths_on_every_system() -> None:
     assert file_path({"scheme": "git", "path": "/a"}) == ""
 
 
-def test_a_workspace_of_several_folders_counts_as_its_first(tmp_path: Path) -> None:
+def test_takes_the_first_folder_of_a_workspace(tmp_path: Path) -> None:
     workspace = tmp_path / "all" / "shop.code-workspace"
     workspace.parent.mkdir()
     workspace.write_text('{"folders": [{"path": "../web"}, {"path": "api"}]}')

@@ -38,10 +38,13 @@ class Opencode:
         self.log = folder / "log"
 
     def install(self, code: str, profile: str = MINIMAL, patience: str = "30_000") -> None:
-        """Write the plugin, with another program in the place of the hook; a loaded machine may be slow."""
-        text = own_file("opencode", "told.js", LINUX, profile=profile, launch=Launch(sys.executable, code))
-        assert "PATIENCE = 1000;" in text
-        (self._folder / "told.mjs").write_text(text.replace("PATIENCE = 1000;", f"PATIENCE = {patience};"))
+        """Write the plugin with another program as the hook, and a timeout for busy machines."""
+        hook = self._folder / "hook.py"
+        hook.write_text(code)
+        launch = Launch(sys.executable, str(hook))
+        text = own_file("opencode", "told.js", LINUX, profile=profile, launch=launch)
+        assert "TIMEOUT = 1000;" in text
+        (self._folder / "told.mjs").write_text(text.replace("TIMEOUT = 1000;", f"TIMEOUT = {patience};"))
 
     def run(self, *steps: tuple[str, Any, Any], sessions: dict[str, Any] | None = None) -> list[Any]:
         """Call hooks of the plugin one after the other; return what each made of its output."""
@@ -60,7 +63,7 @@ class Opencode:
         """
         (self._folder / "run.mjs").write_text(script)
         done = subprocess.run(
-            [NODE, "run.mjs"], cwd=self._folder, capture_output=True, text=True, timeout=60, check=True
+            [NODE, "run.mjs"], cwd=self._folder, capture_output=True, text=True, timeout=120, check=True
         )
         outputs: list[Any] = json.loads(done.stdout)
         return outputs
@@ -85,7 +88,7 @@ def system(*lines: str, session: str = "ses_1") -> tuple[str, Any, Any]:
     return "experimental.chat.system.transform", {"sessionID": session}, {"system": list(lines)}
 
 
-def test_a_prompts_brief_comes_behind_it_as_a_part_that_nobody_typed(opencode: Opencode) -> None:
+def test_adds_the_prompts_brief_as_a_synthetic_part(opencode: Opencode) -> None:
     (output,) = opencode.run(chat())
     typed, added = output["parts"]
     assert typed == TYPED
@@ -95,7 +98,7 @@ def test_a_prompts_brief_comes_behind_it_as_a_part_that_nobody_typed(opencode: O
     assert added["id"] > typed["id"], "opencode sorts by id"
 
 
-def test_a_sessions_brief_is_in_every_request_but_the_one_for_a_title(opencode: Opencode) -> None:
+def test_adds_the_start_brief_to_every_request_but_titles(opencode: Opencode) -> None:
     _, first, title, second = opencode.run(
         chat(), system("You are opencode."), system("You are a title generator."), system("You are opencode.")
     )
@@ -104,7 +107,7 @@ def test_a_sessions_brief_is_in_every_request_but_the_one_for_a_title(opencode: 
     assert [event for _, event, _ in opencode.asked()].count("start") == 1
 
 
-def test_what_an_agent_says_to_its_helper_is_not_taken_for_the_users_word(opencode: Opencode) -> None:
+def test_sends_no_prompt_of_a_helper(opencode: Opencode) -> None:
     talk, request = opencode.run(
         chat(), system("You are a helper."), sessions={"ses_1": {"parentID": "ses_0"}}
     )
@@ -113,20 +116,20 @@ def test_what_an_agent_says_to_its_helper_is_not_taken_for_the_users_word(openco
     assert opencode.asked() == [["opencode", "helper", ""]]
 
 
-def test_what_a_part_says_that_nobody_typed_is_not_the_prompt(opencode: Opencode) -> None:
+def test_ignores_synthetic_parts(opencode: Opencode) -> None:
     parts = [TYPED, {"id": "prt_2", "type": "text", "text": "file contents", "synthetic": True}]
     opencode.run(("chat.message", {"sessionID": "ses_1"}, {**MESSAGE, "parts": parts}))
     assert ["opencode", "prompt", "fix the login"] in opencode.asked()
 
 
-def test_the_quotes_that_opencode_run_puts_around_a_prompt_are_not_the_users(opencode: Opencode) -> None:
+def test_removes_quotes_of_opencode_run(opencode: Opencode) -> None:
     parts = [{"id": "prt_1", "type": "text", "text": '"fix the login"\n'}]
     (output,) = opencode.run(("chat.message", {"sessionID": "ses_1"}, {**MESSAGE, "parts": parts}))
     assert ["opencode", "prompt", "fix the login"] in opencode.asked()
     assert output["parts"][0] == parts[0], "what is there stays as it is"
 
 
-def test_a_command_of_the_user_reaches_told_as_it_was_typed_and_only_once(opencode: Opencode) -> None:
+def test_sends_a_typed_command_once(opencode: Opencode) -> None:
     command = {"command": "mem/lock", "sessionID": "ses_1", "arguments": "never push to main"}
     before, _ = opencode.run(("command.execute.before", command, {"parts": []}), chat())
     assert before["parts"][0]["text"] == "opencode prompt /mem:lock never push to main"
@@ -134,14 +137,14 @@ def test_a_command_of_the_user_reaches_told_as_it_was_typed_and_only_once(openco
     assert prompts == ["/mem:lock never push to main"]
 
 
-def test_commands_of_others_are_left_alone(opencode: Opencode) -> None:
+def test_ignores_commands_of_others(opencode: Opencode) -> None:
     command = {"command": "review", "sessionID": "ses_1", "arguments": ""}
     (before,) = opencode.run(("command.execute.before", command, {"parts": []}))
     assert before["parts"] == []
     assert not opencode.log.exists()
 
 
-def test_a_compaction_is_told_and_the_brief_is_handed_again(opencode: Opencode) -> None:
+def test_renews_the_brief_after_a_compaction(opencode: Opencode) -> None:
     compacted = {"event": {"type": "session.compacted", "properties": {"sessionID": "ses_1"}}}
     _, compacting, _, request = opencode.run(
         chat(), ("experimental.session.compacting", {"sessionID": "ses_1"}, {"context": []}),
@@ -151,7 +154,7 @@ def test_a_compaction_is_told_and_the_brief_is_handed_again(opencode: Opencode) 
     assert request["system"] == ["You are opencode.", "opencode compacted"]
 
 
-def test_the_end_of_a_turn_and_of_the_program_are_told(opencode: Opencode) -> None:
+def test_sends_stop_and_end(opencode: Opencode) -> None:
     idle = {"event": {"type": "session.idle", "properties": {"sessionID": "ses_1"}}}
     opencode.run(chat(), ("event", idle, None), ("dispose", None, None))
     assert [event for _, event, _ in opencode.asked()] == ["start", "prompt", "stop", "end"]
@@ -166,21 +169,21 @@ def test_the_end_of_a_turn_and_of_the_program_are_told(opencode: Opencode) -> No
         "import os;os.kill(os.getpid(), 9)",
     ],
 )
-def test_a_hook_that_hangs_fails_or_talks_nonsense_changes_nothing(opencode: Opencode, code: str) -> None:
+def test_ignores_a_failing_hook(opencode: Opencode, code: str) -> None:
     opencode.install(code, patience="500")
     talk, request = opencode.run(chat(), system("You are opencode."))
     assert talk["parts"] == [TYPED]
     assert request["system"] == ["You are opencode."]
 
 
-def test_a_program_that_is_gone_changes_nothing(opencode: Opencode, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ignores_a_missing_program(opencode: Opencode, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     opencode.install("pass")
     (talk,) = opencode.run(chat())
     assert talk["parts"] == [TYPED]
 
 
-def test_only_with_the_full_profile_a_tool_call_can_be_stopped(opencode: Opencode) -> None:
+def test_denies_tool_calls_only_in_full_profile(opencode: Opencode) -> None:
     call = ("tool.execute.before", {"tool": "bash", "sessionID": "ses_1"}, {"args": {"command": "git push"}})
     opencode.install(DENY, FULL)
     assert opencode.run(call) == [{"thrown": "Never push."}]
@@ -196,7 +199,7 @@ def _tool(call: str, session: str = "ses_1") -> tuple[tuple[str, Any, Any], tupl
     return before, ("tool.execute.after", asked, {"title": "ls", "output": f"files of {call}"})
 
 
-def test_what_told_says_before_a_tool_call_comes_with_its_result(opencode: Opencode) -> None:
+def test_adds_reminders_to_tool_results(opencode: Opencode) -> None:
     opencode.install(ECHO.format(log=str(opencode.log)), FULL)
     before, after = _tool("call_1")
     _, unasked = _tool("call_2")
@@ -206,7 +209,7 @@ def test_what_told_says_before_a_tool_call_comes_with_its_result(opencode: Openc
     assert again["output"] == "files of call_1", "it is said once"
 
 
-def test_a_tool_call_of_a_helper_is_told_as_such(opencode: Opencode) -> None:
+def test_sends_the_helper_of_a_tool_call(opencode: Opencode) -> None:
     said = "json.load(sys.stdin).get('agent_id', '')"
     opencode.install(f"import json,sys;print(json.dumps(dict(additionalContext={said})))", FULL)
     before, after = _tool("call_1")

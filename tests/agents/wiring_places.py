@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from told.agents import wired_agents
 from told.agents.wiring import Entry, Launch, OwnFile, Place
-from told.record import replaced
-from told.setup import instructions, slash
-from told.setup.launch import code
+from told.install import place as instructions
+from told.install import place as slash
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,18 +18,21 @@ if TYPE_CHECKING:
 COMMANDS = frozenset(
     ("brief", "search", "wonder", "reason", "why", "stats", "onboard", "remember", "lock", "correct", "mcp")
 )
-LAUNCH = Launch("/opt/python/bin/python3.11", code(["/opt/told/src", "/opt/told/site-packages"]))
+CLIENT = "/opt/told/src/told/hook/client.py"
+LAUNCH = Launch("/opt/python/bin/python3.11", CLIENT, ("/opt/told/site-packages",))
 LINUX = Place(
     home="/home/ada", project="/home/ada/shop", variables={}, launch=LAUNCH, told=("/usr/bin/told",),
     mcp=True,
-    note=instructions.note(COMMANDS), guide=instructions.guide(COMMANDS), slash=slash.commands(COMMANDS),
+    note=instructions.paragraph("briefed", COMMANDS),
+    guide=instructions.paragraph("guide", COMMANDS),
+    slash=slash.slash_commands(COMMANDS),
 )  # fmt: skip
-MAC = replaced(LINUX, home="/Users/ada", project="/Users/ada/shop", system="darwin")
-WINDOWS = replaced(
+MAC = replace(LINUX, home="/Users/ada", project="/Users/ada/shop", system="darwin")
+WINDOWS = replace(
     LINUX, home="C:\\Users\\Ada L", project="C:\\Users\\Ada L\\shop", system="win32",
     variables={name: f"C:\\Users\\Ada L\\AppData\\{folder}" for name, folder in
              (("APPDATA", "Roaming"), ("LOCALAPPDATA", "Local"))},
-    launch=Launch("C:\\Program Files\\Python\\python.exe", code(["C:\\Users\\Ada L\\told"])),
+    launch=Launch("C:\\Program Files\\Python\\python.exe", "C:\\Users\\Ada L\\told\\hook\\client.py"),
 )  # fmt: skip
 
 
@@ -37,7 +40,7 @@ def wired(agent: str, place: Place = LINUX, **wishes: Any) -> tuple[Change, ...]
     """Return what an agent's wiring says."""
     wire = wired_agents()[agent].wire
     assert wire is not None
-    return wire(replaced(place, **wishes))
+    return wire(replace(place, **wishes))
 
 
 def paths(

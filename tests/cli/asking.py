@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from told.cli.tools import Tools
-from told.serve.mcp.checks import checked
-from told.serve.mcp.protocol import Answer, Client
-from told.serve.mcp.tools import TOOLS
+from told.cli.mcp import Tools
+from told.mcp.tools import TOOLS, Answer, Client, check_arguments
 
 if TYPE_CHECKING:
     from tests.cli.machine import Machine
@@ -24,7 +22,9 @@ class Asking:
 
     def call(self, tool: str, **arguments: Any) -> Answer:
         """Call a tool with arguments that pass the server's checks."""
-        taken, wrong = checked(NAMES[tool], {name.rstrip("_"): value for name, value in arguments.items()})
+        taken, wrong = check_arguments(
+            NAMES[tool], {name.rstrip("_"): value for name, value in arguments.items()}
+        )
         assert wrong == ""
         return self._tools.call(tool, taken, self.client)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import told
 from tests.cli.machine import NOW, Machine
-from told.journal.model import Operation
-from told.journal.read import read
+from told.journal.files import Operation
+from told.journal.read import read_operations
 
 # Runs told with the clock of the tests. With DIE_AT it dies at the so-many-th time that it hands something to
 # the system: just before, just after, or half-way through what it writes, behind the first of several lines.
@@ -65,7 +65,7 @@ def kill_after(child: subprocess.Popen[bytes], seconds: float) -> int:
         child.wait(seconds)
     except subprocess.TimeoutExpired:
         child.send_signal(signal.SIGKILL)
-    child.communicate(timeout=60)
+    child.communicate(timeout=120)
     return child.returncode
 
 
@@ -73,5 +73,7 @@ def sound(machine: Machine) -> None:
     """Check that told works as if nothing had happened, with no step to repair it."""
     answer = machine.told("health", "--json")
     assert (answer.code, answer.err) == (0, "")
-    found = [one for one in read(str(machine.told_home / "journal")) if not isinstance(one, Operation)]
+    found = [
+        one for one in read_operations(str(machine.told_home / "journal")) if not isinstance(one, Operation)
+    ]
     assert {one.what.split(" at ")[0] for one in found} <= {"cut off"}

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,6 +16,10 @@ from uuid import NAMESPACE_URL, uuid5
 import apsw
 
 from told.cli.main import main
+from told.journal.apply import open_memories
+from told.memories.journal_writer import Caller, JournalWriter
+from told.memories.remember import NewMemory, add_memory
+from told.store.memories.records import AGENT, PROJECT
 
 if TYPE_CHECKING:
     import pytest
@@ -67,7 +72,7 @@ class Machine:
     def told(self, *words: str) -> Answer:
         """Run told in this process."""
         self._capsys.readouterr()
-        with mock.patch.object(os, "nice", create=True):  # it would hold for the tests behind this one, too
+        with mock.patch.object(os, "nice", int, create=True):  # it would last beyond this test
             code = main(words, self.environ)
         out, err = self._capsys.readouterr()
         return Answer(code, out, err)
@@ -77,7 +82,7 @@ class Machine:
         environ = {name: value for name, value in self.environ.items() if name not in drop}
         done = subprocess.run(
             [sys.executable, "-m", "told", *words],
-            env=environ, cwd=cwd or self.home, capture_output=True, text=True, timeout=60, check=False,
+            env=environ, cwd=cwd or self.home, capture_output=True, text=True, timeout=120, check=False,
             stdin=subprocess.DEVNULL,
         )  # fmt: skip
         return Answer(done.returncode, done.stdout, done.stderr)
@@ -92,7 +97,7 @@ class Machine:
         """Make a git repository below home."""
         path = self.folder(name)
         environ = self.environ | {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-        commands = [["git", "init", "-q", path]]
+        commands = [["git", "init", "-q", "--template=", path]]
         if remote:
             commands.append(["git", "-C", path, "remote", "add", "origin", remote])
         for command in commands:
@@ -235,6 +240,25 @@ def remember(machine: Machine, *words: str) -> str:
     answer = machine.told("remember", "--json", *words)
     assert (answer.code, answer.err) == (0, "")
     return str(answer.json["id"])
+
+
+def remember_confirmed(machine: Machine, text: str) -> str:
+    """Let an agent remember something without proof, and the user confirm it; return its id."""
+    environ, machine.environ = machine.environ, machine.environ | {"CLAUDECODE": "1"}
+    made = remember(machine, text)
+    machine.environ = environ
+    assert machine.told("confirm", made).code == 0
+    return made
+
+
+def note_as_agent(machine: Machine, text: str, project: str) -> str:
+    """Store an agent's word that nobody confirmed, active as an observation is; return its id."""
+    memories = open_memories(str(machine.told_home))
+    writer = JournalWriter(str(machine.told_home), memories, time.time_ns() // 10**6, Caller(AGENT))
+    made = add_memory(writer, NewMemory(text, PROJECT + project, trust=AGENT, agent="claude-code"))
+    writer.write()
+    memories.close()
+    return made
 
 
 class _Transcript:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.machine import NOW, ago
-from told.journal.append import Draft, append
+from tests.cli.machine import NOW, ago, remember_confirmed
+from told.journal.append import append
+from told.journal.files import Draft
 
 if TYPE_CHECKING:
     from tests.cli.machine import Machine
@@ -131,7 +132,7 @@ def test_what_is_there_or_cannot_be_told_is_no_finding(shop: Machine, text: str)
     remember(shop, text)
     answer = shop.told("audit")
     assert (answer.code, answer.out) == (1, "")
-    assert answer.err == "told: Looked at 1 memory: nothing is wrong.\n"
+    assert answer.err == "told: Checked 1 memory: nothing is wrong.\n"
 
 
 @pytest.mark.parametrize(
@@ -281,7 +282,7 @@ def test_a_project_that_is_not_on_this_machine_is_said_to_be_unchecked(
 def test_what_people_read_says_what_to_do(shop: Machine) -> None:
     memory = remember(shop, "Deploy with `scripts/ship.sh`")
     assert shop.told("audit").out == (
-        "1 memory looked at, 1 finding. Nothing is changed.\n"
+        "Checked 1 memory: 1 finding. Nothing was changed.\n"
         f"gone: 11-15 12:00 {memory} rule project: Deploy with `scripts/ship.sh`\n"
         "  scripts/ship.sh was deleted on 2026-10-09.\n"
         f"  -> told correct {memory} 'Deploy with `bin/ship.sh`'\n"
@@ -289,8 +290,7 @@ def test_what_people_read_says_what_to_do(shop: Machine) -> None:
 
 
 def test_the_words_of_others_stay_fenced(shop: Machine) -> None:
-    shop.environ["CLAUDECODE"] = "1"
-    memory = remember(shop, "The deploy script is `scripts/ship.sh`")
+    memory = remember_confirmed(shop, "The deploy script is `scripts/ship.sh`")
     row, why, do = shop.told("audit").out.splitlines()[1:]
     assert row.count("<agent ") == row.count("</agent ") == 1
     assert why == "  scripts/ship.sh was deleted on 2026-10-09."
@@ -312,7 +312,7 @@ def test_nothing_is_changed_and_the_order_stays(shop: Machine) -> None:
 def test_without_memories_nothing_is_wrong(machine: Machine) -> None:
     answer = machine.told("audit")
     assert (answer.code, answer.out) == (1, "")
-    assert answer.err == "told: Looked at 0 memories: nothing is wrong. Try --all-projects.\n"
+    assert answer.err == "told: Checked 0 memories: nothing is wrong. Try --all-projects.\n"
 
 
 def test_what_has_had_its_time_is_listed(shop: Machine) -> None:

@@ -45,7 +45,7 @@ def test_what_stands_for_a_secret_calls_for_nothing(project: Machine) -> None:
 
 def test_a_start_says_where_we_stopped_and_what_holds(project: Machine) -> None:
     out = project.told("brief", "--start").out
-    assert out.startswith("Lately:\n- Last session (2026-11-15, claude, ")
+    assert out.startswith("Recently:\n- Last session (2026-11-15, claude, ")
     assert "How long should the cache TTL be?" in out
     assert "I noted it in docs/cache.md." in out
     assert "Commit messages follow Conventional Commits (rule, locked" in out

@@ -10,16 +10,14 @@ import pytest
 
 from tests.cli.machine import NOW, ago, remember, stamp
 from tests.cli.test_memory_remember import desk
-from told.ingest.archive_file import archive_path
+from told.ingest.archive import archive_path
 from told.journal.apply import open_memories
-from told.journal.files import journal_folder
-from told.journal.model import Operation
-from told.journal.read import read
-from told.memory.authority import Caller
-from told.memory.disk import MB
-from told.memory.pen import Pen
-from told.memory.retention import Fading, archive
-from told.store.memory_records import CAPTURE
+from told.journal.files import Operation, journal_folder
+from told.journal.read import read_operations
+from told.memories.journal_writer import Caller, JournalWriter
+from told.retention.disk import MB
+from told.retention.retention import UnusedMemory, archive
+from told.store.memories.records import CAPTURE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -205,8 +203,8 @@ def test_archived_memories_go_last_and_leave_only_that_they_were(desk: Machine) 
     kept = remember(desk, "The gateway listens on 8443")
     old = remember(desk, "The flamingo once stood on one leg")
     memories = open_memories(str(desk.told_home))
-    pen = Pen(str(desk.told_home), memories, int(NOW.timestamp() * 1000), Caller(CAPTURE))
-    archive(pen, [Fading(one, 100, "fact") for one in memories.get([old]).values()])  # type: ignore[arg-type]
+    writer = JournalWriter(str(desk.told_home), memories, int(NOW.timestamp() * 1000), Caller(CAPTURE))
+    archive(writer, [UnusedMemory(one, 100, "fact") for one in memories.get([old]).values()])  # type: ignore[arg-type]
     memories.close()
     (desk.told_home / "checkpoints").mkdir()
     (desk.told_home / "checkpoints" / "long.md").write_bytes(b"#" * 3 * MB)
@@ -221,7 +219,9 @@ def test_archived_memories_go_last_and_leave_only_that_they_were(desk: Machine) 
     assert files_with(desk, "flamingo") == []
     assert kept in desk.told("memories", "--json").out
     assert desk.told("health", "--deep").code == 0
-    operations = [one for one in read(journal_folder(str(desk.told_home))) if isinstance(one, Operation)]
+    operations = [
+        one for one in read_operations(journal_folder(str(desk.told_home))) if isinstance(one, Operation)
+    ]
     assert [one.kind for one in operations if one.memory == old][-1] == "forget"
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.cli.machine import NOW
 from tests.cli.test_checkpoint_command import project
 
 if TYPE_CHECKING:
@@ -56,7 +57,10 @@ def test_an_empty_file_is_listed_as_that_and_never_offered(machine: Machine) -> 
 @pytest.mark.usefixtures("project")
 def test_a_file_with_nothing_but_a_list_says_what_is_next(machine: Machine) -> None:
     made = machine.told("checkpoint", "OAuth", "--json").json
-    Path(made["path"]).with_name("list.md").write_text("## Pending\n\n- [ ] Buy milk\n")
+    path = Path(made["path"]).with_name("list.md")
+    path.write_text("## Pending\n\n- [ ] Buy milk\n")
+    later = NOW.timestamp() + 60  # the time of the file counts
+    os.utime(path, (later, later))
     assert ">Next: Buy milk</agent" in machine.told("brief").out
 
 
@@ -64,7 +68,7 @@ def test_a_rebuild_counts_what_it_brought_back(machine: Machine) -> None:
     path = Path(machine.told("checkpoint", "OAuth", "--json").json["path"])
     path.with_name("broken.md").write_bytes(b"\xff\xfe\x00\x01")
     path.with_name("mine.md").write_text("A note of my own")
-    assert machine.told("rebuild").out == "Read 0 changed files. 0 sessions and 2 checkpoints in all.\n"
+    assert machine.told("rebuild").out == "Imported 0 changed files. 0 sessions and 2 checkpoints in total.\n"
 
 
 def test_a_rebuild_that_may_not_write_says_so_and_loses_nothing(

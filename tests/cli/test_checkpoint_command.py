@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.cli.machine import ago
-from tests.guard.canary import TEXT, TOKEN, leaks, told_files
-from told.cli import checkpoint_input
-from told.ingest.checkpoint_text import parsed
+from tests.redact.canary import TEXT, TOKEN, leaks, told_files
+from told.cli import checkpoint_write as checkpoint_input
+from told.ingest.checkpoint_markdown import parse_checkpoint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,7 +36,7 @@ def written(machine: Machine, *words: str) -> Handover:
 
 
 def read(path: str) -> Handover:
-    return parsed(Path(path).read_text(encoding="utf-8"), path)
+    return parse_checkpoint(Path(path).read_text(encoding="utf-8"), path)
 
 
 def as_agent(machine: Machine, session: str = "") -> None:
@@ -126,7 +126,7 @@ def test_json_says_what_became_of_it(machine: Machine) -> None:
 @pytest.mark.usefixtures("project")
 def test_the_same_words_typed_twice_are_one_checkpoint(machine: Machine) -> None:
     first = machine.told("checkpoint", "OAuth").out
-    assert machine.told("checkpoint", "OAuth").out == first.replace("\n", " (there already)\n")
+    assert machine.told("checkpoint", "OAuth").out == first.replace("\n", " (already there)\n")
     assert len(machine.told("checkpoints", "--json").json["checkpoints"]) == 1
 
 
@@ -153,14 +153,14 @@ def test_the_next_one_of_a_session_closes_the_one_before(
     ("words", "says"),
     [
         (("--status", "opn", "OAuth"), "A checkpoint's status is open or closed, not 'opn'."),
-        (("--goal", "a", "b"), "The goal is there twice: give it as --goal or in words, not both."),
+        (("--goal", "a", "b"), "Give the goal as --goal or in words, not both."),
         (("--done",), "--done needs a value: --done TEXT."),
         (("--ferd", "x"), "`told checkpoint` has no option --ferd."),
         (("--close", "c77", "OAuth"), "--close only closes a checkpoint."),
         (("--stdin", "OAuth"), "With --stdin all fields come from there."),
-        (("--session", "a\nb", "OAuth"), "That is no id of a session."),
-        (("close", "cabcdefghi"), "If you mean `told checkpoint --close ID`, type that;"),
-        (("list",), "If you mean `told checkpoints`, type that;"),
+        (("--session", "a\nb", "OAuth"), "That is no session id."),
+        (("close", "cabcdefghi"), "Did you mean `told checkpoint --close ID`?"),
+        (("list",), "Did you mean `told checkpoints`?"),
     ],
 )
 def test_what_is_not_understood_is_said_and_nothing_is_written(
@@ -233,7 +233,7 @@ def test_wrong_json_is_one_sentence_and_nothing_is_written(
 @pytest.mark.usefixtures("project")
 def test_a_field_that_is_none_is_named(machine: Machine, pipe: Callable[..., None]) -> None:
     pipe('{"goal": "OAuth", "pendings": ["Tests"]}')
-    assert machine.told("checkpoint", "--stdin").out.endswith(" (not taken: pendings)\n")
+    assert machine.told("checkpoint", "--stdin").out.endswith(" (ignored: pendings)\n")
 
 
 @pytest.mark.usefixtures("project")
@@ -261,7 +261,7 @@ def test_nobody_is_waited_for_at_a_terminal(machine: Machine, monkeypatch: pytes
 def test_a_pipe_that_stays_open_is_not_waited_for_without_end(
     machine: Machine, pipe: Callable[..., None], monkeypatch: pytest.MonkeyPatch, sent: str
 ) -> None:
-    monkeypatch.setattr(checkpoint_input, "SECONDS", 0.02)
+    monkeypatch.setattr(checkpoint_input, "STDIN_SECONDS", 0.02)
     pipe(sent, ends=False)
     answer = machine.told("checkpoint", "--stdin")
     assert (answer.code, answer.err.count("\n")) == (2, 1)
@@ -316,7 +316,7 @@ def test_a_session_that_did_nothing_yet_has_nothing_to_hand_over(machine: Machin
     machine.claude(("Hi", "Hello!"), cwd=project)
     answer = machine.told("checkpoint")
     assert (answer.code, answer.out) == (2, "")
-    assert "shows nothing to hand over so far" in answer.err
+    assert "has nothing to hand over yet" in answer.err
 
 
 # -- Closing ----------------------------------------------------------------------------------------
@@ -343,7 +343,7 @@ def test_an_agents_own_note_is_not_tolds_to_close(shop: Machine) -> None:
     (note,) = shop.told("checkpoints", "--json").json["checkpoints"]
     answer = shop.told("checkpoint", "--close", note["id"])
     assert (answer.code, answer.out) == (2, "")
-    assert "told does not change those" in answer.err
+    assert "which told does not change" in answer.err
 
 
 def test_what_is_not_there_cannot_be_closed(machine: Machine) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from told.cli.checkpoint_fields import from_fields, from_json
+from told.cli.checkpoint_fields import from_json, from_object
 from told.errors import UsageError
 
 if TYPE_CHECKING:
@@ -47,25 +47,25 @@ def test_all_fields_are_taken_under_their_own_names() -> None:
 def test_names_that_other_tools_use_mean_the_same(name: str, field: str) -> None:
     value = "Tests for it"
     wanted = value if field == "title" else (value,)
-    assert getattr(from_fields({"goal": "x", name: value}), field) == wanted
+    assert getattr(from_object({"goal": "x", name: value}), field) == wanted
 
 
 @pytest.mark.parametrize("name", ["session", "session_id", "conversation_id"])
 def test_a_session_goes_by_three_names(name: str) -> None:
-    assert from_fields({name: "abc"}).session == "abc"
+    assert from_object({name: "abc"}).session == "abc"
 
 
 def test_a_tool_is_an_agent() -> None:
-    assert from_fields({"tool": "codex"}).agent == "codex"
+    assert from_object({"tool": "codex"}).agent == "codex"
 
 
 def test_fields_may_stand_below_checkpoint() -> None:
-    given = from_fields({"session_id": "s-1", "goal": "out", "checkpoint": {"goal": "in", "done": ["a"]}})
+    given = from_object({"session_id": "s-1", "goal": "out", "checkpoint": {"goal": "in", "done": ["a"]}})
     assert (given.session, given.goal, given.done) == ("s-1", "in", ("a",))
 
 
 def test_plans_and_references_may_be_objects() -> None:
-    given = from_fields({
+    given = from_object({
         "plan_files": [{"path": "docs/plan.md", "header": "Phase 2"}, {"path": "todo.md"}],
         "references": [{"url": "https://example.org/1", "title": "The talk"}, "acme/api#17"],
     })  # fmt: skip
@@ -74,26 +74,26 @@ def test_plans_and_references_may_be_objects() -> None:
 
 
 def test_a_summary_of_several_texts_becomes_one_note() -> None:
-    assert from_fields({"work_summary": ["First this.", "Then that."]}).notes == "First this.\nThen that."
+    assert from_object({"work_summary": ["First this.", "Then that."]}).notes == "First this.\nThen that."
 
 
 def test_the_same_text_twice_stands_there_once() -> None:
-    assert from_fields({"decisions": ["Use SQLite"] * 20}).decisions == ("Use SQLite",)
+    assert from_object({"decisions": ["Use SQLite"] * 20}).decisions == ("Use SQLite",)
 
 
 def test_a_list_that_was_written_as_markdown_is_taken_apart_and_a_sentence_is_not() -> None:
-    assert from_fields({"done": "- one\n- two\n"}).done == ("one", "two")
-    assert from_fields({"done": "one\ntwo"}).done == ("one\ntwo",)
+    assert from_object({"done": "- one\n- two\n"}).done == ("one", "two")
+    assert from_object({"done": "one\ntwo"}).done == ("one\ntwo",)
 
 
 def test_empty_texts_and_null_were_not_given() -> None:
-    assert from_fields({"goal": "x", "done": ["", "  "], "pending": None, "agent": None}) == from_fields(
+    assert from_object({"goal": "x", "done": ["", "  "], "pending": None, "agent": None}) == from_object(
         {"goal": "x"}
     )
 
 
 def test_what_is_no_field_is_named_and_not_lost_in_silence() -> None:
-    assert from_fields({"goal": "x", "pendings": ["y"]}).unknown == ("pendings",)
+    assert from_object({"goal": "x", "pendings": ["y"]}).unknown == ("pendings",)
 
 
 @pytest.mark.parametrize(
@@ -101,12 +101,12 @@ def test_what_is_no_field_is_named_and_not_lost_in_silence() -> None:
     [
         ("", "not valid JSON"), ("{", "not valid JSON"), ("[" * 100_000, "not valid JSON"),
         ("[]", "is a JSON object"), ('"goal"', "is a JSON object"), ("null", "is a JSON object"),
-        ('{"goal": 1}', "`goal` must be a text, not a number"),
-        ('{"goal": ["a"]}', "`goal` must be a text, not a list"),
+        ('{"goal": 1}', "`goal` must be text, not a number"),
+        ('{"goal": ["a"]}', "`goal` must be text, not a list"),
         ('{"goal": "x", "done": 3}', "`done` must be a list of texts, not a number"),
-        ('{"goal": "x", "done": [true]}', "there is true or false in it"),
+        ('{"goal": "x", "done": [true]}', "but contains true or false"),
         ('{"goal": "x", "work_pending": {"a": 1}}', "`work_pending` must be a list of texts, not an object"),
-        ('{"goal": "x", "plan_files": [{"line": 3}]}', "an object without a text"),
+        ('{"goal": "x", "plan_files": [{"line": 3}]}', "an object without text"),
         ('{"checkpoint": "x"}', "`checkpoint` must be an object"),
         ('{"status": "opn"}', "open or closed, not 'opn'"),
         ('{"done": ["a"], "work_completed": ["b"]}', "the same field"),
@@ -121,4 +121,4 @@ def test_what_is_wrong_is_said_in_one_sentence(text: str, says: str) -> None:
 
 @pytest.mark.parametrize("value", [{}, {"status": "open"}, {"session": "abc"}])
 def test_what_says_nothing_is_known_as_such(value: dict[str, Any]) -> None:
-    assert not from_fields(value).says_something
+    assert not from_object(value).has_content

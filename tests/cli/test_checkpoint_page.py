@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.test_docs import keys_of
-from told.cli.checkpoint_export import PROGRAMS
-from told.cli.checkpoint_fields import from_fields
-from told.cli.commands import command_named
+from told.cli.arguments import command_named
+from told.cli.checkpoint_fields import from_object
+from told.cli.checkpoint_show import CLIPBOARD_PROGRAMS
 
 if TYPE_CHECKING:
     from tests.cli.machine import Machine
@@ -61,7 +61,7 @@ def test_every_field_and_name_of_the_table_is_taken() -> None:
     assert len(rows) == 13
     for field, others in rows:
         for name in (field, *re.findall(r"`(\w+)`", others)):
-            given = from_fields({name: "closed"})
+            given = from_object({name: "closed"})
             assert getattr(given, field) in ("closed", ("closed",)), name
 
 
@@ -75,7 +75,7 @@ def test_every_option_that_says_something_is_named() -> None:
 
 
 def test_every_program_for_the_clipboard_is_named() -> None:
-    assert [words[0] for words in PROGRAMS if f"`{words[0]}`" not in PAGE] == []
+    assert [words[0] for words in CLIPBOARD_PROGRAMS if f"`{words[0]}`" not in PAGE] == []
 
 
 def test_every_field_of_the_json_is_documented(shop: Machine) -> None:

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,14 +18,13 @@ from tests.cli.machine import NOW, ago
 from tests.cli.test_checkpoint_command import as_agent, pipe, project, read, session
 from tests.hook.desk import Desk, begun, said_to_model
 from tests.hook.tool_calls import reason, run, tool_call
-from tests.setup.wired_machine import tree
-from told.cli import unwiring
-from told.guard.redact import Redactor
-from told.ingest.checkpoint_files import new_path, write
+from tests.install.wired_machine import tree
+from told.cli import install as unwiring
+from told.ingest.checkpoint_files import create_checkpoint, new_path
+from told.install import place as places
+from told.install.place import launch
 from told.model import Handover
-from told.record import replaced
-from told.setup import place as places
-from told.setup.launch import launch
+from told.redact.engine import Redactor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -73,11 +73,9 @@ def made(machine: Machine, *words: str) -> dict[str, Any]:
 # -- 1: a fresh install took a newer library for MCP and was broken ---------------------------------
 
 
-def test_the_library_for_mcp_is_held_below_its_next_version_and_not_needed() -> None:
+def test_the_mcp_library_is_no_dependency() -> None:
     about = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert not [one for one in about["dependencies"] if one.startswith("mcp")]
-    (library,) = [one for one in about["optional-dependencies"]["http"] if one.startswith("mcp")]
-    assert ",<" in library
 
 
 def test_the_server_runs_where_that_library_is_not_installed(machine: Machine) -> None:
@@ -92,7 +90,7 @@ def test_the_server_runs_where_that_library_is_not_installed(machine: Machine) -
     )
     done = subprocess.run(
         [sys.executable, "-c", without], input="".join(f"{json.dumps(one)}\n" for one in messages),
-        env=machine.environ, cwd=machine.home, capture_output=True, text=True, timeout=60, check=False,
+        env=machine.environ, cwd=machine.home, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     *_, last = done.stdout.splitlines()
     assert "checkpoint" in [tool["name"] for tool in json.loads(last)["result"]["tools"]]
@@ -186,15 +184,15 @@ def test_sixty_four_checkpoints_are_back_from_their_files_alone(machine: Machine
     for number in range(64):
         name = f"c{'abcdefgh'[number // 8]}{'ijklmnop'[number % 8]}aaaaaaa"
         one = Handover(f"Goal number {number} of zebra", id=name, session=f"n-{number}", agent="codex")
-        one = replaced(one, title=one.goal, at=1_763_000_000_000 + number)
-        write(new_path(str(folder), one), one)
+        one = replace(one, title=one.goal, at=1_763_000_000_000 + number)
+        create_checkpoint(new_path(str(folder), one), one)
     machine.told("index")
     before = notes(machine)
     assert len(before) == 64
     for path in machine.told_home.glob("*.db*"):
         path.unlink()
     rebuilt = machine.told("rebuild")
-    assert (rebuilt.code, "64 checkpoints in all." in rebuilt.out) == (0, True)
+    assert (rebuilt.code, "64 checkpoints in total." in rebuilt.out) == (0, True)
     assert notes(machine) == before
     assert machine.told("search", "zebra 63", "--in", "checkpoints").code == 0
 
@@ -299,7 +297,7 @@ def test_agents_start_the_server_themselves_and_nothing_listens(
     hello = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
     done = subprocess.run(
         [entry["command"], *entry["args"]], input=json.dumps(hello) + "\n", env=machine.environ,
-        cwd=machine.home, capture_output=True, text=True, timeout=60, check=False,
+        cwd=machine.home, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     assert json.loads(done.stdout) == {"jsonrpc": "2.0", "id": 1, "result": {}}
     assert not list(machine.told_home.glob("service*"))

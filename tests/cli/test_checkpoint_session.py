@@ -71,7 +71,7 @@ def test_what_could_be_several_is_asked_for(machine: Machine, project: str) -> N
     machine.told("index")
     answer = machine.told("checkpoint", "OAuth", "--session", "1111")
     assert (answer.code, answer.err.count("\n")) == (2, 1)
-    assert "'1111' could be s" in answer.err
+    assert "'1111' matches s" in answer.err
 
 
 @pytest.mark.usefixtures("project")
@@ -114,7 +114,7 @@ def test_a_name_that_is_none_is_refused(machine: Machine, pipe: Callable[[str], 
     pipe('{"goal": "OAuth", "session_id": "x-1", "tool": "../../etc"}')
     answer = machine.told("checkpoint", "--stdin")
     assert answer.code == 2
-    assert "is no name of an agent" in answer.err
+    assert "is no agent's name" in answer.err
 
 
 @pytest.mark.usefixtures("project")

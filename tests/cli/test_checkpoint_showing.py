@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.test_checkpoint_command import as_agent, project, read
-from told.guard.text import tokens
-from told.ingest.checkpoint_text import parsed
+from told.ingest.checkpoint_markdown import parse_checkpoint
+from told.text import count_tokens
 
 if TYPE_CHECKING:
     from tests.cli.machine import Machine
@@ -89,7 +89,7 @@ def test_a_long_one_is_short_unless_all_of_it_is_asked_for(machine: Machine) -> 
     many = [word for n in range(60) for word in ("--done", f"Step {n}: " + "more words about it " * 12)]
     name = machine.told("checkpoint", "OAuth", *many, *("--note", "x " * 3000), "--json").json["id"]
     short = machine.told("show", name).out
-    assert tokens(short) <= 520
+    assert count_tokens(short) <= 520
     assert " (+5" in short
     assert "Step 59: more words" in machine.told("show", name, "--full").out
 
@@ -126,7 +126,7 @@ def test_one_whose_file_is_gone_is_gone(machine: Machine, made: dict[str, str]) 
 
 def test_it_is_exported_as_its_file_has_it(machine: Machine, made: dict[str, str]) -> None:
     out = machine.told("checkpoints", "export", made["id"][:6]).out
-    assert parsed(out) == read(made["path"])
+    assert parse_checkpoint(out) == read(made["path"])
 
 
 def test_an_agent_is_shown_where_it_begins_and_ends(machine: Machine, made: dict[str, str]) -> None:
@@ -138,7 +138,7 @@ def test_an_agent_is_shown_where_it_begins_and_ends(machine: Machine, made: dict
 
 def test_an_agents_own_note_is_exported_in_the_same_form(shop: Machine) -> None:
     (note,) = shop.told("checkpoints", "--json").json["checkpoints"]
-    found = parsed(shop.told("checkpoints", "export", note["id"]).out)
+    found = parse_checkpoint(shop.told("checkpoints", "export", note["id"]).out)
     assert (found.title, found.goal) == ("Alerts deployed", "Lag alerts for orders.")
     assert dict(found.more) == {
         "Work done": "Added alerts.yaml.",
@@ -153,9 +153,9 @@ def test_it_goes_to_the_clipboard_with_any_of_these(
     copied = fake(machine, program, f"cat > '{machine.home}/copied'")
     answer = machine.told("checkpoints", "export", made["id"], "--copy")
     assert (answer.code, answer.err) == (0, "")
-    assert answer.out.startswith(f"{made['id']} is on the clipboard: ")
+    assert answer.out.startswith(f"Copied {made['id']} to the clipboard: ")
     coding = "utf-16-le" if program == "clip.exe" else "utf-8"
-    assert parsed(copied.read_bytes().decode(coding)) == read(made["path"])
+    assert parse_checkpoint(copied.read_bytes().decode(coding)) == read(made["path"])
     assert machine.told("checkpoints", "export", made["id"], "--copy", "--json").json["with"] == program
 
 
@@ -178,8 +178,8 @@ def test_a_program_that_cannot_do_it_is_named(machine: Machine, made: dict[str, 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("export",), "Say which one: `told checkpoints export ID`."),
-        (("export", "c1", "c2"), "Say which one: `told checkpoints export ID`."),
+        (("export",), "Give one id: `told checkpoints export ID`."),
+        (("export", "c1", "c2"), "Give one id: `told checkpoints export ID`."),
         (("cabcdefghi", "export"), "`told checkpoints` takes `export ID`, not 'cabcdefghi'."),
         (("export", "c"), "'c' is too short for an id."),
         (("--copy",), "--copy needs a checkpoint:"),
@@ -247,7 +247,7 @@ def test_an_agent_cannot_do_that(machine: Machine, made: dict[str, str]) -> None
     as_agent(machine)
     answer = machine.told("forget", made["id"], "--force")
     assert (answer.code, answer.out, answer.err.count("\n")) == (2, "", 1)
-    assert answer.err.startswith("told: Only the user can make told forget a checkpoint.")
+    assert answer.err.startswith("told: Only you can forget a checkpoint.")
     assert Path(made["path"]).exists()
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from tests.cli.asking import Asking
 from tests.cli.machine import NOW
-from tests.guard.canary import TOKEN
-from told.memory.disk import use
+from tests.redact.canary import TOKEN
+from told.retention.disk import measure_disk_use
 
 if TYPE_CHECKING:
     from tests.cli.machine import Machine
@@ -173,19 +173,19 @@ def test_a_very_large_one_is_offered_by_its_beginning(machine: Machine, pulled: 
 
 
 def test_what_lies_there_counts_only_if_told_reads_it(machine: Machine, pulled: Path) -> None:
-    before = use(str(machine.told_home), 0).total
+    before = measure_disk_use(str(machine.told_home), 0).total
     (pulled / "huge.md").write_bytes(b"x" * 3_000_000)
     (pulled.parent / "more").write_bytes(b"x" * 3_000_000)
     note = put(pulled)
 
-    assert use(str(machine.told_home), 0).total == before + note.stat().st_size
+    assert measure_disk_use(str(machine.told_home), 0).total == before + note.stat().st_size
 
 
 def test_so_many_that_a_question_would_wait_are_taken_in_little_by_little(
     machine: Machine, pulled: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("told.cli.session._TAKING_SECONDS", 1e-9)
-    monkeypatch.setattr("told.ingest.checkpoint_sync._AT_ONCE", 3)
+    monkeypatch.setattr("told.cli.main._CHECKPOINT_SECONDS", 1e-9)
+    monkeypatch.setattr("told.ingest.checkpoint_sync._BATCH_FILES", 3)
     for number in range(8):
         put(pulled, f"2026-11-0{number + 1}.md", goal=f"Note {number} of many")
 

@@ -50,7 +50,7 @@ def test_list_shows_every_setting_and_where_it_comes_from(machine: Machine) -> N
     assert row(machine, "background")["source"] == "environment"
     assert row(machine, "guard") == {"key": "guard", "value": "ask", "default": "ask", "source": "default"}
     out = machine.told("config", "list").out
-    assert "  learn                  false          file, usually true\n" in out
+    assert "  learn                  false          file, default true\n" in out
     assert max(map(len, out.splitlines()[1:])) <= 80
 
 
@@ -67,7 +67,7 @@ def test_list_shows_every_setting_and_where_it_comes_from(machine: Machine) -> N
 )  # fmt: skip
 def test_what_is_set_is_given_back(machine: Machine, name: str, given: str, value: object, text: str) -> None:
     answer = machine.told("config", "set", name, given)
-    assert (answer.code, answer.out, answer.err) == (0, f"{name} is {text} now.\n", "")
+    assert (answer.code, answer.out, answer.err) == (0, f"{name} is now {text}.\n", "")
     assert machine.told("config", "get", name).out == f"{text}\n"
     assert machine.told("config", "get", name, "--json").json["value"] == value
     assert row(machine, name)["source"] == "file"
@@ -111,17 +111,20 @@ def test_a_file_that_is_a_link_stays_one(machine: Machine) -> None:
         (("set", "lern", "off"), "There is no setting 'lern'. Did you mean learn?"),
         (("get", "days"), "There is no setting 'days'. Did you mean retention.days?"),
         (("get", "agents.NAME.path"), "There is no setting 'agents.NAME.path'."),
-        (("set", "agents.kodex.enabled", "off"), "There is no agent 'kodex'. Did you mean codex?"),
-        (("get", "agents.zzz.enabled"), "There is no agent 'zzz'. told knows: "),
+        (("set", "agents.kodex.enabled", "off"), "Unknown agent 'kodex'. Did you mean codex?"),
+        (("get", "agents.zzz.enabled"), "Unknown agent 'zzz'. told knows: "),
         (("set", "retention.days", "soon"), "must be a whole number from 0 to 36,500, not 'soon'."),
         (("set", "guard", "never"), "guard must be one of ask, deny, off, not 'never'."),
         (("set", "model", "bge"), "model must be empty, off, the whole path of a folder, or an address"),
         (("set", "model", "https://host/v1/embeddings"), "It must name the model: add #model=NAME"),
         (("set", "model", "http://other/v1#model=m&key=K"), "A key goes to another machine over https://"),
         (("set", "model", "https://a:b@host/v1#model=m"), "It must hold no password."),
-        (("set", "model", "https://host/v1#model=m&key=sk-123"), "stands the name of the variable"),
+        (("set", "model", "https://host/v1#model=m&key=sk-123"), "to the name of the variable"),
         (("set", "model", "https://host/v1#model=m&size=3"), "told knows model, key, "),
-        (("set", "model", f"https://host/v1?t=ghp_{'a1B2' * 9}#model=m"), "There is a secret in that value"),
+        (
+            ("set", "model", f"https://host/v1?t=ghp_{'a1B2' * 9}#model=m"),
+            "That value of model contains a secret",
+        ),
         (("set", "reranker", "models"), "reranker must be empty, or the whole path of a folder, not"),
         (("set", "redaction.rules", "x"), "`told config add-rule NAME PATTERN EXAMPLE`"),
         (("set", "learn"), "`told config set KEY VALUE`"),
@@ -183,20 +186,20 @@ def test_an_agent_may_look_and_set_what_does_no_harm(machine: Machine) -> None:
 
 
 def test_what_follows_from_a_choice_of_model_is_said(machine: Machine) -> None:
-    makes = "`told re-embed` makes the vectors that are missing.\n"
+    makes = "`told re-embed` makes the missing vectors.\n"
     address = "http://localhost:8080/v1/embeddings#model=m"
     out = machine.told("config", "set", "model", address).out
-    assert out == f"model is {address} now. Text without secrets goes there from now on. {makes}"
-    assert machine.told("config", "set", "model", "~/m").out == f"model is ~/m now. {makes}"
-    assert machine.told("config", "set", "model", "off").out == "model is off now.\n"
-    assert machine.told("config", "unset", "model").out == f"model is empty now. {makes}"
+    assert out == f"model is now {address}. Redacted text is sent there from now on. {makes}"
+    assert machine.told("config", "set", "model", "~/m").out == f"model is now ~/m. {makes}"
+    assert machine.told("config", "set", "model", "off").out == "model is now off.\n"
+    assert machine.told("config", "unset", "model").out == f"model is now empty. {makes}"
     assert 'model = ""' in file_of(machine)
 
 
 def test_a_variable_that_turns_something_off_is_named(machine: Machine) -> None:
     machine.environ["TOLD_LEARN"] = "off"
     out = machine.told("config", "set", "learn", "true").out
-    assert out == "learn is false now, because TOLD_LEARN turns it off.\n"
+    assert out == "learn is now false, because TOLD_LEARN turns it off.\n"
 
 
 def test_a_projects_own_config_is_shown_and_what_it_may_not_do_is_said(machine: Machine) -> None:
@@ -219,7 +222,7 @@ def test_health_says_what_is_wrong_with_the_file(machine: Machine) -> None:
     found = machine.told("health", "--json").json
     assert (found["zone"], found["do"]) == ("RED", found["config"][0])
     machine.config("[agents.kodex]\nenabled = false\n")
-    assert "There is no agent 'kodex'" in machine.told("health").out
+    assert "Unknown agent 'kodex'" in machine.told("health").out
 
 
 def test_install_writes_the_file_once(machine: Machine) -> None:
@@ -268,13 +271,13 @@ def test_addresses_are_kept_where_the_user_wants_them(machine: Machine) -> None:
 
 
 def test_own_rules_come_and_go(machine: Machine) -> None:
-    assert machine.told("config", *RULE).out.startswith("What badge matches is taken out from now on")
+    assert machine.told("config", *RULE).out.startswith("Text that badge matches is redacted from now on")
     assert machine.told("config", "get", "redaction.rules").out == "badge: BADGE-[0-9]{6}  (BADGE-104233)\n"
     machine.told("remember", "The door opens with BADGE-991823 only", "--scope", "global")
     out = machine.told("memories").out
     assert "BADGE-991823" not in out
     assert "[secret:badge:" in out
-    assert machine.told("config", "remove-rule", "badge").out == "The rule badge is gone.\n"
+    assert machine.told("config", "remove-rule", "badge").out == "Removed the rule badge.\n"
     assert machine.told("config", "remove-rule", "badge").code == 1
     assert "rules]]\nname" not in file_of(machine)
 

@@ -22,7 +22,7 @@ def test_health_has_nine_dimensions_and_one_thing_to_do(shop: Machine) -> None:
     assert len(found["dimensions"]) == 9
     scored = [one["score"] for one in found["dimensions"] if one["score"] is not None]
     assert found["score"] == min(scored)
-    assert found["do"] == "Few sessions so far; `told agents` shows which agents are read."
+    assert found["do"] == "Few sessions so far; `told agents` lists the agents that are read."
 
 
 def test_a_machine_in_use_is_green_and_there_is_nothing_to_do(machine: Machine) -> None:
@@ -57,7 +57,7 @@ def test_what_could_not_be_read_is_named_with_its_line(machine: Machine) -> None
     transcript.write_text(transcript.read_text() + '{"type": "user", broken\n' + '{"type":"mode"}\n')
     machine.told("index")
     out = machine.told("health").out
-    assert "1 thing could not be read; the latest:\n" in out
+    assert "1 item could not be read; the latest:\n" in out
     assert f"{transcript}:4 " in out
     (problem,) = machine.told("health", "--json").json["problems"]
     assert (problem["line"], problem["trust"]) == (4, "agent")
@@ -82,7 +82,7 @@ def test_agents_says_where_each_agent_was_looked_for(machine: Machine) -> None:
 
 def test_schema_check_without_databases_says_so(machine: Machine) -> None:
     answer = machine.told("schema-check")
-    assert (answer.code, answer.out) == (0, "No agent's database is there to check.\n")
+    assert (answer.code, answer.out) == (0, "There is no agent's database to check.\n")
 
 
 def test_schema_check_names_a_missing_column_and_fails(machine: Machine) -> None:
@@ -95,7 +95,7 @@ def test_schema_check_names_a_missing_column_and_fails(machine: Machine) -> None
     assert answer.code == 4
     assert "copilot-cli        missing turns.assistant_response\n" in answer.out
     assert answer.err == (
-        "told: The database of copilot-cli is not as told expects; what can be read is read. Update told.\n"
+        "told: The database of copilot-cli has changed; told reads what it can. Update told.\n"
     )
     checked = machine.told("schema-check", "--json")
     assert checked.json["agents"]["copilot-cli"] == {"ok": False, "missing": ["turns.assistant_response"]}
@@ -115,9 +115,9 @@ def test_a_database_that_is_none_is_named_with_the_reason(machine: Machine) -> N
 def test_index_says_how_much_it_read_and_then_that_nothing_is_new(machine: Machine) -> None:
     machine.claude(("One", "Yes."))
     machine.claude(("Two", "Yes."))
-    assert machine.told("index").out == "Read 2 changed files. 2 sessions in all.\n"
-    assert machine.told("index").out == "Read 0 changed files. 2 sessions in all.\n"
-    facts = {"files_read": 0, "sessions": 2, "checkpoints": 0, "learned": 0}
+    assert machine.told("index").out == "Imported 2 changed files. 2 sessions in total.\n"
+    assert machine.told("index").out == "Imported 0 changed files. 2 sessions in total.\n"
+    facts = {"files_read": 0, "sessions": 2, "checkpoints": 0, "learned": 0, "candidates": 0}
     assert machine.told("index", "--json").json == facts
 
 
@@ -131,7 +131,7 @@ def test_rebuild_brings_everything_back_even_what_the_agent_deleted(machine: Mac
     machine.told("list")
     answer = machine.told("rebuild")
     assert answer.code == 0
-    assert "2 sessions in all." in answer.out
+    assert "2 sessions in total." in answer.out
     assert machine.ids() == before
     assert "Keep the alpine image" in machine.told("list").out
 
@@ -145,7 +145,7 @@ def test_an_agent_that_is_switched_off_is_not_read(machine: Machine) -> None:
     rows = {row["agent"]: row for row in machine.told("agents", "--json").json["agents"]}
     assert rows["claude-code"]["enabled"] is False
     assert "claude-code" in machine.told("agents").out
-    assert "switched off" in machine.told("agents").out
+    assert "turned off" in machine.told("agents").out
 
 
 def test_an_agents_folder_can_be_set_in_the_config(machine: Machine) -> None:

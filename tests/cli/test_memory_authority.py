@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.cli.machine import note_as_agent, remember_confirmed
 from tests.cli.test_memory_remember import desk, remember, texts
-from told.memory.authority import caller
+from told.api import Told
+from told.memories.journal_writer import detect_caller
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,8 +48,8 @@ def memory(machine: Machine, name: str) -> Any:
     ],
 )  # fmt: skip
 def test_an_agent_is_known_by_what_it_sets(sign: str, agent: str) -> None:
-    assert caller({sign: "1"}).agent == agent
-    assert not caller({sign: "1"}).is_user
+    assert detect_caller({sign: "1"}).agent == agent
+    assert not detect_caller({sign: "1"}).is_user
 
 
 @pytest.mark.parametrize(
@@ -56,7 +58,7 @@ def test_an_agent_is_known_by_what_it_sets(sign: str, agent: str) -> None:
      {"CLAUDE_CONFIG_DIR": "/x"}, {"OPENCODE_CONFIG": "/x"}],
 )  # fmt: skip
 def test_what_a_user_sets_by_hand_makes_nobody_an_agent(environ: dict[str, str]) -> None:
-    assert caller(environ).is_user
+    assert detect_caller(environ).is_user
 
 
 @pytest.mark.parametrize("action", ["lock", "unlock", "confirm", "reject"])
@@ -66,7 +68,7 @@ def test_an_agent_changes_nothing_of_the_users(desk: Machine, action: str) -> No
     with inside(desk, CLAUDECODE="1"):
         answer = desk.told(action, made["id"])
         assert answer.code == 0
-        assert f"Only the user can {action} {made['id']}" in answer.out
+        assert f"Only you can {action} memories." in answer.out
     assert memory(desk, made["id"]) == before
     waiting = desk.told("proposals", "--json").json["proposals"]
     assert [(one["action"], one["agent"], one["memory"]["id"]) for one in waiting] == [
@@ -92,17 +94,43 @@ def test_what_an_agent_says_is_marked_and_fenced(desk: Machine) -> None:
     with inside(desk, CLAUDECODE="1"):
         made = remember(desk, "--lock", "The tests need Docker")
     assert (made["trust"], made["locked"], made["kind"]) == ("agent", False, "observation")
-    row = desk.told("memories").out.splitlines()[1]
-    assert "<agent " in row
-    assert desk.told("memories", "--json").json["memories"][0]["text"].startswith("<agent ")
+    assert (made["status"], texts(desk)) == ("candidate", [])
+    for status in ("candidate", "active"):
+        listed = ("memories", "--status", status)
+        assert "<agent " in desk.told(*listed).out.splitlines()[1]
+        assert desk.told(*listed, "--json").json["memories"][0]["text"].startswith("<agent ")
+        assert desk.told("confirm", made["id"]).code == 0
 
 
 def test_an_agent_may_correct_what_agents_said(desk: Machine) -> None:
+    made = note_as_agent(desk, "The tests need Docker", "github.com/acme/shop")
+    with inside(desk, CLAUDECODE="1"):
+        desk.told("correct", made, "The tests need Podman")
+    assert memory(desk, made)["status"] == "superseded"
+    assert desk.told("proposals").code == 1
+
+
+def test_an_agent_does_not_correct_what_the_user_confirmed(desk: Machine) -> None:
+    made = remember_confirmed(desk, "The tests need Docker")
+    before = memory(desk, made)
+    with inside(desk, CLAUDECODE="1"):
+        answer = desk.told("correct", made, "The tests need Podman")
+        assert answer.out.startswith("Only you can correct your memories.")
+    assert memory(desk, made) == before
+    (waiting,) = desk.told("proposals", "--json").json["proposals"]
+    assert (waiting["action"], waiting["memory"]["id"]) == ("correct", made)
+    assert desk.told("proposals", "accept", waiting["id"]).code == 0
+    assert memory(desk, made)["status"] == "superseded"
+    assert texts(desk) == ["The tests need Podman"]
+
+
+def test_an_agent_makes_no_memory_of_a_candidate(desk: Machine) -> None:
     with inside(desk, CLAUDECODE="1"):
         made = remember(desk, "The tests need Docker")
-        desk.told("correct", made["id"], "The tests need Podman")
-    assert memory(desk, made["id"])["status"] == "superseded"
-    assert desk.told("proposals").code == 1
+        assert desk.told("correct", made["id"], "The tests need Podman").code == 2
+        with Told(environ=desk.environ) as told:
+            draft = told.correct(made["id"], "The tests need Podman")
+    assert (draft.status, draft.trust, texts(desk)) == ("candidate", "agent", [])
 
 
 def test_the_user_accepts_a_correction(desk: Machine) -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from tests.cli.machine import ago
 from tests.cli.test_learning import desk, memories, say, texts
-from told.memory.authority import _SIGNS as SIGNS
-from told.memory.authority import caller
+from told.agents import installed_agents
+from told.memories.journal_writer import detect_caller
 
 if TYPE_CHECKING:
     from tests.cli.machine import Machine
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 __all__ = ["desk"]
 
 
-@pytest.mark.parametrize("sign", [sign for sign, _, _ in SIGNS])
+SIGNS = [sign.variable for agent in installed_agents().values() for sign in agent.shell_signs]
+
+
+@pytest.mark.parametrize("sign", SIGNS)
 def test_no_agents_shell_changes_what_is_the_users(desk: Machine, sign: str) -> None:
     rule = desk.told("remember", "--json", "Never deploy on a Friday").json["id"]
     held = desk.told("lock", "--json", "Use tabs for indentation").json["id"]
@@ -39,7 +42,7 @@ def test_no_agents_shell_changes_what_is_the_users(desk: Machine, sign: str) -> 
     mine = [row for row in memories(desk, "-n", "100") if row["trust"] == "user"]
     assert (mine, desk.told("scopes", "--json").out) == before
     assert {one["action"] for one in waiting} >= {"lock", "unlock", "correct", "forget"}
-    assert {one["agent"] for one in waiting} == {caller({sign: "1"}).agent}
+    assert {one["agent"] for one in waiting} == {detect_caller({sign: "1"}).agent}
 
 
 def test_a_script_is_the_users_own_hand(desk: Machine) -> None:
@@ -65,7 +68,7 @@ def test_what_was_typed_into_a_session_ends_an_older_memory_unless_it_is_locked(
     monkeypatch.setattr("time.time_ns", lambda: int(ago().timestamp()) * 10**9)
     say(desk, "add the date picker", new, at=ago(days=1))
     assert desk.told("index").code == 0
-    assert texts(desk) == [old if locked else new]
+    assert texts(desk) == [old if locked else "Always use pnpm to install packages in this repo, never npm."]
     why = desk.told("why", made, "--json").json
     assert why["status"] == ("active" if locked else "superseded")
     waiting = desk.told("proposals", "--json")

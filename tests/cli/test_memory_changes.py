@@ -1,4 +1,4 @@
-"""What the user decides about memories, what forgetting leaves, and what can be taken back."""
+"""What the user decides about memories, what forgetting leaves, and what can be removed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["desk"]
 def test_a_memory_is_locked_and_unlocked_by_words_or_by_id(desk: Machine) -> None:
     made = remember(desk, "Never use tabs")
     assert desk.told("lock", "tabs").out == f"Locked {made['id']}: Never use tabs\n"
-    assert desk.told("lock", made["id"]).out == f"{made['id']} is locked as it is.\n"
+    assert desk.told("lock", made["id"]).out == f"{made['id']} is already locked.\n"
     assert desk.told("unlock", made["id"][:4]).out == f"Unlocked {made['id']}: Never use tabs\n"
     assert texts(desk, "--locked") == []
 
@@ -57,7 +57,7 @@ def test_what_is_ended_cannot_be_changed(desk: Machine) -> None:
     remember(desk, "We use pnpm now instead of npm")
     answer = desk.told("lock", old["id"])
     assert (answer.code, answer.err) == (
-        2, f"told: {old['id']} is superseded. `told why {old['id']}` says more.\n"
+        2, f"told: {old['id']} is superseded. `told why {old['id']}` shows why.\n"
     )  # fmt: skip
 
 
@@ -98,7 +98,7 @@ def test_the_last_change_of_one_memory_is_taken_back(desk: Machine) -> None:
     tabs = remember(desk, "Never use tabs")
     desk.told("lock", tabs["id"])
     remember(desk, "Answer in English")
-    assert desk.told("undo", "--of", tabs["id"]).out == f"Taken back: lock {tabs['id']}.\n"
+    assert desk.told("undo", "--of", tabs["id"]).out == f"Undone: lock {tabs['id']}.\n"
     assert sorted(texts(desk)) == ["Answer in English", "Never use tabs"]
     assert texts(desk, "--locked") == []
 
@@ -125,10 +125,10 @@ def test_what_is_forgotten_is_in_no_file(desk: Machine) -> None:
     assert left_in(desk, b"Bluebird")
     answer = desk.told("forget", made["id"], "--force")
     assert answer.code == 0
-    assert "agent's own files" in answer.out
+    assert "agent's own file" in answer.out
     assert left_in(desk, b"luebird") == []
     assert texts(desk) == ["Never use tabs"]
-    assert desk.told("undo").out == f"Taken back: remember {other['id']}.\n"
+    assert desk.told("undo").out == f"Undone: remember {other['id']}.\n"
     assert desk.told("undo").code == 1
     assert desk.told("rebuild").code == 0
     assert left_in(desk, b"luebird") == []

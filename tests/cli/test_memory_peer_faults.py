@@ -11,8 +11,8 @@ from tests.cli.machine import NOW, ago
 from tests.cli.test_learning import desk, memories, texts
 from tests.cli.test_learning import say as told_in
 from told.journal.apply import open_memories
-from told.memory.pen import Pen
-from told.memory.remember import Said, write_down
+from told.memories.journal_writer import JournalWriter
+from told.memories.remember import NewMemory, add_memory
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -78,9 +78,8 @@ def test_one_can_change_ones_mind_and_change_it_back(desk: Machine) -> None:
     again = "From now on use npm to install packages again, not pnpm."
     for number, said in enumerate((npm, pnpm, again, pnpm, again)):
         say(desk, said, at=ago(days=20 - number))
-    (holds,) = texts(desk)
-    assert "use npm" in holds
-    assert "use npm" in brief(desk, "install the packages")
+    assert texts(desk) == ["Use npm to install packages again, not pnpm."]
+    assert "Use npm" in brief(desk, "install the packages")
 
 
 @pytest.mark.parametrize("how", [("forget", "--force"), ("reject",)])
@@ -116,9 +115,8 @@ def test_small_talk_questions_and_tasks_are_no_corrections(desk: Machine, said: 
 @pytest.mark.parametrize(
     ("said", "kept"),
     [
-        ("Actually it lives in src/core", "src/core"),
-        ("wrong file, look in lib/", "lib/"),
-        ("I meant the staging database", "staging database"),
+        ("No, it is src/core, not src/lib.", "src/core"),
+        ("We use the staging database, not the local one.", "staging database"),
         ("prefer pnpm over npm", "pnpm over npm"),
         ("Benutze immer pnpm statt npm.", "pnpm statt npm"),
         ("Utilise toujours pnpm, jamais npm.", "jamais npm"),
@@ -307,12 +305,12 @@ FILLERS = 180
 def fill(desk: Machine) -> None:
     """Add many newer statements, all more important than a fact, at once."""
     kept = open_memories(str(desk.told_home))
-    pen = Pen(str(desk.told_home), kept, int(NOW.timestamp()) * 1000)
+    writer = JournalWriter(str(desk.told_home), kept, int(NOW.timestamp()) * 1000)
     for number in range(FILLERS):
         thing = ("page", "report", "screen", "form", "menu", "dialog")[number % 6]
         text = f"The {thing} number {number} was looked at by team {number % 7} and is fine"
-        write_down(pen, Said(text, "project:github.com/acme/shop", "warning"))
-    pen.write()
+        add_memory(writer, NewMemory(text, "project:github.com/acme/shop", "warning"))
+    writer.write()
     kept.close()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 import pytest
 
@@ -20,7 +21,7 @@ __all__ = ["desk"]
 SAID = [
     (30, "Never push straight to main, always open a pull request."),
     (29, "Always use npm to install packages in this repo."),
-    (28, "The gateway listens on port 8443."),
+    (28, "Remember: the gateway listens on port 8443."),
     (27, "From now on always use pnpm to install packages in this repo, never npm."),
     (26, "Use sequential thinking for this. Why is the login slow?"),
     (25, "Use sequential thinking for this. Why is the cart slow?"),
@@ -105,8 +106,12 @@ def by_hand(desk: Machine) -> None:
 
 def with_agents(desk: Machine) -> None:
     """Let an agent say and ask for things."""
+    with mock.patch.dict(desk.environ, CLAUDECODE="1"):
+        for text in ("The tests need Docker", "The worker needs two cores", "The queue is called moth"):
+            done(desk, "remember", text)
+    done(desk, "confirm", "Docker")
+    done(desk, "reject", "two cores")
     desk.environ["CLAUDECODE"] = "1"
-    done(desk, "remember", "The tests need Docker")
     done(desk, "correct", "Docker", "The tests need Podman")
     for words in (("lock", "gateway port"), ("forget", named(desk, "gateway port"), "--force")):
         done(desk, *words)
@@ -138,7 +143,7 @@ def questions(desk: Machine) -> Iterable[tuple[str, ...]]:
     """Yield every question that can be asked."""
     listings: list[tuple[str, ...]] = []
     ids: list[str] = []
-    for status in ("active", "superseded", "quarantined", "forgotten"):
+    for status in ("active", "candidate", "dismissed", "superseded", "quarantined", "forgotten"):
         words = ("memories", "--all-projects", "--all", "-n", "500", "--status", status)
         ids += [row["id"] for row in desk.told(*words, "--json").json["memories"]]
         listings += [words, (*words, "--json")]
@@ -182,6 +187,7 @@ def drop(desk: Machine) -> None:
 def has_some_of_everything(rich: Machine) -> None:
     found = rich.told("stats", "--json").json
     assert min(found["by_status"].get(name, 0) for name in ("active", "superseded", "forgotten")) > 0
+    assert found["candidates"] > 0
     assert (
         found["by_status"].get("quarantined", 0) + len(rich.told("proposals", "--json").json["proposals"]) > 0
     )

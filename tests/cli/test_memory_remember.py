@@ -35,7 +35,8 @@ def test_a_statement_is_listed_with_all_that_a_program_needs(desk: Machine) -> N
     rows = desk.told("memories", "--json").json["memories"]
     assert [row["id"] for row in rows] == [made["id"]]
     assert rows[0] | {"id": "", "importance": 0, "confidence": 0} == {
-        "id": "", "text": "Never commit `.env` files", "kind": "rule", "scope": "project",
+        "id": "", "text": "Never commit `.env` files", "kind": "rule", "marks": [], "context": None,
+        "scope": "project",
         "project": "github.com/acme/shop", "status": "active", "locked": False, "trust": "user",
         "confidence": 0, "importance": 0, "created": "2026-11-15T12:00:00Z",
         "updated": "2026-11-15T12:00:00Z", "superseded_by": None, "times_shown": 0, "repeated": 0,
@@ -164,12 +165,12 @@ def test_a_secret_is_taken_out_before_the_first_byte_is_stored(desk: Machine) ->
         (["remember", "x" * 5000], "too long to remember"),
         (["remember", "--kind", "law", "Never use tabs"], "There is no kind 'law'"),
         (["remember", "--scope", "a b", "Never use tabs"], "no name for a scope"),
-        (["memories", "--status", "dead"], "There is no status 'dead'"),
+        (["memories", "--status", "dead"], "Unknown status 'dead'"),
         (["memories", "--kind", "law"], "There is no kind 'law'"),
-        (["correct", "m2222222"], "the old one and the new one"),
+        (["correct", "m2222222"], "the old and the new one"),
         (["forget"], "Say what to forget"),
         (["forget", "m2222222", "--since", "today"], "Say what to forget"),
-        (["diff", "whenever"], "is no time"),
+        (["diff", "whenever"], "Unknown time"),
         (["proposals", "accept"], "Decide one"),
     ],
 )

@@ -42,14 +42,14 @@ def test_of_nothing_everything_is_zero(desk: Machine) -> None:
 
 def test_what_is_locked_and_what_was_learned_are_counted_by_kind(desk: Machine) -> None:
     say(desk, RULE, at=ago(days=5))
-    say(desk, "Prefer pnpm over npm.", at=ago(days=4))
+    say(desk, "From now on always use pnpm, never npm.", at=ago(days=4))
     desk.told("remember", "The gateway listens on port 8443", "--kind", "fact")
-    desk.told("lock", "Never print the deploy token")
+    desk.told("lock", "Never print the deploy token", "--kind", "rule")
     gone = desk.told("remember", "--json", "The launch is called Bluebird", "--kind", "fact").json["id"]
     desk.told("forget", gone, "--force")
     found = stats(desk)
     assert (found["locked"], found["learned"], found["sessions"]) == (1, 2, 2)
-    assert found["by_kind"] == {"rule": 2, "preference": 1, "fact": 1}
+    assert found["by_kind"] == {"rule": 3, "fact": 1}
     assert found["by_status"] == {"active": 4, "forgotten": 1}
     assert found["by_trust"] == {"user": 4}
     said = desk.told("stats").out
@@ -113,7 +113,7 @@ def test_how_often_one_repeated_oneself_before_and_after(
         say(desk, RULE, at=ago(days=days))
     found = stats(desk)
     assert (found["repeats_before"], found["repeats_after"], found["repeated"]) == (3, 0, 3)
-    assert "you repeated yourself: 3 times in 4 sessions\n" in desk.told("stats").out
+    assert "Repeated corrections: 3 in 4 sessions\n" in desk.told("stats").out
     assert desk.told("brief", "--session", "one").code == 0
     clock(monkeypatch, NOW + timedelta(days=3))
     say(desk, "fix the footer", at=NOW + timedelta(days=1))
@@ -121,7 +121,7 @@ def test_how_often_one_repeated_oneself_before_and_after(
     found = stats(desk)
     assert (found["repeats_before"], found["repeats_after"], found["repeated"]) == (3, 1, 4)
     assert (found["sessions"], found["sessions_since_first_brief"]) == (6, 2)
-    said = "you repeated yourself: 3 times in 4 sessions before that, once in 2 since\n"
+    said = "Repeated corrections: 3 in 4 sessions before told, 1 in 2 since\n"
     assert said in desk.told("stats").out
     desk.told("rebuild")
     assert stats(desk) == found

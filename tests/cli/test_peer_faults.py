@@ -209,7 +209,7 @@ def test_pretty_printed_json_of_neovim_is_read(machine: Machine) -> None:
     assert "Load plugins lazily." in machine.told("show", result["id"]).out
 
 
-# 11. The fence could be re-formed, and `show` had none. (More in test_fences.py.)
+# 11. The fence matches re-formed, and `show` had none. (More in test_fences.py.)
 
 
 def test_the_fence_cannot_be_closed_from_inside_and_stands_in_show_too(machine: Machine) -> None:
@@ -245,7 +245,7 @@ def test_projects_are_counted_whole(machine: Machine) -> None:
 def test_output_into_head_ends_without_a_traceback(shop: Machine) -> None:
     done = subprocess.run(
         f"{sys.executable} -m told list | head -0",
-        shell=True, env=shop.environ, cwd=shop.home, capture_output=True, text=True, timeout=60, check=False,
+        shell=True, env=shop.environ, cwd=shop.home, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
@@ -260,7 +260,7 @@ def test_the_beginning_of_several_ids_lists_them_instead_of_taking_the_first(mac
     answer = machine.told("show", "01a1e025")
     assert (answer.code, answer.out) == (2, "")
     first, *candidates = answer.err.splitlines()
-    assert first == "told: '01a1e025' could be 2 sessions. Give more of the id."
+    assert first == "told: '01a1e025' matches 2 sessions. Give more of the id."
     assert "The first one" in candidates[1]
     assert "The second one" in candidates[2]
     assert "The second one" in machine.told("show", "01a1e025-2").out

@@ -13,8 +13,8 @@ import pytest
 from tests.cli.machine import ago
 from tests.search.embeddings_server import endpoint
 from tests.search.toy_models import write_embedder
-from told.search import embedder as embedders
-from told.store.locks import UNDERSTAND, hold_lock
+from told.search.vectors import embedder as embedders
+from told.store.database import EMBED_LOCK, acquire_lock
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,7 +58,7 @@ def test_all_are_made_anew_or_only_what_is_missing(history: Machine) -> None:
     assert history.told("list").code == 0
     assert run(history)["made"] == first["turns"] + 1
     said = history.told("re-embed", "--only-missing").out
-    assert said.startswith("Made the vectors of 0 turns and 0 memories. ")
+    assert said.startswith("Embedded 0 turns and 0 memories. ")
 
 
 def test_memories_get_vectors_of_the_table_whatever_the_model(history: Machine, tmp_path: Path) -> None:
@@ -100,20 +100,20 @@ class Interrupted:
 
 
 def test_what_was_stopped_goes_on(history: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    table = embedders.default()
+    table = embedders.load_default_embedder()
     assert table is not None
     real = table
     with monkeypatch.context() as patch:
-        patch.setattr("told.cli.re_embed.embedder_of", lambda *_: Interrupted(real, 3))
+        patch.setattr("told.cli.index.embedder_of", lambda *_: Interrupted(real, 3))
         answer = history.told("re-embed", "--json")
     assert (answer.code, answer.json["stopped"]) == (130, True)
     done, every = answer.json["with_vectors"], answer.json["turns"]
     assert 0 < done < every
     with monkeypatch.context() as patch:
-        patch.setattr("told.cli.re_embed.embedder_of", lambda *_: Interrupted(real, 2))
+        patch.setattr("told.cli.index.embedder_of", lambda *_: Interrupted(real, 2))
         said = history.told("re-embed").out
     assert said.startswith("Stopped: ")
-    assert said.endswith("`told re-embed` goes on.\n")
+    assert said.endswith("`told re-embed` continues.\n")
     rest = run(history)
     assert 0 < rest["made"] < every - done
     assert run(history)["made"] == every
@@ -127,11 +127,11 @@ def test_ctrl_c_at_a_real_process(history: Machine) -> None:
             [sys.executable, "-m", "told", "re-embed", "--json"], env=history.environ, cwd=history.home,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while len(served.asked) < 6 and time.monotonic() < deadline:
             time.sleep(0.01)
         child.send_signal(signal.SIGINT)
-        out, err = child.communicate(timeout=30)
+        out, err = child.communicate(timeout=120)
         assert (child.returncode, err) == (130, "")
         assert '"stopped":true' in out.replace(" ", "")
         served.pause = 0
@@ -168,10 +168,8 @@ def test_health_says_what_is_wrong_with_a_model_and_what_it_lacks(history: Machi
     assert notes() == []
     history.config(f'model = "{tmp_path}/gone"\nreranker = "{tmp_path}/none"\n')
     model, reranker = notes()
-    assert model.startswith(
-        "The setting `model` cannot be followed, and words alone are searched: There is no"
-    )
-    assert reranker.startswith("The setting `reranker` cannot be followed: There is no folder")
+    assert model.startswith("The setting `model` does not work, so only words are searched: There is no")
+    assert reranker.startswith("The setting `reranker` does not work: There is no folder")
     assert model in history.told("health").out
     answer = history.told("search", "commit", "number")
     assert answer.code == 0
@@ -183,8 +181,8 @@ def test_health_says_what_is_wrong_with_a_model_and_what_it_lacks(history: Machi
 
 
 def test_two_at_a_time_do_not_work_against_each_other(history: Machine) -> None:
-    assert hold_lock(str(history.told_home), UNDERSTAND) is not None
-    assert "Another told makes vectors already." in refused(history.told("re-embed"), 3)
+    assert acquire_lock(str(history.told_home), EMBED_LOCK) is not None
+    assert "Another told is making vectors." in refused(history.told("re-embed"), 3)
 
 
 def test_a_bar_on_a_terminal(history: Machine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,9 +24,9 @@ from tests.cli.older_data import (
     left,
     store,
 )
-from told.ingest.trimming import trim
-from told.journal.files import write_whole
-from told.store.trimming import Trimmed
+from told.files import write_private
+from told.retention.disk import trim_sessions
+from told.store.sessions.facts import TrimmedSessions
 
 if TYPE_CHECKING:
     from tests.cli.machine import Answer, Machine
@@ -56,11 +56,11 @@ def test_a_scan_shows_the_places_and_never_the_secret(desk: Machine) -> None:
     assert BODY not in answer.out
     for line in ("  3 turns", "  2 checkpoints", "  1 touched file", "lines of the journal", "  1 ref",
                  "  1 state of a reader", "  2 logs", "  2 notes", "files of the archive",
-                 "1 damaged database that was put aside"):  # fmt: skip
+                 "1 damaged database"):  # fmt: skip
         assert line in answer.out
     assert PLACEHOLDER in answer.out
     assert "`told redact-scan --apply`" in answer.out
-    assert "They still hold it" in answer.out
+    assert "These still contain it" in answer.out
     found = desk.told("redact-scan", "--json").json
     assert found["applied"] is False
     assert found["count"] == sum(one["count"] for one in found["places"])
@@ -76,10 +76,10 @@ def test_it_is_in_no_file_afterwards_and_a_second_scan_finds_nothing(desk: Machi
     answer = desk.told("redact-scan", "--apply")
     assert (answer.code, answer.err) == (0, "")
     assert BODY not in answer.out
-    assert "No byte of it is left" in answer.out
+    assert "Nothing of it is left" in answer.out
     assert left(desk) == []
     again = desk.told("redact-scan", "--apply")
-    assert (again.code, again.out) == (1, "Today's rules would take nothing out of what told has stored.\n")
+    assert (again.code, again.out) == (1, "Stored data has nothing that today's rules would remove.\n")
     assert desk.told("redact-scan", "--json").json["count"] == 0
     assert desk.told("health", "--deep", "--json").json["deep"]["sound"] is True
     # Nothing else was lost: ids, order and all other texts are as they were.
@@ -237,7 +237,7 @@ def test_a_session_that_was_trimmed_to_make_room_loses_it_in_the_archive(machine
         machine.claude((f"question {number}", "An answer."), at=ago(days=number + 2))
     assert machine.told("index").code == 0
     connection = store(machine)
-    assert trim(connection, str(machine.told_home), 1, learned=False) == 1
+    assert trim_sessions(connection, str(machine.told_home), 1, learned=False) == 1
     connection.close()
     (machine.told_home / "config.toml").unlink()
     assert machine.told("redact-scan", "--apply").code == 0
@@ -250,7 +250,7 @@ def test_a_session_that_was_trimmed_to_make_room_loses_it_in_the_archive(machine
     assert machine.told("index").code == 0
     assert left(machine) == []
     connection = store(machine)
-    assert len(Trimmed(connection).all()) == 1  # it reads as before, so it stays out
+    assert len(TrimmedSessions(connection).all()) == 1  # it reads as before, so it stays out
     connection.close()
 
 
@@ -262,8 +262,8 @@ def test_at_a_terminal_it_asks_first(desk: Machine, monkeypatch: pytest.MonkeyPa
         asked.append(context.take() + question)
         return yes
 
-    monkeypatch.setattr("told.cli.redact_scan.may_ask", lambda arguments: not arguments.flag("yes"))
-    monkeypatch.setattr("told.cli.redact_scan.ask", ask)
+    monkeypatch.setattr("told.cli.forget.may_ask", lambda arguments: not arguments.flag("yes"))
+    monkeypatch.setattr("told.cli.forget.confirm_yes", ask)
     answer = desk.told("redact-scan", "--apply")
     assert answer.code == 0
     assert PLACEHOLDER in asked[0]
@@ -280,7 +280,7 @@ def test_in_an_agents_shell_it_only_looks(desk: Machine) -> None:
     assert desk.told("redact-scan").code == 0
     answer = desk.told("redact-scan", "--apply", "--yes")
     assert (answer.code, answer.out) == (2, "")
-    assert answer.err.startswith("told: Only you can take text out of what told has stored")
+    assert answer.err.startswith("told: Only you can remove stored text")
     assert contents(desk) == before
 
 
@@ -310,10 +310,10 @@ def test_a_project_that_cannot_be_written_does_not_save_the_rest(
     def refuse(path: str, content: bytes) -> None:
         if ".told" in path:
             raise OSError(30, "Read-only file system")
-        write_whole(path, content)
+        write_private(path, content)
 
     with monkeypatch.context() as context:
-        context.setattr("told.journal.redact.write_whole", refuse)
+        context.setattr("told.journal.erase.write_private", refuse)
         answer = desk.told("redact-scan", "--apply")
     assert answer.code == 4
     assert ".told/journal" in answer.err

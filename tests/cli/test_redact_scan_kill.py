@@ -44,6 +44,7 @@ def again(desk: Machine) -> Callable[[], None]:
     return begin
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("how", ["before", "after"])
 def test_killed_at_any_step_a_second_run_finishes_it(
     desk: Machine, again: Callable[[], None], how: str

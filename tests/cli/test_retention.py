@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.machine import NOW
+from tests.cli.machine import NOW, note_as_agent
 from tests.cli.test_memory_remember import desk, remember, texts
 from told.journal.apply import open_memories
-from told.memory import lived
-from told.memory.authority import Caller
-from told.memory.pen import Pen
-from told.store.memory_records import CAPTURE
+from told.memories.journal_writer import Caller, JournalWriter
+from told.retention import retention as lived
+from told.store.memories.records import CAPTURE
 
 if TYPE_CHECKING:
     from tests.cli.machine import Answer, Machine
@@ -31,7 +30,7 @@ class Calendar:
         self.machine = machine
         self.days = 0
         monkeypatch.setattr(time, "time_ns", lambda: self.now * 10**6)
-        monkeypatch.setattr(lived, "running_for", lambda: (100 + self.days) * lived.DAY)
+        monkeypatch.setattr(lived, "read_uptime", lambda: (100 + self.days) * lived.DAY)
 
     @property
     def now(self) -> int:
@@ -43,7 +42,7 @@ class Calendar:
         memories = open_memories(str(self.machine.told_home))
         for step in range(0, days, 7):
             self.days += min(7, days - step)
-            lived.tick(Pen(str(self.machine.told_home), memories, self.now, Caller(CAPTURE)))
+            lived.tick(JournalWriter(str(self.machine.told_home), memories, self.now, Caller(CAPTURE)))
         memories.close()
 
 
@@ -53,11 +52,9 @@ def calendar(desk: Machine, monkeypatch: pytest.MonkeyPatch) -> Calendar:
 
 
 def learned(machine: Machine, text: str) -> Any:
-    """Let an agent note something: what fades first."""
-    environ, machine.environ = machine.environ, machine.environ | AGENT
-    made = remember(machine, text)
-    machine.environ = environ
-    return made
+    """Let an agent note something that nobody confirmed: what fades first."""
+    made = note_as_agent(machine, text, "github.com/acme/shop")
+    return machine.told("why", made, "--json").json
 
 
 def faded(machine: Machine, calendar: Calendar, text: str = "The cache lives in src/cache.py") -> Any:
@@ -79,25 +76,25 @@ def test_at_first_nothing_fades(desk: Machine) -> None:
     assert (answer.code, answer.err) == (0, "")
     assert answer.out == (
         "1 memory active, 0 archived (`told retention archived`).\n"
-        "The window is 90 days. 0 days of use were counted so far.\n"
-        "Nothing fades now; the next may in 360 days at the earliest.\n"
+        "The window is 90 days. 0 days of use counted so far.\n"
+        "Nothing to archive now; the next may be due in 360 days.\n"
     )
     assert desk.told("retention", "--json").json == {
         "days": 90, "active": 1, "archived": 0, "fading": 0, "next_in_days": 360, "counted_days": 0,
     }  # fmt: skip
     answer = desk.told("retention", "prune", "--force")
     assert (answer.code, answer.out) == (1, "")
-    assert answer.err.startswith("told: Nothing fades with a window of 90 days.")
+    assert answer.err.startswith("told: Nothing to archive with a window of 90 days.")
 
 
 def test_prune_is_a_dry_run_unless_it_is_forced(desk: Machine, calendar: Calendar) -> None:
     kept = remember(desk, "Never commit `.env` files")
     made = learned(desk, "The cache lives in src/cache.py")
     calendar.live(98)
-    assert "1 memory would go to the archive" in desk.told("retention").out
+    assert "1 memory would be archived" in desk.told("retention").out
     dry = desk.told("retention", "prune")
     assert dry.code == 0
-    assert dry.out.startswith("Would archive 1 memory; add --force to do it. It can be brought back.\n")
+    assert dry.out.startswith("Would archive 1 memory; add --force to do it. It can be restored.\n")
     assert made["id"] in dry.out
     assert "an agent's word, not needed for 9" in dry.out
     assert kept["id"] not in dry.out
@@ -106,7 +103,7 @@ def test_prune_is_a_dry_run_unless_it_is_forced(desk: Machine, calendar: Calenda
     assert (rows["count"], rows["archived"], rows["days"]) == (1, False, 90)
     assert rows["memories"][0]["idle_days"] >= 90
     done = desk.told("retention", "prune", "--force")
-    assert (done.code, done.out.splitlines()[0]) == (0, "Archived 1 memory. `told undo` takes it back.")
+    assert (done.code, done.out.splitlines()[0]) == (0, "Archived 1 memory. `told undo` reverts it.")
     assert texts(desk) == ["Never commit `.env` files"]
     assert desk.told("retention", "prune").code == 1
 
@@ -136,7 +133,7 @@ def test_what_is_archived_is_out_of_the_way_and_can_still_be_asked_for(
     assert (listed["count"], [row["id"] for row in listed["memories"]]) == (1, [made["id"]])
     assert made["id"] in desk.told("retention", "archived").out
     why = desk.told("why", made["id"])
-    assert f"{HINT} {made['id']}` brings it back as it was." in why.out
+    assert f"{HINT} {made['id']}` restores it." in why.out
     assert "archive by user" in why.out
     assert "not needed for 9" in why.out
     assert desk.told("stats", "--json").json["by_status"] == {"archived": 1}
@@ -153,7 +150,7 @@ def test_archive_and_back_is_lossless(desk: Machine, calendar: Calendar) -> None
     calendar.live(98)
     assert desk.told("retention", "prune", "--force").code == 0
     back = desk.told("retention", "restore", made["id"])
-    assert (back.code, back.out.splitlines()[0]) == (0, "Brought back 1 memory.")
+    assert (back.code, back.out.splitlines()[0]) == (0, "Restored 1 memory.")
     assert desk.told("memories", "--json").out == before[0]
     after = desk.told("why", made["id"], "--json").json
     assert [step["what"] for step in after.pop("history")] == ["remember", "archive", "restore"]
@@ -209,7 +206,7 @@ def test_an_agent_only_looks(desk: Machine, calendar: Calendar) -> None:
     for words in (("prune", "--force"), ("restore", made["id"]), ("restore", "--all")):
         answer = desk.told("retention", *words)
         assert (answer.code, answer.out) == (2, "")
-        assert answer.err.startswith("told: An agent cannot ")
+        assert answer.err.startswith("told: Only you can ")
 
 
 def test_what_is_not_understood_is_said(desk: Machine) -> None:
@@ -250,11 +247,11 @@ def test_0_days_turns_it_off(desk: Machine, calendar: Calendar) -> None:
 def test_a_jump_of_the_clock_lets_nothing_fade(desk: Machine, calendar: Calendar) -> None:
     learned(desk, "The cache lives in src/cache.py")
     calendar.live(28)
-    running = lived.running_for()
+    running = lived.read_uptime()
     for jump in (3650, -3650):
         calendar.days += jump
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(lived, "running_for", lambda: running + 60_000)
+            patch.setattr(lived, "read_uptime", lambda: running + 60_000)
             assert sweep(desk).code == 0
             assert desk.told("retention", "prune", "--force").code == 1
         assert len(texts(desk)) == 1
@@ -278,7 +275,7 @@ def test_the_user_may_put_away_what_was_already_old_when_told_learned_it(
     dry = desk.told("retention", "prune")
     assert dry.err == ""
     assert (dry.code, dry.out.splitlines()[0]) == (
-        0, "Would archive 1 memory; add --force to do it. It can be brought back.",
+        0, "Would archive 1 memory; add --force to do it. It can be restored.",
     )  # fmt: skip
     assert "pnpm" in dry.out
     assert "not needed for 500 days" in dry.out

@@ -44,7 +44,7 @@ def test_what_is_shared_holds_in_the_projects_that_subscribed(
     ]  # fmt: skip
     assert (
         shop.told("scopes").out
-        == "cards (here): 1 memory; holds in github.com/acme/pay, github.com/acme/shop\n"
+        == "cards (here): 1 memory; applies to github.com/acme/pay, github.com/acme/shop\n"
     )
     assert shop.told("scopes", "unsubscribe", "cards").code == 0
     assert texts(shop) == []
@@ -79,13 +79,13 @@ def test_an_agent_changes_nothing_of_what_projects_share(shop: Machine) -> None:
     shop.environ["CLAUDECODE"] = "1"
     answer = shop.told("scopes", "create", "cards")
     assert (answer.code, answer.out) == (2, "")
-    assert "An agent cannot change what projects share" in answer.err
+    assert "Only you can change what projects share" in answer.err
 
 
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["scopes"], 1, "Nothing is shared between projects yet."),
+        (["scopes"], 1, "There are no shared scopes yet."),
         (["scopes", "make", "cards"], 2, "Use `told scopes`"),
         (["scopes", "share", "cards"], 2, "Use `told scopes`"),
         (["scopes", "create", "a b"], 2, "is no name for a scope"),

@@ -97,7 +97,7 @@ def test_one_wrong_letter_is_forgiven_and_said(
     library: Machine, typed: str, meant: str, session: str
 ) -> None:
     answer = library.told("search", typed)
-    assert f" for '{typed}' ({typed} is nowhere; searched {meant}" in answer.out
+    assert f" for '{typed}' ({typed} not found; searched {meant}" in answer.out
     as_json = library.told("search", typed, "--json")
     assert found(as_json)[0] == session
     assert as_json.json["corrected"][typed].startswith(meant)

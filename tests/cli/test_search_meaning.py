@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.machine import ago
-from told.search import meaning
+from told.search.vectors import table as vector_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,7 +78,7 @@ def test_without_the_table_words_are_searched(
     damaged = tmp_path / "meaning.bin"
     damaged.write_bytes(os.urandom(1000))
     for path in (str(damaged), str(tmp_path / "none")):
-        monkeypatch.setattr(meaning, "PATH", path)
+        monkeypatch.setattr(vector_table, "TABLE_PATH", path)
         assert found(library.told("search", "why was the import killed", "--json")) == ["memory"]
         assert library.told("search", "which spec broke sometimes and was brittle").code in (0, 1)
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.asking import Asking
 from tests.cli.machine import ago, remember
-from told.guard.text import tokens
+from told.text import count_tokens
 
 if TYPE_CHECKING:
     from tests.cli.machine import Machine
@@ -37,7 +37,7 @@ def test_search_gives_memories_and_sessions_with_their_ids(agent: Asking) -> Non
     assert "cache TTL" in found or "*cache* TTL" in found
     assert ids(found, "m")
     assert ids(found, "s")
-    assert tokens(found) < 600
+    assert count_tokens(found) < 600
 
 
 @pytest.mark.parametrize("place", ["memories", "sessions", "checkpoints"])
@@ -93,7 +93,7 @@ def test_a_long_session_is_cut_and_a_turn_of_it_is_not(shop: Machine) -> None:
     for full, most in ((False, 4_100), (True, 9_500)):
         shown = agent.say("get", id=session, full=full)
         assert "Cut here." in shown
-        assert tokens(shown) < most
+        assert count_tokens(shown) < most
         opening = shown[: shown.index("\n")]
         assert shown.count(opening[1:-1]) == 2, "the fence is closed"
     assert "ID.3" in shown
@@ -109,7 +109,7 @@ def test_sessions_and_files(agent: Asking) -> None:
     assert "src/cache.py" in files
     assert "deploy/alerts.yaml" in agent.say("files", agent="copilot-cli")
     for text in (sessions, files):
-        assert tokens(text) < 300
+        assert count_tokens(text) < 300
 
 
 def test_wonder_and_reason(agent: Asking) -> None:
@@ -171,7 +171,7 @@ def test_on_a_machine_where_nothing_ever_happened(machine: Machine) -> None:
     ):
         assert "told agents" in agent.say(tool, **arguments)
     assert agent.read("told://brief").text == (
-        "Nothing is known yet. `search` finds what was said; `remember` keeps a statement."
+        "Nothing is known yet. `search` searches past sessions; `remember` saves a statement."
     )
 
 

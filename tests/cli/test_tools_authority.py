@@ -8,11 +8,11 @@ import pytest
 
 from tests.cli.asking import NAMES, Asking
 from tests.cli.machine import remember
-from told.agents._clients import agent_of_client
-from told.cli.calling import called
-from told.memory.authority import Caller
-from told.serve.mcp.checks import checked
-from told.store.memory_records import AGENT
+from told.agents import agent_of_client
+from told.cli.mcp import run_for_agent
+from told.mcp.tools import check_arguments
+from told.memories.journal_writer import Caller
+from told.store.memories.records import AGENT
 
 if TYPE_CHECKING:
     from tests.cli.machine import Machine
@@ -37,22 +37,28 @@ def waiting(machine: Machine) -> list[tuple[str, str, str]]:
     return sorted((row["action"], row["agent"], row["memory"]["id"]) for row in rows)
 
 
+def kept(machine: Machine, status: str = "candidate") -> list[Any]:
+    return list(machine.told("memories", "--json", "--status", status).json["memories"])
+
+
 def test_what_an_agent_remembers_is_its_own_word(desk: Machine) -> None:
     said = Asking(desk).say("remember", text="The tests need Docker.", kind="fact")
-    assert "as an agent's word" in said
-    row = desk.told("memories", "--json").json["memories"][0]
+    assert "as a candidate: no quote of the user's words was given" in said
+    row = kept(desk)[0]
     assert (row["trust"], row["locked"], row["kind"]) == ("agent", False, "fact")
+    assert kept(desk, "active") == []
 
 
 def test_the_users_words_count_if_the_user_said_them(desk: Machine) -> None:
     session = desk.claude((SAID, "Noted."))
     desk.environ["CLAUDE_CODE_SESSION_ID"] = session
     agent = Asking(desk, "claude-code")
-    assert "agent's word" not in agent.say("remember", text=SAID, quote=SAID)
+    assert "as the user's word" in agent.say("remember", text=SAID, quote=SAID)
     made_up = "You may always skip the tests, really."
-    assert "agent's word" in agent.say("remember", text="You may always skip the tests", quote=made_up)
-    rows = [row["trust"] for row in desk.told("memories", "--json").json["memories"]]
-    assert sorted(rows) == ["agent", "user"]
+    said = agent.say("remember", text="You may always skip the tests", quote=made_up)
+    assert "as a candidate: the user did not type the quote in this session" in said
+    assert [row["trust"] for row in kept(desk, "active")] == ["user"]
+    assert [row["trust"] for row in kept(desk)] == ["agent"]
 
 
 def test_the_session_that_a_hook_saw_begin_counts_as_well(desk: Machine) -> None:
@@ -62,10 +68,10 @@ def test_the_session_that_a_hook_saw_begin_counts_as_well(desk: Machine) -> None
     desk.told("list")
     (desk.told_home / "hook.current").write_text(f"1794744000000\tclaude-code\t{session}\t{folder}\n")
     other = Asking(desk, "codex-mcp-client", folder)
-    assert "agent's word" in other.say("remember", text=SAID, quote=SAID, scope="global"), "not its session"
-    assert "agent's word" not in agent.say("remember", text=SAID, quote=SAID)
-    rows = [(row["scope"], row["trust"]) for row in desk.told("memories", "--json").json["memories"]]
-    assert sorted(rows) == [("global", "agent"), ("project", "user")]
+    assert "as a candidate" in other.say("remember", text=SAID, quote=SAID, scope="global"), "not its session"
+    assert "as the user's word" in agent.say("remember", text=SAID, quote=SAID)
+    assert [row["scope"] for row in kept(desk)] == ["global"]
+    assert [row["scope"] for row in kept(desk, "active")] == ["project"]
 
 
 @pytest.mark.parametrize("useful", [True, False])
@@ -74,7 +80,7 @@ def test_feedback_waits_for_the_user(desk: Machine, useful: bool) -> None:
         name = remember(desk, *words)
         before = memory(desk, name)
         said = Asking(desk).say("feedback", id=name, useful=useful)
-        assert "Only the user can" in said
+        assert "Only you can" in said
         assert memory(desk, name) == before
         action = "confirm" if useful else "reject"
         assert (action, "codex", name) in waiting(desk)
@@ -83,23 +89,24 @@ def test_feedback_waits_for_the_user(desk: Machine, useful: bool) -> None:
 def test_forgetting_waits_for_the_user(desk: Machine) -> None:
     name = remember(desk, "Never use tabs")
     said = Asking(desk).say("forget", id=name)
-    assert "Only the user can make told forget." in said
-    assert "told proposals" in said
+    assert "Only you can forget memories." in said
+    assert "Saved as proposal" in said
     assert memory(desk, name)["text"] == "Never use tabs"
     assert waiting(desk) == [("forget", "codex", name)]
     own = Asking(desk).say("remember", text="The tests need Docker.").split()[1]
     Asking(desk).say("forget", id=own)
-    assert memory(desk, own)["status"] == "active"
+    assert memory(desk, own)["status"] == "candidate"
 
 
-def test_a_correction_of_the_users_word_waits_and_of_an_agents_does_not(desk: Machine) -> None:
+def test_a_correction_without_proof_waits_for_the_user(desk: Machine) -> None:
     name = remember(desk, "--lock", "Use npm for packages")
     agent = Asking(desk)
-    assert f"{name} is the user's." in agent.say("correct", id=name, text="Use yarn for packages.")
+    assert "Only you can correct your memories." in agent.say(
+        "correct", id=name, text="Use yarn for packages."
+    )
     assert memory(desk, name)["status"] == "active"
     own = agent.say("remember", text="The tests need Docker.").split()[1]
-    assert "stands in the place of" in agent.say("correct", id=own, text="The tests need Podman.")
-    assert memory(desk, own)["status"] == "superseded"
+    assert "is a candidate" in agent.wrong("correct", id=own, text="The tests need Podman.")
     assert waiting(desk) == [("correct", "codex", name)]
 
 
@@ -108,12 +115,14 @@ def test_nobody_becomes_the_user_by_saying_so(desk: Machine, argument: str) -> N
     name = remember(desk, "Never use tabs")
     for tool, given in (("forget", {"id": name}), ("remember", {"text": "Use yarn here."}),
                         ("feedback", {"id": name, "useful": False})):  # fmt: skip
-        assert argument in checked(NAMES[tool], {**given, argument: "user"})[1], "the server refuses it"
+        assert argument in check_arguments(NAMES[tool], {**given, argument: "user"})[1], (
+            "the server refuses it"
+        )
         agent = Asking(desk)
         agent._tools.call(tool, {**given, argument: "user"}, agent.client)
     assert memory(desk, name)["status"] == "active"
-    rows = desk.told("memories", "--json").json["memories"]
-    assert [row["trust"] for row in rows if "yarn" in row["text"]] == ["agent"]
+    assert [row["trust"] for row in kept(desk) if "yarn" in row["text"]] == ["agent"]
+    assert [row["id"] for row in kept(desk, "active")] == [name]
 
 
 @pytest.mark.parametrize("text", ["--lock We use yarn here", "--json", "-- --lock", "--by=user We use yarn"])
@@ -127,8 +136,9 @@ def test_words_that_look_like_options_are_words(desk: Machine, text: str) -> Non
     agent.call("get", id=text)
     agent.call("timeline", around=text)
     agent.call("remember", text="The shelf is green.", quote=text, kind="fact", scope="project")
-    rows = desk.told("memories", "--json").json["memories"]
+    rows = kept(desk)
     assert rows
+    assert kept(desk, "active") == []
     assert not any(row["locked"] for row in rows)
     assert {row["trust"] for row in rows} == {"agent"}
 
@@ -140,14 +150,16 @@ def test_words_that_look_like_options_are_words(desk: Machine, text: str) -> Non
 )  # fmt: skip
 def test_what_only_the_user_may_do_is_refused(desk: Machine, words: tuple[str, ...], code: int) -> None:
     remember(desk, "Never use tabs")
-    done = called(words, desk.environ, caller=Caller(AGENT, "codex"))
+    done = run_for_agent(words, desk.environ, caller=Caller(AGENT, "codex"))
     assert done.code == code
     assert (desk.told_home / "memory.db").exists()
 
 
 def test_a_folder_of_a_projects_own_memories_is_not_let_in_by_an_agent(desk: Machine) -> None:
     """An agent may run `told init`; what others wrote there stays out until the user says so."""
-    done = called(["init"], desk.environ, folder=str(desk.home / "work/shop"), caller=Caller(AGENT, "codex"))
+    done = run_for_agent(
+        ["init"], desk.environ, folder=str(desk.home / "work/shop"), caller=Caller(AGENT, "codex")
+    )
     assert done.code == 0
     assert (desk.home / "work/shop/.told").is_dir()
 

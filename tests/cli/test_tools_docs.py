@@ -9,9 +9,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from told.serve.mcp.envelope import GREETED
-from told.serve.mcp.offers import PROMPTS, RESOURCES, TEMPLATES
-from told.serve.mcp.tools import TOOLS
+from told.mcp.server import SESSION_VERSIONS
+from told.mcp.tools import PROMPTS, RESOURCES, TEMPLATES, TOOLS
 
 if TYPE_CHECKING:
     from tests.cli.machine import Machine
@@ -28,7 +27,9 @@ def test_every_tool_is_in_the_table_with_all_that_agents_are_told_of() -> None:
             == list(tool.schema["properties"])[:1]
         )
         named = set(re.findall(r"`(\w+)`", rows[tool.name])) - {"memories", "sessions", "checkpoints", "all"}
-        assert named == set(tool.schema["properties"]), tool.name
+        fields = {name for one in tool.schema["properties"].values()
+                  for name in one.get("items", {}).get("properties", ())}  # fmt: skip
+        assert named == set(tool.schema["properties"]) | fields, tool.name
         for name in tool.more:
             assert f"`{name}`" in PAGE
 
@@ -38,7 +39,7 @@ def test_what_there_is_to_read_is_named() -> None:
         assert f"`{one.get('uri') or one['name']}`" in PAGE
     for one in TEMPLATES:
         assert f"`{str(one['uriTemplate']).replace('{id}', 'ID')}`" in PAGE
-    assert f"({GREETED[0]} to {GREETED[-1]})" in PAGE
+    assert f"({SESSION_VERSIONS[0]} to {SESSION_VERSIONS[-1]})" in PAGE
 
 
 def test_the_entry_that_is_shown_starts_the_server(machine: Machine) -> None:
@@ -47,7 +48,7 @@ def test_the_entry_that_is_shown_starts_the_server(machine: Machine) -> None:
     messages = re.findall(r"'(\{\"jsonrpc\".*?\})'", PAGE)
     done = subprocess.run(
         [sys.executable, "-m", "told", *entry["args"]], input="\n".join(messages) + "\n", text=True,
-        check=True, capture_output=True, env=machine.environ, cwd=machine.home, timeout=60,
+        check=True, capture_output=True, env=machine.environ, cwd=machine.home, timeout=120,
     )  # fmt: skip
     hello, tools = map(json.loads, done.stdout.splitlines())
     assert hello["result"]["serverInfo"]["name"] == "told"

@@ -9,8 +9,7 @@ import pytest
 
 from tests.cli.asking import Asking
 from tests.cli.machine import remember
-from told.cli.calling import called
-from told.cli.tools import Tools
+from told.cli.mcp import Tools, run_for_agent
 
 if TYPE_CHECKING:
     from tests.cli.machine import Machine
@@ -36,9 +35,15 @@ def known(agent: Asking, **more: str) -> list[str]:
     return [name for name in ("Redis", "Sass") if f"Use {name} for" in found]
 
 
+def candidate(machine: Machine, text: str) -> dict[str, str | None]:
+    """Return the candidate with this text: that is what an agent saves without proof."""
+    words = ("memories", "--status", "candidate", "--json", "--all-projects")
+    rows: list[dict[str, str | None]] = machine.told(*words).json["memories"]
+    return next(row for row in rows if text in str(row["text"]))
+
+
 def where(machine: Machine, text: str) -> str | None:
-    rows: list[dict[str, str | None]] = machine.told("memories", "--json", "--all-projects").json["memories"]
-    return next(row["project"] for row in rows if text in str(row["text"]))
+    return candidate(machine, text)["project"]
 
 
 def test_the_folder_that_the_agent_says_it_works_in(two: Machine) -> None:
@@ -192,9 +197,9 @@ def test_several_projects_of_one_name_are_listed(two: Machine, monkeypatch: Patc
 
 
 def test_a_command_run_for_another_folder(two: Machine) -> None:
-    done = called(["list"], two.environ, folder=str(two.home / "work/web-shop"))
+    done = run_for_agent(["list"], two.environ, folder=str(two.home / "work/web-shop"))
     assert (done.code, done.text.splitlines()[0]) == (0, "1 of 1 session, web-shop")
-    assert called(["list"], two.environ, folder="").text.startswith("4 of 4 sessions, all projects")
-    assert called(["list", "--nonsense"], two.environ).code == 2
-    assert called(["mcp"], two.environ).code == 2
-    assert called(["nonsense"], two.environ).code == 2
+    assert run_for_agent(["list"], two.environ, folder="").text.startswith("4 of 4 sessions, all projects")
+    assert run_for_agent(["list", "--nonsense"], two.environ).code == 2
+    assert run_for_agent(["mcp"], two.environ).code == 2
+    assert run_for_agent(["nonsense"], two.environ).code == 2

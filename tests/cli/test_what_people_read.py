@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from told.cli.commands import COMMANDS
+from told.cli.arguments import COMMANDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

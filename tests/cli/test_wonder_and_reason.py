@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.machine import NOW, ago, remember
-from told.journal.append import Draft, append
+from tests.cli.machine import NOW, ago, note_as_agent, remember, remember_confirmed
+from told.journal.append import append
+from told.journal.files import Draft
 
 if TYPE_CHECKING:
     from tests.cli.machine import Machine
@@ -44,10 +45,7 @@ def api(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Machine:
 
 
 def by_agent(machine: Machine, text: str) -> str:
-    machine.environ["CLAUDECODE"] = "1"
-    made = remember(machine, text)
-    del machine.environ["CLAUDECODE"]
-    return made
+    return note_as_agent(machine, text, "github.com/acme/acme-api")
 
 
 def wonder(machine: Machine, *words: str) -> Any:
@@ -101,7 +99,7 @@ def test_what_was_changed_there_and_back_is_named(api: Machine, monkeypatch: pyt
     assert flip["memory"]["id"] == third
     assert [row["id"] for row in flip["before"]] == [first, second]
     assert flip["back"] is True
-    assert f"changed 2 times, back again: {third}" in api.told("wonder", "cache TTL").out
+    assert f"changed 2 times, and back: {third}" in api.told("wonder", "cache TTL").out
 
 
 def test_one_change_is_no_flip(api: Machine) -> None:
@@ -256,7 +254,7 @@ def test_yes_with_the_memory_and_where_it_was_said(api: Machine) -> None:
         {"agent": "terminal", "turn": None, "at": "2026-11-15T12:00:00Z"}
     ]
     shown = api.told("reason", "Do we use pytest?").out
-    assert shown.startswith("'Do we use pytest?': yes, sure to 0.80\n")
+    assert shown.startswith("'Do we use pytest?': Yes (confidence 0.80)\n")
     assert "said 11-15 at the terminal" in shown
 
 
@@ -342,6 +340,15 @@ def test_an_agents_word_counts_less_and_is_fenced(api: Machine) -> None:
     assert answer["sides"][0]["sure"] < 0.3
     assert answer["sides"][0]["evidence"][0]["text"].startswith("<agent ")
     assert "<agent " in api.told("reason", "Do we use pytest for tests?").out
+
+
+def test_an_agents_word_that_the_user_confirmed_counts_and_stays_fenced(api: Machine) -> None:
+    made = remember_confirmed(api, "The service uses pytest for tests")
+    answer = reason(api, "Do we use pytest for tests?")
+    assert (answer["verdict"], answer["missing"]) == ("yes", [])
+    assert evidence(answer, "for") == [made]
+    assert answer["sides"][0]["evidence"][0]["text"].startswith("<agent ")
+    assert made not in {row["id"] for row in wonder(api, "pytest")["weak"]}
 
 
 def test_what_was_replaced_is_history_and_no_evidence(api: Machine, monkeypatch: pytest.MonkeyPatch) -> None:

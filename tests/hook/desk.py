@@ -1,4 +1,4 @@
-"""A machine whose agents call told's hook, as it is installed there: a process for each call, or quicker."""
+"""A machine whose agents call told's hook as it is installed, without a service."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tests import forked
 from tests.cli.machine import Machine
-from told.hook import answer
-from told.setup.launch import launch
+from told.hook.dispatch import answer_hook
+from told.install.place import launch
 
 if TYPE_CHECKING:
     from told.agents.wiring import Launch
@@ -20,8 +21,8 @@ PAYLOADS = Path(__file__).parent.parent / "data" / "hooks"
 PROJECT = "/home/dev/code/acme-api"  # where the recorded payloads come from
 TAUGHT = "No, we use pnpm here, never npm."
 ASKED = "Install the missing dependencies with npm and run the build"
-PATIENCE = 10  # seconds; a hook ends by itself far earlier, and a test fails if it does not
-_RUN = "from told.hook import run;run()"
+PATIENCE = 120  # seconds; a test that waits this long has failed
+_NO_LIMIT = {"TOLD_HOOK_SECONDS": "100"}
 
 
 class Said(NamedTuple):
@@ -53,12 +54,6 @@ def _launch() -> Launch:
     return launch()
 
 
-def patient(agent: str, event: str) -> tuple[str, ...]:
-    """Return the same, but with a deadline that a machine under load never meets: for what an answer says."""
-    *words, code, agent, event = installed(agent, event)
-    return (*words, code.replace(_RUN, "import told.hook as it;it.SECONDS=30;it.run()"), agent, event)
-
-
 def recorded(agent: str, name: str) -> str:
     """Return a payload that a real agent sent."""
     return (PAYLOADS / agent / f"{name}.json").read_text()
@@ -79,25 +74,28 @@ class Desk(Machine):
         return given | more
 
     def call(self, agent: str, event: str, payload: Any, **environ: str) -> Said:
-        """Call the hook as the agent does, in a process of its own, and wait for what it says."""
-        return self.start(patient(agent, event), payload, **environ)
+        """Call the hook as the agent does, without a time limit."""
+        return self.start(installed(agent, event), payload, **_NO_LIMIT | environ)
 
     def hurried(self, agent: str, event: str, payload: Any, **environ: str) -> Said:
-        """Call the hook exactly as the agent does: when its time is up, it says nothing."""
+        """Call the hook exactly as the agent does, with its time limit."""
         return self.start(installed(agent, event), payload, **environ)
 
     def start(self, words: tuple[str, ...], payload: Any, **environ: str) -> Said:
         """Run a hook with a payload, or plain bytes, on its standard input."""
         raw = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+        if forked.can_run(words):
+            ended = forked.run(words, self.environ | environ, self.home, raw)
+            return Said(ended.code, ended.out.decode(), ended.err.decode())
         done = subprocess.run(
             words, input=raw, env=self.environ | environ, cwd=self.home, capture_output=True,
-            timeout=PATIENCE if words[-3:] == installed(*words[-2:])[-3:] else 12 * PATIENCE, check=False,
+            timeout=PATIENCE, check=False,
         )  # fmt: skip
         return Said(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     def ask(self, agent: str, event: str, payload: dict[str, Any], **environ: str) -> Any:
         """Call the hook in this process; return its answer, {} if there is none."""
-        text = answer(agent, event, payload, self.environ | environ)
+        text = answer_hook(agent, event, payload, self.environ | environ)
         return json.loads(text) if text else {}
 
     def prompt(self, text: str, agent: str = "claude-code", session: str = "s-1", **environ: str) -> str:

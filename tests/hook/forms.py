@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from told.guard.text import tokens
+from told.text import count_tokens
 
 if TYPE_CHECKING:
     from tests.hook.desk import Said
@@ -67,7 +67,7 @@ def within_limits(text: str) -> bool:
     return (
         len(text) <= _MOST_CHARACTERS
         and len(text.encode()) <= _MOST_BYTES
-        and tokens(text) <= _BUDGET + _AROUND
+        and count_tokens(text) <= _BUDGET + _AROUND
     )
 
 

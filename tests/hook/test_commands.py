@@ -35,7 +35,7 @@ def test_lock_keeps_a_new_statement_that_only_the_user_can_change(desk: Desk, ag
     assert desk.memories("--status", "quarantined") == []
 
 
-def test_it_is_the_users_own_word_though_an_agent_runs_the_hook(desk: Desk) -> None:
+def test_command_has_the_users_trust_inside_an_agent(desk: Desk) -> None:
     """As installed. The same command in the agent's shell would only ask for it."""
     payload = typed(desk, f"/mem:lock {_TABS}")
     said = desk.call("claude-code", "prompt", payload, **_IN_AGENT)
@@ -84,7 +84,7 @@ def test_confirm_and_reject_move_the_confidence(desk: Desk) -> None:
         '"tabs indentation" -> {new}',
     ],
 )  # fmt: skip
-def test_correct_puts_the_new_in_the_place_of_the_old(desk: Desk, given: str) -> None:
+def test_correct_supersedes_the_old_statement(desk: Desk, given: str) -> None:
     name = _known(desk, _TABS)
     new = "Always use four spaces for indentation."
     said = desk.prompt("/mem:correct " + given.format(id=name, new=new), **_IN_AGENT)
@@ -100,7 +100,7 @@ def test_a_locked_statement_that_the_user_corrects_stays_locked(desk: Desk) -> N
     assert (_one(desk)["text"], _one(desk)["locked"]) == ("Always use four spaces for indentation.", True)
 
 
-def test_nothing_found_is_said_and_nothing_happens(desk: Desk) -> None:
+def test_unknown_memory_is_reported(desk: Desk) -> None:
     _known(desk, _TABS)
     before = desk.memories()
     for command in (
@@ -147,12 +147,12 @@ def test_other_commands_are_left_to_the_agent(desk: Desk, name: str) -> None:
     assert len(desk.texts()) == 1
 
 
-def test_a_command_spoken_of_in_a_sentence_is_no_command(desk: Desk) -> None:
+def test_command_inside_a_sentence_is_not_run(desk: Desk) -> None:
     desk.prompt(f"What does /mem:lock {_TABS[:-1]} do?")
     assert not any(one["locked"] for one in desk.memories())
 
 
-def test_what_stands_behind_the_command_in_an_agents_file_is_no_part_of_it(desk: Desk) -> None:
+def test_text_of_a_command_file_is_not_part_of_the_command(desk: Desk) -> None:
     """Agents that expand a command show hooks the whole text: what was typed, and told's words about it."""
     about = f"{SLASH_END}told has seen it and has done it; one sentence to the user about it is enough."
     desk.prompt(f"/mem:lock {_TABS}{about}", "codex")
@@ -168,22 +168,34 @@ def test_several_lines_are_one_statement(desk: Desk) -> None:
     assert "a review by the owner" in str(_one(desk)["text"])
 
 
-def test_the_command_in_capitals_and_with_spaces_before_its_words(desk: Desk) -> None:
+def test_command_may_have_capitals_and_spaces(desk: Desk) -> None:
     desk.prompt(f"/mem:LOCK    {_TABS}")
     assert (_one(desk)["text"], _one(desk)["locked"]) == (_TABS, True)
 
 
-def test_a_new_line_behind_the_command_is_as_good_as_a_space(desk: Desk) -> None:
+def test_newline_may_follow_the_command(desk: Desk) -> None:
     desk.prompt(f"/mem:lock\n{_TABS}")
     assert (_one(desk)["text"], _one(desk)["locked"]) == (_TABS, True)
 
 
-def test_what_an_agent_wrote_is_fenced_when_a_command_names_it(desk: Desk) -> None:
+def test_agent_text_in_a_command_answer_is_fenced(desk: Desk) -> None:
     answer = desk.told
     desk.environ |= _IN_AGENT
     assert answer("remember", "The billing worker reads the outbox table.").code == 0
     for name in _IN_AGENT:
         desk.environ.pop(name)
+    assert desk.memories() == []
     said = desk.prompt("/mem:confirm outbox")
     assert "told confirmed" in said
     assert "<agent " in said
+    assert _one(desk)["trust"] == "agent"
+
+
+def test_candidate_is_rejected_by_its_words(desk: Desk) -> None:
+    desk.environ |= _IN_AGENT
+    assert desk.told("remember", "The billing worker reads the outbox table.").code == 0
+    for name in _IN_AGENT:
+        desk.environ.pop(name)
+    assert "was not carried out" in desk.prompt("/mem:unlock outbox")
+    assert "told rejected" in desk.prompt("/mem:reject outbox")
+    assert desk.memories("--status", "candidate") == []

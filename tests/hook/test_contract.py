@@ -31,7 +31,7 @@ def _own_name(stem: str) -> str:
 
 
 @pytest.mark.parametrize("agent", sorted({agent for agent, _ in _RECORDED}))
-def test_what_real_agents_sent_is_answered_in_their_own_form_or_not_at_all(desk: Desk, agent: str) -> None:
+def test_recorded_payloads_are_answered_in_the_agents_form(desk: Desk, agent: str) -> None:
     """Every recorded payload, under told's word for the moment, on a machine that has something to say."""
     desk.prompt(TAUGHT, session="elsewhere")
     answered = set()
@@ -50,7 +50,7 @@ def test_what_real_agents_sent_is_answered_in_their_own_form_or_not_at_all(desk:
 
 
 @pytest.mark.parametrize("agent", AGENTS)
-def test_an_agent_may_call_a_moment_by_its_own_name(desk: Desk, agent: str) -> None:
+def test_event_may_have_the_agents_own_name(desk: Desk, agent: str) -> None:
     desk.prompt(TAUGHT, session="elsewhere")
     payload = typed(desk, ASKED, agent, "one")
     name = payload.get("hook_event_name", "userPromptSubmitted")
@@ -60,7 +60,7 @@ def test_an_agent_may_call_a_moment_by_its_own_name(desk: Desk, agent: str) -> N
 
 
 @pytest.mark.parametrize("teacher", AGENTS)
-def test_what_is_said_in_one_agent_is_known_in_all_others(desk: Desk, teacher: str) -> None:
+def test_memory_from_one_agent_reaches_all_others(desk: Desk, teacher: str) -> None:
     assert desk.call(teacher, "prompt", typed(desk, TAUGHT, teacher, "teaching")).is_silent
     assert desk.texts() == ["We use pnpm here, never npm."]
     for agent in AGENTS:
@@ -72,7 +72,7 @@ def test_what_is_said_in_one_agent_is_known_in_all_others(desk: Desk, teacher: s
         assert "pnpm" in json.dumps(at_start), agent
 
 
-def test_the_second_session_is_told_at_its_start_and_at_its_prompt(desk: Desk) -> None:
+def test_second_session_gets_briefs_at_start_and_prompt(desk: Desk) -> None:
     """As installed, with a process for each call, from Codex to Claude Code, Gemini CLI and Copilot CLI."""
     assert desk.call("codex", "prompt", typed(desk, TAUGHT, "codex", "one")).is_silent
     for agent, start, prompt in (
@@ -86,7 +86,7 @@ def test_the_second_session_is_told_at_its_start_and_at_its_prompt(desk: Desk) -
         assert "pnpm" in context_of(said, agent, start)
 
 
-def test_a_long_memory_of_many_bytes_stays_within_the_limits(desk: Desk) -> None:
+def test_long_briefs_stay_within_agent_limits(desk: Desk) -> None:
     """Codex counts bytes, and cuts what is longer in its middle; Claude Code counts characters."""
     for number in range(30):
         text = f"ルール{number}: データベースの移行は必ず" + "本番環境の前にレビューする" * 20
@@ -99,19 +99,19 @@ def test_a_long_memory_of_many_bytes_stays_within_the_limits(desk: Desk) -> None
 
 
 @pytest.mark.parametrize("agent", ["windsurf", "aider", "generic"])
-def test_an_agent_that_takes_no_context_is_only_listened_to(desk: Desk, agent: str) -> None:
+def test_agent_without_context_only_teaches(desk: Desk, agent: str) -> None:
     payload = {"session_id": "w", "cwd": desk.project, "prompt": TAUGHT, "hook_event_name": "pre_user_prompt"}
     assert desk.ask(agent, "prompt", payload) == {}
     assert len(desk.texts()) == 1
     assert desk.ask(agent, "prompt", payload | {"session_id": "x", "prompt": ASKED}) == {}
 
 
-def test_every_moment_without_anything_known_is_silence(desk: Desk) -> None:
+def test_every_event_is_silent_without_memories(desk: Desk) -> None:
     for event in EVENTS:
         assert desk.call("claude-code", event, begun(desk)).is_silent
 
 
-def test_the_command_at_the_terminal_does_the_same(desk: Desk) -> None:
+def test_told_hook_command_gives_the_same_answer(desk: Desk) -> None:
     desk.prompt(TAUGHT, session="elsewhere")
     program = (sys.executable, "-m", "told", "hook")
     said = desk.start((*program, "claude-code", "prompt"), typed(desk, ASKED))

@@ -25,9 +25,9 @@ from tests.hook.tool_calls import (
 )
 from told.agents import wired_agents
 from told.agents.wiring import Launch, Place
-from told.guard.text import tokens
-from told.hook.gate import is_own
-from told.memory.checkpoint_count import count, deny, reset
+from told.checkpoints.counter import count_call, count_denial, reset_count
+from told.hook.tool import is_own_tool
+from told.text import count_tokens
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,7 +69,7 @@ def test_the_reminder_is_one_short_line_that_says_what_to_do(desk: Desk) -> None
     assert "`checkpoint`" in text
     assert "`told checkpoint" in text
     assert "\n" not in text
-    assert tokens(text) <= 40
+    assert count_tokens(text) <= 40
 
 
 @pytest.mark.parametrize("agent", TOOL_AGENTS)
@@ -166,7 +166,7 @@ def test_a_checkpoint_lets_the_next_calls_pass(desk: Desk) -> None:
         assert _denied(desk, 2) == [False, False]
         assert "2 tool calls without one" in reason(run(desk))
         assert "2 tool calls without one" in reason(run(desk))
-        reset(str(desk.told_home), "claude-code", "s-1")
+        reset_count(str(desk.told_home), "claude-code", "s-1")
     assert _denied(desk, 3) == [False, False, True]
 
 
@@ -174,7 +174,7 @@ def test_even_where_it_asks_after_every_call_one_passes_for_each_checkpoint(desk
     _asking(desk, _ASK.replace("remind_after = 2", "remind_after = 1"))
     for _ in range(5):
         assert _denied(desk, 2) == [False, True]
-        reset(str(desk.told_home), "claude-code", "s-1")
+        reset_count(str(desk.told_home), "claude-code", "s-1")
 
 
 def test_the_end_of_a_session_leaves_no_count(desk: Desk) -> None:
@@ -199,7 +199,7 @@ def test_its_own_tools_pass_in_every_spelling_and_are_not_counted(desk: Desk, na
 
 def test_tools_that_are_only_called_a_little_like_its_own_are_not_its_own() -> None:
     for name in ("Bash", "untold_write", "mcp__memo__told", "write_told", "retold", "mcp__toldyou__x", ""):
-        assert not is_own(name)
+        assert not is_own_tool(name)
 
 
 @pytest.mark.parametrize(
@@ -332,8 +332,8 @@ def test_a_denial_that_cannot_be_noted_is_none(desk: Desk) -> None:
 def test_calls_at_the_same_time_have_each_a_number_of_their_own(tmp_path: Path) -> None:
     home = str(tmp_path)
     with ThreadPoolExecutor(8) as pool:
-        calls = list(pool.map(lambda _: count(home, "codex", "s").calls, range(200)))
-        denials = list(pool.map(lambda _: deny(home, "codex", "s"), range(40)))
+        calls = list(pool.map(lambda _: count_call(home, "codex", "s").calls, range(200)))
+        denials = list(pool.map(lambda _: count_denial(home, "codex", "s"), range(40)))
     assert sorted(calls) == list(range(1, 201))
     assert sorted(denials) == list(range(1, 41))
 
@@ -343,7 +343,7 @@ def test_the_first_calls_of_all_may_come_at_the_same_time(tmp_path: Path) -> Non
 
     def first(home: str) -> int:
         at_once.wait()
-        return count(home, "codex", "s").calls
+        return count_call(home, "codex", "s").calls
 
     with ThreadPoolExecutor(8) as pool:
         for attempt in range(100):

@@ -52,7 +52,7 @@ def test_without_a_locked_rule_a_tool_call_gets_no_answer(desk: Desk) -> None:
     assert _run(desk, "git push --force") == {}
 
 
-def test_by_default_the_user_is_asked_and_told_which_rule_it_is(desk: Desk) -> None:
+def test_forbidden_call_asks_the_user_and_names_the_rule(desk: Desk) -> None:
     _lock(desk, _FORCE)
     given = _run(desk, "git push --force")["hookSpecificOutput"]
     assert given["hookEventName"] == "PreToolUse"
@@ -62,7 +62,7 @@ def test_by_default_the_user_is_asked_and_told_which_rule_it_is(desk: Desk) -> N
 
 
 @pytest.mark.parametrize(("setting", "decision"), [("ask", "ask"), ("deny", "deny"), ("off", "")])
-def test_the_user_decides_what_it_does(desk: Desk, setting: str, decision: str) -> None:
+def test_guard_setting_decides(desk: Desk, setting: str, decision: str) -> None:
     _lock(desk, _FORCE)
     desk.config(f'guard = "{setting}"\n')
     assert _decided(desk, "git push --force origin main") == decision
@@ -90,13 +90,13 @@ _OTHERS = (
 )  # fmt: skip
 
 
-def test_a_forbidden_command_is_found_however_it_is_run(desk: Desk) -> None:
+def test_forbidden_command_is_found_in_any_shell_form(desk: Desk) -> None:
     _lock(desk, _FORCE)
     desk.config('guard = "deny"\n')
     assert [command for command in _FORBIDDEN if _decided(desk, command) != "deny"] == []
 
 
-def test_another_command_is_left_alone(desk: Desk) -> None:
+def test_other_commands_pass(desk: Desk) -> None:
     _lock(desk, _FORCE)
     desk.config('guard = "deny"\n')
     assert [command for command in _OTHERS if _decided(desk, command)] == []
@@ -119,7 +119,7 @@ def test_another_command_is_left_alone(desk: Desk) -> None:
         ("Never `git push` without running `pytest` first.", "pytest"),
     ],
 )  # fmt: skip
-def test_what_a_rule_wants_is_never_denied(desk: Desk, rule: str, command: str) -> None:
+def test_required_command_is_never_denied(desk: Desk, rule: str, command: str) -> None:
     _lock(desk, rule)
     desk.config('guard = "deny"\n')
     assert _decided(desk, command) == ""
@@ -137,7 +137,7 @@ def test_what_a_rule_wants_is_never_denied(desk: Desk, rule: str, command: str) 
         ("No uses nunca `kubectl delete`.", "kubectl delete pod x"),
     ],
 )  # fmt: skip
-def test_what_a_rule_forbids_is_denied(desk: Desk, rule: str, command: str) -> None:
+def test_forbidden_command_is_denied(desk: Desk, rule: str, command: str) -> None:
     _lock(desk, rule)
     desk.config('guard = "deny"\n')
     assert _decided(desk, command) == "deny"
@@ -153,9 +153,7 @@ def test_what_a_rule_forbids_is_denied(desk: Desk, rule: str, command: str) -> N
         ("`git push` nie ohne Review.", "git push"),
     ],
 )
-def test_what_a_rule_allows_under_a_condition_is_only_asked_about(
-    desk: Desk, rule: str, command: str
-) -> None:
+def test_conditionally_forbidden_command_asks(desk: Desk, rule: str, command: str) -> None:
     _lock(desk, rule)
     desk.config('guard = "deny"\n')
     assert _decided(desk, command) == "ask"
@@ -177,14 +175,14 @@ def test_a_file_name_that_a_rule_forbids_to_edit(desk: Desk) -> None:
     assert _edited(desk, f"{desk.project}/.env.example") == ""
 
 
-def test_the_trigger_of_a_rule_is_what_it_is_about(desk: Desk) -> None:
+def test_trigger_of_a_rule_is_guarded(desk: Desk) -> None:
     _lock(desk, "Never edit files in db/migrations by hand.")
     triggers = desk.memories()[0]["triggers"]
     found = _edited(desk, f"{desk.project}/db/migrations/0001.sql")
     assert found == ("ask" if any(one.startswith("path:") for one in triggers) else "")
 
 
-def test_a_rule_of_another_project_guards_nothing_here(desk: Desk) -> None:
+def test_rule_of_another_project_does_not_apply(desk: Desk) -> None:
     other = desk.folder("code/other")
     payload = typed(desk, f"/mem:lock {_FORCE}") | {"cwd": other}
     desk.ask("claude-code", "prompt", payload)
@@ -192,7 +190,7 @@ def test_a_rule_of_another_project_guards_nothing_here(desk: Desk) -> None:
     assert _run(desk, "git push --force") == {}
 
 
-def test_a_rule_that_was_unlocked_guards_no_more(desk: Desk) -> None:
+def test_unlocked_rule_does_not_apply(desk: Desk) -> None:
     _lock(desk, _FORCE)
     assert _decided(desk, "git push --force") == "ask"
     desk.prompt("/mem:unlock push force")

@@ -14,7 +14,8 @@ import pytest
 from tests.cli.machine import AGENTS
 from tests.hook.desk import Desk, begun, said_to_model
 from tests.hook.talk import AGENT, Talk, edit, run, todos
-from told.ingest.checkpoint_text import parsed
+from told.fence import remove_between
+from told.ingest.checkpoint_markdown import parse_checkpoint
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,10 +31,9 @@ _SECRET = "ghp_" + "R4nd0mT0kenR4nd0mT0kenR4nd0mT0ken99"
 
 @pytest.fixture(autouse=True)
 def _in_no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a hook take its time: what is tested is what it does with it."""
-    for name in ("catching_up._READING", "catching_up._LEARNING"):
-        monkeypatch.setattr(f"told.hook.{name}", 60)
-    for name in ("handing_over._WRITING", "handing_over._MAKING_UP", "handing._ASKING_GIT"):
+    """Remove the time limits inside hooks."""
+    for name in ("session._INGEST_UNTIL", "session._LEARN_UNTIL", "auto_checkpoint._WRITE_UNTIL",
+                 "auto_checkpoint._WRITE_PENDING_UNTIL", "auto_checkpoint._ASK_GIT_UNTIL"):  # fmt: skip
         monkeypatch.setattr(f"told.hook.{name}", 60)
 
 
@@ -42,7 +42,7 @@ def _files(desk: Desk) -> list[Path]:
 
 
 def _notes(desk: Desk) -> list[Handover]:
-    return [parsed(path.read_text(), str(path)) for path in _files(desk)]
+    return [parse_checkpoint(path.read_text(), str(path)) for path in _files(desk)]
 
 
 def _one(desk: Desk) -> Handover:
@@ -375,7 +375,7 @@ def test_locked_sessions_are_no_trouble(desk: Desk) -> None:
 def test_without_time_the_next_start_makes_up_for_it(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     talk = _worked(desk)
     with monkeypatch.context() as patched:
-        patched.setattr("told.hook.handing_over._WRITING", -1)
+        patched.setattr("told.hook.auto_checkpoint._WRITE_UNTIL", -1)
         talk.end()
     assert _files(desk) == []
 
@@ -387,7 +387,7 @@ def test_without_time_the_next_start_makes_up_for_it(desk: Desk, monkeypatch: py
 def test_without_time_the_next_sweep_makes_up_for_it(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     talk = _worked(desk)
     with monkeypatch.context() as patched:
-        patched.setattr("told.hook.handing_over._WRITING", -1)
+        patched.setattr("told.hook.auto_checkpoint._WRITE_UNTIL", -1)
         talk.end()
     assert _files(desk) == []
 
@@ -419,9 +419,9 @@ def test_it_is_found_by_search_and_survives_a_rebuild(desk: Desk) -> None:
 
 
 def _day(note: Handover) -> str:
-    from told.memory.brief import day
+    from told.recall.brief import format_day
 
-    return day(note.at)
+    return format_day(note.at)
 
 
 _REAL = (
@@ -479,10 +479,12 @@ def test_what_it_says_cannot_end_what_told_says(desk: Desk) -> None:
     said = Talk(desk, "s-2").start()
 
     assert "make ship" in said
-    assert said.count("<told>") == said.count("</told>") == 1
+    assert said.count("<told>") == said.count("</told>") == 2  # the brief, and the request to remember
     assert said.endswith("</told>")
+    assert remove_between(said).strip() == ""
     desk.prompt(f"{said}\n\nRun the tests", session="s-2")  # some agents put it into the prompt
     assert desk.texts() == []
+    assert desk.memories("--status", "candidate") == []
 
 
 def test_files_are_those_of_the_work_tree_that_the_session_worked_in(desk: Desk) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.hook.talk import AGENT, Talk, edit
-from told.ingest.checkpoint_text import parsed
+from told.ingest.checkpoint_markdown import parse_checkpoint
 
 if TYPE_CHECKING:
     from tests.hook.desk import Desk
@@ -17,16 +17,15 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def _in_no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a hook take its time: what is tested is what it does with it."""
-    for name in ("catching_up._READING", "catching_up._LEARNING"):
-        monkeypatch.setattr(f"told.hook.{name}", 60)
-    for name in ("handing_over._WRITING", "handing_over._MAKING_UP", "handing._ASKING_GIT"):
+    """Remove the time limits inside hooks."""
+    for name in ("session._INGEST_UNTIL", "session._LEARN_UNTIL", "auto_checkpoint._WRITE_UNTIL",
+                 "auto_checkpoint._WRITE_PENDING_UNTIL", "auto_checkpoint._ASK_GIT_UNTIL"):  # fmt: skip
         monkeypatch.setattr(f"told.hook.{name}", 60)
 
 
 def _notes(desk: Desk) -> list[Handover]:
     paths = sorted((desk.told_home / "checkpoints").rglob("*.md"))
-    return [parsed(path.read_text(), str(path)) for path in paths]
+    return [parse_checkpoint(path.read_text(), str(path)) for path in paths]
 
 
 def _end_without_a_file(talk: Talk) -> None:
@@ -58,7 +57,7 @@ def test_an_answer_that_is_written_after_the_end_is_in_the_checkpoint_after_a_sw
 
 def test_one_that_is_made_later_is_as_old_as_its_session(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr("told.hook.handing_over._WRITING", -1)
+        patched.setattr("told.hook.auto_checkpoint._WRITE_UNTIL", -1)
         _half_said(desk).end()
     assert _notes(desk) == []
     ended = time.time() * 1000

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 import subprocess
+import time
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 import apsw
 import pytest
 
-from tests.hook.desk import Desk, Said, begun, installed, patient, typed
+from tests.hook.desk import PATIENCE, Desk, Said, begun, installed, typed
 from tests.hook.forms import context_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _MANY = 32
 _AGENTS = ("claude-code", "codex", "gemini-cli", "copilot-cli")
@@ -35,14 +33,12 @@ def _session(number: int) -> str:
     return str(uuid5(NAMESPACE_URL, f"many {number}"))
 
 
-def _at_once(
-    desk: Desk, words: Callable[[str, str], tuple[str, ...]], calls: list[tuple[str, str, Any]]
-) -> None:
+def _at_once(desk: Desk, calls: list[tuple[str, str, Any]], seconds: str = "100") -> None:
     """Start all, then give each its payload, so that they really run together; each must answer well."""
     running = [
         subprocess.Popen(
-            words(agent, event), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            env=desk.environ, cwd=desk.home,
+            installed(agent, event), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env=desk.environ | {"TOLD_HOOK_SECONDS": seconds}, cwd=desk.home,
         )
         for agent, event, _ in calls
     ]  # fmt: skip
@@ -55,7 +51,7 @@ def _at_once(
             pass  # its time was up before it was given anything
         process.stdin = None
     for process, (agent, _, payload) in zip(running, calls, strict=True):
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=120)
         name = payload.get("hook_event_name", "")
         context_of(Said(process.returncode, out.decode(), err.decode()), agent, name, prompt=True)
 
@@ -65,21 +61,25 @@ def _teaching(desk: Desk) -> list[tuple[str, str, Any]]:
     return [(one, "prompt", typed(desk, _rule(n), one, _session(n))) for n, one in enumerate(agents)]
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("fresh", [True, False])
-def test_thirty_two_prompts_at_once_are_all_kept(desk: Desk, fresh: bool) -> None:
+def test_stores_32_prompts_at_once(desk: Desk, fresh: bool) -> None:
     """Where a machine is fast enough, and where nothing else ever held what was said."""
     if not fresh:
         desk.prompt("We use pnpm here, never npm.")
-    _at_once(desk, patient, _teaching(desk))
+    _at_once(desk, _teaching(desk))
     texts = desk.texts()
     assert sorted(text for text in texts if "checker" in text) == sorted(map(_rule, range(_MANY)))
     assert desk.told("health").code == 0
 
 
-def test_what_a_slow_machine_had_no_time_for_comes_from_the_transcripts(desk: Desk) -> None:
-    """As installed: some or all of them may run out of time. Each rule is there once in the end."""
+def test_late_prompts_are_finished_and_not_learned_again_from_transcripts(desk: Desk) -> None:
+    """With the real time limit: late hooks finish in the background."""
     calls = [("claude-code", "prompt", typed(desk, _rule(n), session=_session(n))) for n in range(_MANY)]
-    _at_once(desk, installed, calls)
+    _at_once(desk, calls, "")
+    ends = time.monotonic() + PATIENCE
+    while len(desk.texts()) < _MANY and time.monotonic() < ends:
+        time.sleep(0.2)
     now = datetime.now(UTC)
     for number in range(_MANY):
         desk.claude((_rule(number), "Understood."), at=now, cwd=desk.project, session=_session(number))
@@ -88,7 +88,7 @@ def test_what_a_slow_machine_had_no_time_for_comes_from_the_transcripts(desk: De
     assert {one["repeated"] for one in desk.memories()} == {0}
 
 
-def test_every_kind_of_hook_at_once_is_answered_well(desk: Desk) -> None:
+def test_answers_all_kinds_of_hooks_at_once(desk: Desk) -> None:
     desk.prompt("We use pnpm here, never npm.", session="elsewhere")
     desk.claude(("Move the cache to Redis", "Moved."), cwd=desk.project, session=_session(0))
     path = next(desk.home.glob(".claude/projects/*/*.jsonl"))
@@ -96,20 +96,24 @@ def test_every_kind_of_hook_at_once_is_answered_well(desk: Desk) -> None:
     for number, event in enumerate(("start", "prompt", "compact", "stop", "end", "helper") * 3):
         payload = begun(desk, session=_session(number)) | {"prompt": f"Use npm. {_rule(number)}"}
         calls.append(("claude-code", event, payload | {"transcript_path": str(path)}))
-    _at_once(desk, patient, calls)
+    _at_once(desk, calls)
     asked = sorted(_NAMES[n] for n, (_, event, _) in enumerate(calls) if event == "prompt")
     assert sorted(text.split()[3] for text in desk.texts() if "checker" in text) == asked
     assert desk.told("health").code == 0
 
 
-def test_all_statements_of_a_prompt_are_kept_while_another_program_writes(desk: Desk) -> None:
+def test_stores_all_statements_while_the_database_is_locked(desk: Desk) -> None:
     """The journal is free, the database is not: it is brought up to date later."""
     desk.prompt("We use pnpm here, never npm.", session="elsewhere")
     connection = apsw.Connection(str(desk.told_home / "memory.db"))
     connection.execute("BEGIN IMMEDIATE")
     said = desk.call(
         "claude-code", "prompt",
-        typed(desk, "Always use tabs here.\nI prefer short answers.\nThe API lives in services/api."),
+        typed(
+            desk,
+            "From now on always use tabs here.\nRemember: I prefer short answers.\n"
+            "Remember: the API lives in services/api.",
+        ),
     )  # fmt: skip
     connection.execute("ROLLBACK")
     connection.close()
@@ -117,7 +121,7 @@ def test_all_statements_of_a_prompt_are_kept_while_another_program_writes(desk: 
     assert len(desk.texts()) == 4
 
 
-def test_a_prompt_is_answered_while_another_program_writes(desk: Desk) -> None:
+def test_answers_a_prompt_while_the_database_is_locked(desk: Desk) -> None:
     desk.prompt("We use pnpm here, never npm.", session="elsewhere")
     assert len(desk.texts()) == 1  # and the database has it
     connection = apsw.Connection(str(desk.told_home / "memory.db"))

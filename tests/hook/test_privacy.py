@@ -25,7 +25,7 @@ _EVENTS = ("start", "prompt", "compact", "compacted", "stop", "end", "helper", "
 
 
 @pytest.mark.parametrize("debug", ["", "1"])
-def test_a_secret_in_a_prompt_reaches_no_file(desk: Desk, debug: str) -> None:
+def test_secret_in_a_prompt_is_not_stored(desk: Desk, debug: str) -> None:
     for agent in ("claude-code", "copilot-cli"):
         for event in _EVENTS:
             payload = typed(desk, _PROMPT, agent) | {"tool_input": {"command": f"curl -u me:{_SECRETS[3]} x"}}
@@ -40,7 +40,7 @@ def test_a_secret_in_a_prompt_reaches_no_file(desk: Desk, debug: str) -> None:
     assert (b"hook.log" in found) is bool(debug)
 
 
-def test_a_secret_in_a_command_of_the_user_is_not_kept(desk: Desk) -> None:
+def test_secret_in_a_command_is_not_stored(desk: Desk) -> None:
     for name in ("remember", "lock"):
         desk.prompt(f"/mem:{name} The deploy token is {_SECRETS[0]}.", TOLD_DEBUG="1")
     said = desk.prompt(f"/mem:correct deploy -> The deploy token is now {_SECRETS[2]}.", TOLD_DEBUG="1")
@@ -50,7 +50,7 @@ def test_a_secret_in_a_command_of_the_user_is_not_kept(desk: Desk) -> None:
     assert not any(secret.encode() in found for secret in _SECRETS)
 
 
-def test_what_is_private_is_not_kept(desk: Desk) -> None:
+def test_private_part_is_not_stored(desk: Desk) -> None:
     text = "Always use tabs here. <private>We always use the client name Zephyrine Corp.</private>"
     desk.prompt(text, TOLD_DEBUG="1")
     said = desk.call("claude-code", "prompt", typed(desk, text, session="two"), TOLD_DEBUG="1")
@@ -59,7 +59,7 @@ def test_what_is_private_is_not_kept(desk: Desk) -> None:
     assert b"Zephyrine" not in desk.every_byte()
 
 
-def test_a_private_part_that_is_never_closed_is_private_to_its_end(desk: Desk) -> None:
+def test_unclosed_private_part_reaches_to_the_end(desk: Desk) -> None:
     desk.prompt(
         "Always use tabs here. <private> We always use the client name Zephyrine Corp.", TOLD_DEBUG="1"
     )
@@ -67,7 +67,7 @@ def test_a_private_part_that_is_never_closed_is_private_to_its_end(desk: Desk) -
 
 
 @pytest.mark.parametrize("config", ["learn = false\n", "background = false\nlearn = false\n"])
-def test_with_learning_off_a_prompt_is_only_answered(desk: Desk, config: str) -> None:
+def test_prompt_is_only_answered_with_learning_off(desk: Desk, config: str) -> None:
     assert desk.told("remember", "--scope", "global", "We use pnpm here, never npm.").code == 0
     desk.config(config)
     assert "pnpm" in desk.prompt(ASKED)
@@ -76,7 +76,7 @@ def test_with_learning_off_a_prompt_is_only_answered(desk: Desk, config: str) ->
     assert len(desk.texts()) == 1
 
 
-def test_learning_is_off_for_one_agent_run(desk: Desk) -> None:
+def test_variable_turns_learning_off(desk: Desk) -> None:
     desk.prompt(TAUGHT, TOLD_LEARN="off")
     assert desk.call("claude-code", "prompt", typed(desk, TAUGHT), TOLD_LEARN="off").is_silent
     assert desk.texts() == []
@@ -84,7 +84,7 @@ def test_learning_is_off_for_one_agent_run(desk: Desk) -> None:
     assert len(desk.texts()) == 1
 
 
-def test_with_learning_off_the_users_own_command_still_counts(desk: Desk) -> None:
+def test_commands_work_with_learning_off(desk: Desk) -> None:
     desk.prompt("/mem:remember Always use tabs for indentation.", TOLD_LEARN="off")
     assert desk.texts() == ["Always use tabs for indentation."]
 
@@ -92,7 +92,7 @@ def test_with_learning_off_the_users_own_command_still_counts(desk: Desk) -> Non
 @pytest.mark.parametrize(
     "config", ["learn = \n", "= false [[[", "learn = 'false'\n", "unknown = false\n", "\x00\xff"]
 )
-def test_a_broken_config_is_silence(desk: Desk, config: str) -> None:
+def test_broken_config_gets_no_output(desk: Desk, config: str) -> None:
     desk.prompt(TAUGHT, session="elsewhere")
     desk.config(config)
     for event in ("start", "prompt", "stop", "tool"):
@@ -102,7 +102,7 @@ def test_a_broken_config_is_silence(desk: Desk, config: str) -> None:
         assert not said.out or said_to_model(said.json)
 
 
-def test_only_the_user_may_read_what_hooks_write(desk: Desk) -> None:
+def test_files_of_hooks_are_private(desk: Desk) -> None:
     desk.environ["TOLD_DEBUG"] = "1"
     desk.prompt(TAUGHT, session="elsewhere")
     desk.prompt(ASKED)
@@ -114,8 +114,9 @@ def test_only_the_user_may_read_what_hooks_write(desk: Desk) -> None:
             assert mode & 0o077 == 0, (name, oct(mode))
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("longest", [20_000, 32_000])
-def test_a_secret_is_not_cut_in_two_and_one_half_kept(desk: Desk, longest: int) -> None:
+def test_secret_at_the_length_limit_is_not_stored(desk: Desk, longest: int) -> None:
     """A long text is cut somewhere; what is left of a secret there must not be taken for harmless."""
     filler = "Always ask the vault first, never the wiki. " + "It is slow but sound. " * 2000
     around = len(json.dumps(typed(desk, "")))

@@ -13,20 +13,20 @@ from tests.hook.desk import AGENTS, ASKED, TAUGHT, Desk, begun, said_to_model, t
 _RULE = "We use pnpm here, never npm."
 
 
-def test_what_was_shown_is_not_shown_again_in_the_same_session(desk: Desk) -> None:
+def test_memory_is_shown_once_per_session(desk: Desk) -> None:
     desk.prompt(TAUGHT, session="elsewhere")
     assert "pnpm" in desk.prompt(ASKED)
     assert desk.prompt(ASKED) == ""
     assert "pnpm" in desk.prompt(ASKED, session="s-2")
 
 
-def test_what_the_start_showed_is_not_shown_again_at_a_prompt(desk: Desk) -> None:
+def test_memory_shown_at_start_is_not_repeated_at_a_prompt(desk: Desk) -> None:
     desk.prompt(TAUGHT, session="elsewhere")
     assert "pnpm" in said_to_model(desk.ask("claude-code", "start", begun(desk)))
     assert desk.prompt(ASKED) == ""
 
 
-def test_what_was_shown_stays_known_when_the_journal_takes_it_over(desk: Desk) -> None:
+def test_shown_memories_stay_known_after_journaling(desk: Desk) -> None:
     """A stop moves the note of a session into the journal; another session's start moves all of them."""
     desk.prompt(TAUGHT, session="elsewhere")
     assert "pnpm" in desk.prompt(ASKED)
@@ -39,7 +39,7 @@ def test_what_was_shown_stays_known_when_the_journal_takes_it_over(desk: Desk) -
 
 
 @pytest.mark.parametrize("agent", ["claude-code", "codex", "qwen-code"])
-def test_after_a_compaction_it_is_shown_again(desk: Desk, agent: str) -> None:
+def test_memory_is_shown_again_after_a_compaction(desk: Desk, agent: str) -> None:
     desk.prompt(TAUGHT, session="elsewhere")
     assert "pnpm" in desk.prompt(ASKED, agent)
     assert desk.prompt(ASKED, agent) == ""
@@ -50,7 +50,7 @@ def test_after_a_compaction_it_is_shown_again(desk: Desk, agent: str) -> None:
 
 
 @pytest.mark.parametrize("agent", AGENTS)
-def test_a_compaction_alone_is_enough(desk: Desk, agent: str) -> None:
+def test_compact_event_alone_resets_shown_memories(desk: Desk, agent: str) -> None:
     """Some agents do not begin a session anew after one; the next prompt gets what was lost."""
     desk.prompt(TAUGHT, session="elsewhere")
     assert "pnpm" in desk.prompt(ASKED, agent)
@@ -60,7 +60,7 @@ def test_a_compaction_alone_is_enough(desk: Desk, agent: str) -> None:
     assert desk.prompt(ASKED, agent) == ""
 
 
-def test_a_compaction_of_one_session_is_none_of_another(desk: Desk) -> None:
+def test_compaction_affects_only_its_session(desk: Desk) -> None:
     desk.prompt(TAUGHT, session="elsewhere")
     for session in ("s-1", "s-2"):
         assert "pnpm" in desk.prompt(ASKED, session=session)
@@ -69,27 +69,27 @@ def test_a_compaction_of_one_session_is_none_of_another(desk: Desk) -> None:
     assert "pnpm" in desk.prompt(ASKED)
 
 
-def test_a_session_is_not_handed_back_what_it_said_itself(desk: Desk) -> None:
+def test_session_is_not_shown_its_own_statements(desk: Desk) -> None:
     assert desk.prompt(TAUGHT) == ""
     assert desk.prompt(ASKED) == ""
     desk.ask("claude-code", "stop", begun(desk))
     assert desk.prompt(ASKED) == ""
 
 
-def test_a_rule_that_is_said_again_is_not_handed_back_with_the_same_prompt(desk: Desk) -> None:
+def test_repeated_rule_is_not_shown_with_the_same_prompt(desk: Desk) -> None:
     desk.prompt(TAUGHT, session="elsewhere")
     assert desk.prompt(TAUGHT) == ""
     assert desk.prompt(ASKED) == ""
 
 
-def test_a_helper_is_told_what_holds_and_does_not_use_up_what_its_session_is_told(desk: Desk) -> None:
+def test_subagent_brief_does_not_count_as_shown(desk: Desk) -> None:
     desk.prompt(TAUGHT, session="elsewhere")
     helper = desk.payload("claude-code", "SubagentStart", session_id="s-1")
     assert "pnpm" in said_to_model(desk.ask("claude-code", "helper", helper))
     assert "pnpm" in desk.prompt(ASKED)
 
 
-def test_a_correction_takes_the_place_of_the_old_rule(desk: Desk) -> None:
+def test_correction_supersedes_the_old_rule(desk: Desk) -> None:
     desk.prompt("We deploy the API to staging with make ship.", session="one")
     desk.prompt("Always use tabs for indentation.", session="one")
     desk.prompt("Actually, always use spaces for indentation, not tabs.", session="two")
@@ -99,7 +99,7 @@ def test_a_correction_takes_the_place_of_the_old_rule(desk: Desk) -> None:
     assert any("tabs" in one["text"] for one in desk.memories("--status", "superseded"))
 
 
-def test_a_locked_rule_stays_whatever_a_later_prompt_says(desk: Desk) -> None:
+def test_locked_rule_survives_later_prompts(desk: Desk) -> None:
     desk.prompt("/mem:lock Always use tabs for indentation.", session="one")
     desk.prompt("Actually, always use spaces for indentation, not tabs.", session="two")
     assert [one["text"] for one in desk.memories() if one["locked"]] == ["Always use tabs for indentation."]
@@ -108,13 +108,13 @@ def test_a_locked_rule_stays_whatever_a_later_prompt_says(desk: Desk) -> None:
     assert "spaces" not in handed
 
 
-def test_a_rule_of_one_project_is_not_handed_out_in_another(desk: Desk) -> None:
+def test_project_rule_is_not_shown_in_another_project(desk: Desk) -> None:
     desk.prompt(TAUGHT, session="elsewhere")
     other = typed(desk, ASKED) | {"cwd": desk.folder("code/other")}
     assert desk.ask("claude-code", "prompt", other) == {}
 
 
-def test_a_folder_below_the_root_is_the_same_project(desk: Desk) -> None:
+def test_subfolder_is_the_same_project(desk: Desk) -> None:
     root = desk.repo("code/acme-api")
     assert root == desk.project
     desk.prompt(TAUGHT, session="elsewhere")
@@ -122,7 +122,7 @@ def test_a_folder_below_the_root_is_the_same_project(desk: Desk) -> None:
     assert "pnpm" in said_to_model(desk.ask("claude-code", "prompt", below))
 
 
-def test_a_prompt_is_learned_from_once_though_the_transcript_has_it_too(desk: Desk) -> None:
+def test_prompt_in_the_transcript_is_not_learned_twice(desk: Desk) -> None:
     session = "0b5f2c1e-9d4a-4c57-8a30-1a2b3c4d5e6f"
     desk.prompt(TAUGHT, session=session)
     before = desk.memories()
@@ -141,9 +141,7 @@ def test_a_prompt_is_learned_from_once_though_the_transcript_has_it_too(desk: De
     assert len(listed.json["sessions"]) == 1
 
 
-def test_a_prompt_that_the_hook_missed_is_learned_from_at_the_stop(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missed_prompt_is_learned_at_the_stop(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "monotonic", lambda: 0.0)  # a machine that is quick enough
     session = "0b5f2c1e-9d4a-4c57-8a30-1a2b3c4d5e6f"
     desk.claude((TAUGHT, "Understood."), at=datetime.now(UTC), cwd=desk.project, session=session)
@@ -153,7 +151,7 @@ def test_a_prompt_that_the_hook_missed_is_learned_from_at_the_stop(
     assert "pnpm" in desk.prompt(ASKED, "codex", "other")
 
 
-def test_the_next_start_says_where_the_last_session_stopped(desk: Desk) -> None:
+def test_start_shows_where_the_last_session_stopped(desk: Desk) -> None:
     desk.claude(
         ("Move the cache to Redis", "Moved the cache to Redis; the eviction policy is still open."),
         at=datetime.now(UTC), cwd=desk.project, session="0b5f2c1e-9d4a-4c57-8a30-1a2b3c4d5e6f",
@@ -164,7 +162,7 @@ def test_the_next_start_says_where_the_last_session_stopped(desk: Desk) -> None:
     assert json.dumps(handed).count("eviction policy") == 1
 
 
-def test_after_a_compaction_opencode_is_given_the_brief_for_its_system_prompt_again(desk: Desk) -> None:
+def test_opencode_gets_its_brief_again_after_a_compaction(desk: Desk) -> None:
     """Its plugin keeps what the start said, and asks for it anew when a session was compacted."""
     desk.prompt(TAUGHT, session="elsewhere")
     assert "pnpm" in said_to_model(desk.ask("opencode", "start", begun(desk, "opencode")))
@@ -175,7 +173,7 @@ def test_after_a_compaction_opencode_is_given_the_brief_for_its_system_prompt_ag
 
 
 @pytest.mark.parametrize("repo", [False, True])
-def test_a_folder_is_the_same_project_by_whatever_way_it_is_reached(desk: Desk, repo: bool) -> None:
+def test_linked_folder_is_the_same_project(desk: Desk, repo: bool) -> None:
     if repo:
         desk.repo("code/acme-api")
     link = desk.home / "link"
@@ -189,7 +187,7 @@ def test_a_folder_is_the_same_project_by_whatever_way_it_is_reached(desk: Desk, 
         assert "pnpm" in said_to_model(desk.ask("claude-code", "prompt", prompt)), cwd
 
 
-def test_what_is_said_in_the_home_folder_holds_everywhere(desk: Desk) -> None:
+def test_statement_in_the_home_folder_is_global(desk: Desk) -> None:
     """There is no project there."""
     desk.ask("claude-code", "prompt", typed(desk, TAUGHT, session="elsewhere") | {"cwd": str(desk.home)})
     assert "pnpm" in desk.prompt(ASKED)

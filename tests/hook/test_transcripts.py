@@ -96,7 +96,7 @@ _RUNS = (
 
 
 @pytest.mark.parametrize("run", _RUNS)
-def test_what_told_said_is_not_learned_from_its_own_echo(desk: Desk, brief: str, run: str) -> None:
+def test_briefs_in_transcripts_are_not_learned(desk: Desk, brief: str, run: str) -> None:
     assert _placed(desk, run, brief) > 1
     assert desk.told("index").code == 0
     texts = desk.texts()
@@ -111,7 +111,7 @@ def test_what_told_said_is_not_learned_from_its_own_echo(desk: Desk, brief: str,
 
 
 @pytest.mark.parametrize("run", _RUNS)
-def test_what_told_said_is_no_part_of_what_the_user_asked(desk: Desk, brief: str, run: str) -> None:
+def test_briefs_are_not_part_of_prompts(desk: Desk, brief: str, run: str) -> None:
     _placed(desk, run, brief)
     assert desk.told("index").code == 0
     for session in desk.ids():
@@ -119,11 +119,11 @@ def test_what_told_said_is_no_part_of_what_the_user_asked(desk: Desk, brief: str
             assert "make ship" not in turn["asked"]["text"]
 
 
-def test_a_user_who_quotes_told_is_heard_beside_it(desk: Desk, brief: str) -> None:
+def test_statement_beside_a_quoted_brief_is_learned(desk: Desk, brief: str) -> None:
     desk.prompt(f"{TAUGHT}\n\nYou were told:\n{brief}")
     assert desk.texts() == ["We use pnpm here, never npm."]
 
 
-def test_an_opening_tag_alone_does_not_hide_what_the_user_says(desk: Desk) -> None:
+def test_opening_tag_alone_hides_nothing(desk: Desk) -> None:
     desk.prompt(f"The tag <told> is ours. {TAUGHT}")
     assert any("pnpm" in text for text in desk.texts())

@@ -30,7 +30,7 @@ _MACHINES_WORD = (
 _HOOKS = ".cursor/hooks.json"
 
 
-def test_qwen_asks_again_with_an_empty_prompt_after_its_tools(desk: Desk) -> None:
+def test_empty_prompt_after_tools_in_qwen_gets_no_answer(desk: Desk) -> None:
     desk.prompt(TAUGHT, session="elsewhere")
     first = desk.payload("qwen-code", "UserPromptSubmit", prompt=ASKED)
     assert "pnpm" in said_to_model(desk.ask("qwen-code", "prompt", first))
@@ -40,7 +40,7 @@ def test_qwen_asks_again_with_an_empty_prompt_after_its_tools(desk: Desk) -> Non
     assert len(desk.texts()) == 1
 
 
-def test_gemini_puts_what_hooks_said_into_the_prompt(desk: Desk) -> None:
+def test_hook_context_in_gemini_prompts_is_ignored(desk: Desk) -> None:
     real = json.loads(recorded("gemini-cli", "BeforeAgent"))["prompt"]
     assert real.startswith("<hook_context>")
     given = real.replace("What a hook handed over before.", _TOLD)
@@ -50,7 +50,7 @@ def test_gemini_puts_what_hooks_said_into_the_prompt(desk: Desk) -> None:
     assert desk.texts() == ["We use pnpm here, never npm."]
 
 
-def test_gemini_escapes_what_hooks_said(desk: Desk) -> None:
+def test_escaped_hook_context_in_gemini_prompts_is_ignored(desk: Desk) -> None:
     """It turns the brackets of told's tags into entities before it wraps them in its own."""
     escaped = _TOLD.replace("<", "&lt;").replace(">", "&gt;")
     desk.prompt(f"<hook_context>{escaped}</hook_context>\n\nRun the tests", "gemini-cli")
@@ -66,14 +66,14 @@ def test_gemini_escapes_what_hooks_said(desk: Desk) -> None:
         f"<system-reminder>{TAUGHT}</system-reminder>",
     ],
 )
-def test_a_prompt_that_claude_wrote_itself_is_neither_kept_nor_answered(desk: Desk, text: str) -> None:
+def test_prompt_written_by_claude_itself_is_ignored(desk: Desk, text: str) -> None:
     assert desk.told("remember", "Deploys of the npm result need the pnpm lock file.").code == 0
     before = desk.texts()
     assert desk.prompt(text) == ""
     assert desk.texts() == before
 
 
-def test_cursor_runs_the_hooks_of_claude_code_as_well(desk: Desk) -> None:
+def test_only_one_hook_answers_when_cursor_runs_both(desk: Desk) -> None:
     """Where told is not in Cursor's own hooks, Claude Code's answers; where it is, only that one does."""
     desk.prompt(TAUGHT, session="elsewhere")
     payload = typed(desk, ASKED, session="in-cursor") | {"cursor_version": "3.1.0"}
@@ -90,21 +90,21 @@ def test_cursor_runs_the_hooks_of_claude_code_as_well(desk: Desk) -> None:
     assert "pnpm" in said_to_model(desk.ask("cursor", "prompt", own, CURSOR_VERSION="3.1.0"))
 
 
-def test_cursor_has_told_in_the_hooks_of_the_project(desk: Desk) -> None:
+def test_project_hook_of_cursor_answers_instead_of_claude_code(desk: Desk) -> None:
     desk.prompt(TAUGHT, session="elsewhere")
     desk.write(f"code/acme-api/{_HOOKS}", '{"hooks": {"stop": [{"command": "x -c told.hook"}]}}')
     payload = typed(desk, ASKED, session="in-cursor") | {"cursor_version": "3.1.0"}
     assert desk.ask("claude-code", "prompt", payload) == {}
 
 
-def test_cursor_has_hooks_but_none_of_told(desk: Desk) -> None:
+def test_claude_code_hook_answers_if_cursor_has_no_hook_of_told(desk: Desk) -> None:
     desk.prompt(TAUGHT, session="elsewhere")
     desk.write(_HOOKS, '{"hooks": {"stop": [{"command": "say done"}]}}')
     payload = typed(desk, ASKED, session="in-cursor") | {"cursor_version": "3.1.0"}
     assert "pnpm" in said_to_model(desk.ask("claude-code", "prompt", payload))
 
 
-def test_gemini_resumes_without_what_hooks_had_said(desk: Desk) -> None:
+def test_resumed_gemini_session_gets_its_brief_again(desk: Desk) -> None:
     desk.prompt(TAUGHT, session="elsewhere")
     assert "pnpm" in said_to_model(desk.ask("gemini-cli", "start", begun(desk, "gemini-cli")))
     assert desk.prompt(ASKED, "gemini-cli") == ""
@@ -112,7 +112,7 @@ def test_gemini_resumes_without_what_hooks_had_said(desk: Desk) -> None:
     assert "pnpm" in said_to_model(desk.ask("gemini-cli", "start", resumed))
 
 
-def test_a_resumed_session_of_claude_code_still_has_what_it_was_shown(desk: Desk) -> None:
+def test_resumed_claude_session_is_not_shown_memories_again(desk: Desk) -> None:
     desk.prompt(TAUGHT, session="elsewhere")
     assert "pnpm" in desk.prompt(ASKED)
     desk.ask("claude-code", "start", begun(desk, source="resume"))
@@ -120,7 +120,7 @@ def test_a_resumed_session_of_claude_code_still_has_what_it_was_shown(desk: Desk
 
 
 @pytest.mark.parametrize("agent", ["copilot-cli", "cursor"])
-def test_no_answer_can_keep_these_agents_from_anything(desk: Desk, agent: str) -> None:
+def test_answers_never_block_strict_agents(desk: Desk, agent: str) -> None:
     """Copilot CLI denies a tool on any failure, Cursor blocks a prompt on an answer that it cannot read."""
     desk.prompt(TAUGHT, session="elsewhere")
     for event in ("start", "prompt", "compact", "compacted", "stop", "end", "helper", "tool"):
@@ -144,16 +144,16 @@ def _nested(depth: int) -> bytes:
     ],
     ids=lambda raw: f"{raw[:12]!r} {len(raw)}",
 )  # fmt: skip
-def test_what_is_no_call_gets_silence(desk: Desk, raw: bytes) -> None:
+def test_malformed_call_gets_no_answer(desk: Desk, raw: bytes) -> None:
     assert desk.call("claude-code", "prompt", raw).is_silent
 
 
-def test_five_megabytes_are_no_prompt(desk: Desk) -> None:
+def test_call_of_five_megabytes_gets_no_answer(desk: Desk) -> None:
     payload = typed(desk, TAUGHT + " x" * 2_600_000)
     assert desk.call("claude-code", "prompt", payload).is_silent
 
 
-def test_a_long_prompt_is_still_answered(desk: Desk) -> None:
+def test_long_prompt_is_answered(desk: Desk) -> None:
     """A megabyte of a log below the question; the question counts."""
     desk.prompt(TAUGHT, session="elsewhere")
     payload = typed(desk, f"{ASKED}\n" + "2026-11-16 12:00:00 INFO worker started\n" * 25_000)
@@ -162,7 +162,9 @@ def test_a_long_prompt_is_still_answered(desk: Desk) -> None:
     assert "pnpm" in said.out
 
 
-def test_input_that_never_ends_is_not_waited_for(desk: Desk) -> None:
+@pytest.mark.soak
+def test_client_ends_if_input_never_ends(desk: Desk) -> None:
+    """The client ends itself after a minute."""
     process = subprocess.Popen(
         installed("claude-code", "prompt"), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, env=desk.environ,
@@ -186,32 +188,13 @@ def test_input_that_never_ends_is_not_waited_for(desk: Desk) -> None:
     "words",
     [(), ("claude-code",), ("nobody", "nothing"), ("claude-code", "Nonsense"), ("", ""), ("--help", "-x")],
 )
-def test_what_is_no_hook_of_told_gets_silence(desk: Desk, words: tuple[str, ...]) -> None:
-    program = installed("", "")[:-2]
+def test_unknown_event_gets_no_answer(desk: Desk, words: tuple[str, ...]) -> None:
+    program = installed("", "")[:4]
     assert desk.start((*program, *words), json.dumps(typed(desk, ASKED)).encode()).is_silent
 
 
-def test_an_agent_that_told_does_not_know_is_answered_like_claude_code(desk: Desk) -> None:
+def test_unknown_agent_is_answered_like_claude_code(desk: Desk) -> None:
     desk.prompt(TAUGHT, session="elsewhere")
     said: Said = desk.call("newcomer", "UserPromptSubmit", typed(desk, ASKED))
     assert said.json["hookSpecificOutput"]["hookEventName"] == "UserPromptSubmit"
     assert "pnpm" in said.out
-
-
-def test_a_folder_without_told_in_it_ends_quietly(desk: Desk) -> None:
-    """told was removed, and its hooks were not. Exit code 2 would stop the prompt."""
-    program, *flags, code, agent, event = installed("claude-code", "prompt")
-    before, _, behind = code.partition("sys.path")
-    gone = f"{before}sys.path[:0]=['/nowhere'];{behind.partition(';')[2]}"
-    assert gone != code
-    assert desk.start((program, *flags, gone, agent, event), b"{}").is_silent
-
-
-def test_a_hook_that_ran_out_of_time_says_so_in_the_log(desk: Desk) -> None:
-    desk.told_home.mkdir(exist_ok=True)
-    program, *flags, code, agent, event = installed("claude-code", "prompt")
-    hurried = code.replace("from told.hook import run;", "import told.hook as it;it.SECONDS=0.05;run=it.run;")
-    hurried = f"import time;{hurried}".replace("run()", "it._answer=lambda *_:time.sleep(5);run()")
-    answer = desk.start((program, *flags, hurried, agent, event), b"{}", TOLD_DEBUG="1")
-    assert answer.is_silent
-    assert '"hook":["claude-code","prompt"],"late":true' in (desk.told_home / "hook.log").read_text()

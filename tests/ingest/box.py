@@ -1,4 +1,4 @@
-"""A scratch machine: a home with agents' files in their real formats, told run on it, and all it answers."""
+"""A scratch machine with agents' files in their real formats, and told run on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A scratch machine for each test, whose store is checked at the end."""
+"""Provide a scratch machine whose database is checked after each test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What told keeps of a session for the day on which its agent deletes it."""
+"""Archive sessions for the day their agent deletes them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def talk(box: Box) -> Transcript:
     return made
 
 
-def test_only_quiet_sessions_are_kept(box: Box, talk: Transcript) -> None:
+def test_only_quiet_sessions_are_archived(box: Box, talk: Transcript) -> None:
     new = box.claude("new", folder="-new")
     new.at = datetime.now(UTC) - timedelta(hours=2)
     new.turn("Is this new?", "Yes.").write()
@@ -53,7 +53,7 @@ def test_only_quiet_sessions_are_kept(box: Box, talk: Transcript) -> None:
     assert "8443" in content(box)
 
 
-def test_the_archive_is_private_and_holds_neither_secrets_nor_tool_output(box: Box, talk: Transcript) -> None:
+def test_archive_is_private_without_secrets_or_tool_output(box: Box, talk: Transcript) -> None:
     talk.turn(f"The token is {SECRET}", "Keep it.")
     result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "OUTPUT OF A TOOL"}
     talk._line("user", {"role": "user", "content": [result]}, toolUseResult={"stdout": "OUTPUT OF A TOOL"})
@@ -67,7 +67,7 @@ def test_the_archive_is_private_and_holds_neither_secrets_nor_tool_output(box: B
         assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
 
 
-def test_a_session_that_goes_on_or_is_renamed_is_kept_again(box: Box, talk: Transcript) -> None:
+def test_changed_session_is_archived_again(box: Box, talk: Transcript) -> None:
     box.index()
     talk.turn("One more question", "One more answer.").append()
     box.index()
@@ -80,7 +80,7 @@ def test_a_session_that_goes_on_or_is_renamed_is_kept_again(box: Box, talk: Tran
     assert before == {path: path.stat().st_mtime_ns for path in archived(box)}
 
 
-def test_what_the_agent_deleted_is_still_found_and_survives_the_database(box: Box, talk: Transcript) -> None:
+def test_deleted_session_survives_a_rebuild(box: Box, talk: Transcript) -> None:
     box.index()
     before = box.answers(("gateway", "socket", "port", "zebra"))
     keys = box.rows(TURNS)
@@ -95,7 +95,7 @@ def test_what_the_agent_deleted_is_still_found_and_survives_the_database(box: Bo
     assert differences(before, box.answers(("gateway", "socket", "port", "zebra"))) == []
 
 
-def test_what_the_agent_deleted_comes_back_without_a_rebuild_too(box: Box, talk: Transcript) -> None:
+def test_deleted_session_is_restored_into_a_new_database(box: Box, talk: Transcript) -> None:
     box.index()
     before = box.answers(("gateway",))
     shutil.rmtree(box.home / ".claude")
@@ -106,7 +106,7 @@ def test_what_the_agent_deleted_comes_back_without_a_rebuild_too(box: Box, talk:
 
 
 @pytest.mark.parametrize("gone", ["first", "second"])
-def test_a_rebuild_with_one_source_there_and_the_other_gone(box: Box, talk: Transcript, gone: str) -> None:
+def test_rebuild_with_one_of_two_sources_gone(box: Box, talk: Transcript, gone: str) -> None:
     box.index()
     before = box.answers(("gateway", "socket"))
     talk.path.with_name(f"{gone}.jsonl").unlink()
@@ -115,7 +115,7 @@ def test_a_rebuild_with_one_source_there_and_the_other_gone(box: Box, talk: Tran
     assert differences(before, box.answers(("gateway", "socket"))) == []
 
 
-def test_a_source_that_comes_back_takes_over(box: Box, talk: Transcript) -> None:
+def test_returning_source_replaces_the_archive(box: Box, talk: Transcript) -> None:
     box.index()
     text = talk.path.read_text()
     talk.path.unlink()
@@ -132,7 +132,7 @@ def test_a_source_that_comes_back_takes_over(box: Box, talk: Transcript) -> None
     assert box.turns("first")[-1] == ("Are you back?", "I am.")
 
 
-def test_a_shorter_copy_that_is_left_takes_nothing_from_the_archive(box: Box, talk: Transcript) -> None:
+def test_shorter_copy_does_not_replace_the_archive(box: Box, talk: Transcript) -> None:
     box.index()
     before = box.turns("first")
     talk.path.write_text("")
@@ -146,7 +146,7 @@ def test_a_shorter_copy_that_is_left_takes_nothing_from_the_archive(box: Box, ta
     assert box.turns("first") == before
 
 
-def test_a_session_that_was_deleted_before_it_was_kept_survives_a_rebuild(box: Box) -> None:
+def test_unarchived_deleted_session_survives_a_rebuild(box: Box) -> None:
     talk = box.claude("new")
     talk.at = datetime.now(UTC) - timedelta(minutes=5)
     talk.turn("Is this new?", "Brand new.").write()
@@ -157,7 +157,7 @@ def test_a_session_that_was_deleted_before_it_was_kept_survives_a_rebuild(box: B
     assert box.turns("new") == [("Is this new?", "Brand new.")]
 
 
-def test_a_session_without_any_time_is_kept(box: Box) -> None:
+def test_session_without_time_is_archived(box: Box) -> None:
     talk = box.claude("timeless").turn("What time is it?", "Nobody knows.")
     for line in talk.lines:
         del line["timestamp"]
@@ -186,7 +186,7 @@ def damages(content: bytes) -> list[bytes]:
 
 
 @pytest.mark.parametrize("number", range(10))
-def test_a_damaged_file_harms_nothing_else(box: Box, talk: Transcript, number: int) -> None:
+def test_damaged_archive_file_affects_no_other(box: Box, talk: Transcript, number: int) -> None:
     box.index()
     expected = box.turns("second")
     path = next(one for one in archived(box) if b'"first"' in gzip.decompress(one.read_bytes()))
@@ -199,7 +199,7 @@ def test_a_damaged_file_harms_nothing_else(box: Box, talk: Transcript, number: i
     assert box.told("list", "--json").code == 0
 
 
-def test_of_a_file_that_was_cut_off_what_is_there_is_read(box: Box) -> None:
+def test_truncated_archive_file_is_read_to_its_end(box: Box) -> None:
     talk = box.claude("long")
     for number in range(400):
         talk.turn(f"Question {number} of many", f"Answer {number} " + format(hash(str(number)), "x") * 40)
@@ -215,7 +215,7 @@ def test_of_a_file_that_was_cut_off_what_is_there_is_read(box: Box) -> None:
     assert turns[0][0] == "Question 0 of many"
 
 
-def test_the_project_of_a_folder_that_is_gone_survives_a_rebuild(box: Box) -> None:
+def test_project_of_deleted_folder_survives_a_rebuild(box: Box) -> None:
     repository = Path(box.folder("work/demo"))
     box.git(str(repository), "init", "-q")
     box.git(str(repository), "remote", "add", "origin", "git@github.com:acme/demo.git")
@@ -232,7 +232,7 @@ def test_the_project_of_a_folder_that_is_gone_survives_a_rebuild(box: Box) -> No
     assert differences(before, box.answers(("package", "repository"))) == []
 
 
-def test_no_half_written_file_is_left_and_none_is_read(box: Box, talk: Transcript) -> None:
+def test_unfinished_archive_file_is_neither_left_nor_read(box: Box, talk: Transcript) -> None:
     box.index()
     path = archived(box)[0]
     (path.parent / f"{path.name}.12345").write_bytes(path.read_bytes()[:50])
@@ -242,7 +242,7 @@ def test_no_half_written_file_is_left_and_none_is_read(box: Box, talk: Transcrip
     assert len(box.turns("first")) == 3
 
 
-def test_keeping_does_not_wait_for_the_clock_of_the_agent(box: Box, talk: Transcript) -> None:
+def test_archiving_ignores_the_agent_s_clock(box: Box, talk: Transcript) -> None:
     """A session whose last words lie in the future is kept by a rebuild, not lost."""
     talk.at = datetime.fromtimestamp(time.time(), UTC) + timedelta(days=400)
     talk.turn("From the future", "Yes.").write()

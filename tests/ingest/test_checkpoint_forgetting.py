@@ -1,28 +1,33 @@
-"""What was forgotten is in no checkpoint either: not in its text, nor in its name, nor in the store."""
+"""Forgotten text is removed from checkpoint files, names and rows."""
 
 from __future__ import annotations
 
 import gc
 import gzip
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from told.cli.session import open_store
+from told.app import open_store
+from told.checkpoints.save import save_checkpoint
 from told.errors import NotFoundError, UsageError
-from told.ingest.checkpoint_files import every, folder_of, new_path, write
-from told.ingest.checkpoint_forgetting import forget_checkpoint
-from told.ingest.checkpoint_reading import read_file
-from told.memory.checkpoint import keep
+from told.ingest.checkpoint_files import (
+    create_checkpoint,
+    list_checkpoints,
+    new_path,
+    project_folder,
+    read_checkpoint,
+)
+from told.ingest.checkpoint_rows import forget_checkpoint
 from told.model import TOOL, USER, Handover
-from told.record import replaced
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.ingest.box import Box
-    from told.memory.checkpoint import Kept
+    from told.checkpoints.save import SavedCheckpoint
 
 SAID = "Our launch is called Blue Zebrafish 778199235"
 WORDS = ("zebrafish", "778199235")
@@ -33,10 +38,10 @@ ONE = Handover(
 )  # fmt: skip
 
 
-def kept(box: Box, one: Handover) -> Kept:
+def kept(box: Box, one: Handover) -> SavedCheckpoint:
     connection = open_store(str(box.store))
     try:
-        return keep(connection, str(box.told_home), one, str, name="shop", root="/gone/shop")
+        return save_checkpoint(connection, str(box.told_home), one, str, name="shop", root="/gone/shop")
     finally:
         connection.close()
 
@@ -57,17 +62,17 @@ def remembered(box: Box, text: str) -> str:
     return str(box.told("remember", text, "--json").json["id"])
 
 
-def test_a_forgotten_memory_goes_from_files_their_names_and_the_store(box: Box) -> None:
+def test_forget_memory_cuts_files_names_and_database(box: Box) -> None:
     memory = remembered(box, SAID)
     first = kept(box, ONE)
-    other = kept(box, replaced(ONE, session="second", goal="Something else", title="", pending=()))
+    other = kept(box, replace(ONE, session="second", goal="Something else", title="", pending=()))
     assert left(box.told_home, *WORDS)
     assert os.path.basename(first.path).startswith("2026-11-16-1124-our-launch")
     assert box.told("forget", memory, "--force").code == 0
     assert left(box.told_home, *WORDS) == []
-    assert read_file(other.path) == other.handover
-    (changed,) = [path for path in every(str(box.told_home)) if path != other.path]
-    new = read_file(changed)
+    assert read_checkpoint(other.path) == other.handover
+    (changed,) = [path for path in list_checkpoints(str(box.told_home)) if path != other.path]
+    new = read_checkpoint(changed)
     assert new.id == first.handover.id
     assert (new.done, new.pending[1:], new.notes) == (("Wrote the page",), ("Test it",), "Nothing else.")
     assert "The cache lives in Redis." in new.goal
@@ -79,54 +84,54 @@ def test_a_forgotten_memory_goes_from_files_their_names_and_the_store(box: Box) 
     assert box.told("show", new.id, "--full").out == shown.out
 
 
-def test_a_file_that_nobody_has_read_yet_is_no_way_out(box: Box) -> None:
+def test_forget_memory_cuts_unread_files(box: Box) -> None:
     memory = remembered(box, SAID)
     box.told("list")
-    one = replaced(ONE, id="cabcdefghi")
-    path = new_path(folder_of(str(box.told_home), one.project, "shop", ""), one)
-    write(path, one)
+    one = replace(ONE, id="cabcdefghi")
+    path = new_path(project_folder(str(box.told_home), one.project, "shop", ""), one)
+    create_checkpoint(path, one)
     with open(f"{path}.123.new", "w") as file:
         file.write(SAID)
     assert box.told("forget", memory, "--force").code == 0
     assert left(box.told_home, *WORDS) == []
-    assert len(list(every(str(box.told_home)))) == 1
+    assert len(list(list_checkpoints(str(box.told_home)))) == 1
 
 
-def test_a_forgotten_session_takes_its_checkpoints_with_it(box: Box) -> None:
+def test_forget_session_removes_its_checkpoints(box: Box) -> None:
     box.claude("first").turn("Prepare the launch", f"{SAID}.").write()
     box.index()
     first = kept(box, ONE)
-    other = kept(box, replaced(ONE, session="second", title="Other", goal="The cache", pending=()))
+    other = kept(box, replace(ONE, session="second", title="Other", goal="The cache", pending=()))
     assert box.told("forget", "--session", "first", "--force").code == 0
     assert left(box.told_home, *WORDS) == []
-    assert list(every(str(box.told_home))) == [other.path]
+    assert list(list_checkpoints(str(box.told_home))) == [other.path]
     with pytest.raises(NotFoundError, match="was forgotten"):
         kept(box, ONE)
-    write(first.path, first.handover)  # somebody has put it back
+    create_checkpoint(first.path, first.handover)  # somebody has put it back
     assert box.told("rebuild").code == 0
     assert first.handover.id not in box.told("checkpoints", "--all-projects").out
 
 
 @pytest.mark.parametrize("session", ["first", "another"])
-def test_it_does_not_come_back_by_a_later_checkpoint(box: Box, session: str) -> None:
+def test_forgotten_text_is_cut_from_later_checkpoints(box: Box, session: str) -> None:
     box.claude("first").turn(f"{SAID}.", "Noted.").write()
     box.index()
     memory = remembered(box, SAID)
     assert box.told("forget", memory, "--force").code == 0
-    done = kept(box, replaced(ONE, session=session, by=TOOL))
+    done = kept(box, replace(ONE, session=session, by=TOOL))
     assert left(box.told_home, *WORDS) == []
-    assert "The cache lives in Redis." in read_file(done.path).goal
+    assert "The cache lives in Redis." in read_checkpoint(done.path).goal
 
 
-def test_the_user_may_say_it_again(box: Box) -> None:
+def test_user_may_repeat_forgotten_text(box: Box) -> None:
     memory = remembered(box, SAID)
     assert box.told("forget", memory, "--force").code == 0
-    done = kept(box, replaced(ONE, session="another", by=USER))
-    assert read_file(done.path).goal == ONE.goal
+    done = kept(box, replace(ONE, session="another", by=USER))
+    assert read_checkpoint(done.path).goal == ONE.goal
 
 
-def test_a_checkpoint_is_forgotten_by_its_id(box: Box) -> None:
-    first, other = kept(box, ONE), kept(box, replaced(ONE, goal="Next", title="", pending=(), at=ONE.at + 1))
+def test_forget_checkpoint_by_id(box: Box) -> None:
+    first, other = kept(box, ONE), kept(box, replace(ONE, goal="Next", title="", pending=(), at=ONE.at + 1))
     connection = open_store(str(box.store))
     home = str(box.told_home)
     try:
@@ -136,10 +141,10 @@ def test_a_checkpoint_is_forgotten_by_its_id(box: Box) -> None:
     finally:
         connection.close()
     assert left(box.told_home, *WORDS) == []
-    assert list(every(home)) == [other.path]
+    assert list(list_checkpoints(home)) == [other.path]
 
 
-def test_what_an_agent_keeps_itself_is_not_told_s_to_forget(box: Box) -> None:
+def test_agent_s_own_checkpoint_cannot_be_forgotten(box: Box) -> None:
     box.claude("first").turn("Question", "Answer").compacted("What was done.").write()
     box.index()
     ((public,),) = box.rows("SELECT public FROM checkpoint")
@@ -151,9 +156,9 @@ def test_what_an_agent_keeps_itself_is_not_told_s_to_forget(box: Box) -> None:
         connection.close()
 
 
-def test_redact_scan_takes_a_secret_out_of_file_name_and_rows(box: Box) -> None:
+def test_redact_scan_cleans_file_name_and_rows(box: Box) -> None:
     secret = "zq9" + "walrusthirtytwo77"
-    done = kept(box, replaced(ONE, title=f"Use {secret} here", goal=f"The word is {secret}."))
+    done = kept(box, replace(ONE, title=f"Use {secret} here", goal=f"The word is {secret}."))
     assert left(box.told_home, secret)
     config = box.told_home / "config.toml"
     rule = f"name = 'own-word'\npattern = '{secret[:5]}[a-z0-9]+'\nexample = '{secret[:5]}xyz'"

@@ -1,4 +1,4 @@
-"""The same words in several files count once, whichever file is read first."""
+"""The same words in several files count once."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def read_in_order(box: Box, home: Path, order: Iterable[Path], *, at_once: bool)
 
 
 @pytest.mark.parametrize("at_once", [True, False])
-def test_copies_with_new_ids_count_once_in_any_order(make_box: Callable[[str], Box], at_once: bool) -> None:
+def test_copies_with_new_ids_count_once(make_box: Callable[[str], Box], at_once: bool) -> None:
     files = sorted(OLD.rglob("*.jsonl"))
     assert len(files) == 7
     orders = [files, files[::-1], files[3:] + files[:3], files[1::2] + files[::2]]
@@ -64,7 +64,7 @@ def fork(original: Transcript, name: str, lines: int) -> Transcript:
     return copy
 
 
-def test_a_fork_keeps_only_what_is_its_own_however_it_is_read(make_box: Callable[[str], Box]) -> None:
+def test_fork_keeps_only_its_own_turns(make_box: Callable[[str], Box]) -> None:
     texts: dict[str, Any] = {}
     for number, order in enumerate(itertools.permutations(("m-first", "a-fork", "z-fork"))):
         box = make_box(f"order-{number}")
@@ -93,7 +93,7 @@ def test_a_fork_keeps_only_what_is_its_own_however_it_is_read(make_box: Callable
         assert known == box.rows(TURNS)
 
 
-def test_a_fork_made_in_the_middle_of_an_answer_loses_nothing(box: Box) -> None:
+def test_fork_inside_an_answer_loses_nothing(box: Box) -> None:
     first = box.claude("first").turn("Paint the door", "It is red.").prompt("And the wall")
     first.write()
     box.index()
@@ -111,7 +111,7 @@ def copilot_store(path: Path) -> apsw.Connection:
     return apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
 
 
-def test_copilots_events_and_its_store_give_the_same_in_either_order(make_box: Callable[[str], Box]) -> None:
+def test_copilot_events_and_store_agree_in_any_order(make_box: Callable[[str], Box]) -> None:
     events = next(COPILOT.rglob("events.jsonl"))
     session = events.parent.name
     seen: dict[str, Any] = {}
@@ -156,7 +156,7 @@ def test_copilots_events_and_its_store_give_the_same_in_either_order(make_box: C
         assert len(box.told("show", session, "--json", "--full").json["refs"]) == len(shown["refs"])
 
 
-def test_what_copilots_store_says_later_is_taken_in(box: Box) -> None:
+def test_later_changes_of_copilot_store_are_read(box: Box) -> None:
     shutil.copytree(COPILOT, box.home, dirs_exist_ok=True, copy_function=shutil.copyfile)
     session = next(COPILOT.rglob("events.jsonl")).parent.name
     box.index()
@@ -173,7 +173,7 @@ def test_what_copilots_store_says_later_is_taken_in(box: Box) -> None:
     assert len(box.turns(session)) == before
 
 
-def test_an_empty_stub_of_a_resumed_session_takes_nothing_away(make_box: Callable[[str], Box]) -> None:
+def test_empty_stub_of_resumed_session_removes_nothing(make_box: Callable[[str], Box]) -> None:
     files = sorted(path for path in GEMINI.rglob("*") if path.is_file())
     stubs = [path for path in files if "19-43" in path.name or "19-44" in path.name]
     assert len(stubs) == 2
@@ -185,7 +185,7 @@ def test_an_empty_stub_of_a_resumed_session_takes_nothing_away(make_box: Callabl
         assert box.rows("SELECT count(*) FROM session WHERE turns > 0") == [(2,)]
 
 
-def test_a_helpers_session_is_in_its_parents_project_whichever_is_read_first(
+def test_subagent_session_is_in_its_parent_s_project(
     make_box: Callable[[str], Box],
 ) -> None:
     for number, reverse in enumerate((False, True)):
@@ -204,7 +204,7 @@ def test_a_helpers_session_is_in_its_parents_project_whichever_is_read_first(
         assert None not in projects
 
 
-def test_ids_of_turns_stay_when_a_turn_moves_to_an_earlier_session(box: Box) -> None:
+def test_turn_ids_survive_a_move_to_an_earlier_session(box: Box) -> None:
     first = box.claude("first").turn("Paint the door", "It is red.")
     later = fork(first, "later", 2).turn("Make it green", "It is green.")
     later.write()

@@ -1,26 +1,25 @@
-"""What was forgotten is known again by its marks, and cut out wherever it stands."""
+"""Recognise forgotten text by its marks and cut it out."""
 
 from __future__ import annotations
 
 import pytest
 
-from told.ingest.echoes import Statement, pieces_of
-from told.ingest.forgotten import Forgotten
-from told.ingest.spans import Marker, sentences_of, without, words_of
-from told.store.memory_records import Evidence
-from told.store.writing import TurnText
+from told.ingest.forget import Statement, select_sentences
+from told.ingest.forgotten import Forgotten, Marker, cut_sentences, find_sentences, split_words
+from told.store.memories.records import Evidence
+from told.store.sessions.write import TurnText
 
 KEY = b"k" * 32
 
 
 def place(words: str, turn: int = -1, session: str = "one") -> Evidence:
-    mark = Marker(KEY).mark([word.text for word in words_of(words)])
+    mark = Marker(KEY).mark([word.text for word in split_words(words)])
     return Evidence("agent", session, turn, mark=mark.mark, words=mark.words)
 
 
 def cut(text: str, *forgotten: str) -> str:
     made = Forgotten(KEY, map(place, forgotten))
-    return made.text(text, made.marks("agent", "one"))
+    return made.cut_text(text, made.marks("agent", "one"))
 
 
 @pytest.mark.parametrize(
@@ -37,12 +36,12 @@ def cut(text: str, *forgotten: str) -> str:
         ("", "the code", ""),
     ],
 )
-def test_the_sentences_that_have_the_words_go(text: str, forgotten: str, left: str) -> None:
+def test_sentences_with_forgotten_words_are_cut(text: str, forgotten: str, left: str) -> None:
     assert cut(text, forgotten) == left
     assert cut(left, forgotten) == left
 
 
-def test_what_is_cut_one_after_the_other_is_what_is_cut_at_once() -> None:
+def test_cutting_one_by_one_equals_cutting_at_once() -> None:
     text = "Alpha beta gamma. Delta epsilon zeta! Eta theta iota? Kappa lambda."
     words = ["alpha beta gamma", "delta epsilon zeta", "eta theta iota"]
     one_by_one = text
@@ -51,35 +50,35 @@ def test_what_is_cut_one_after_the_other_is_what_is_cut_at_once() -> None:
     assert one_by_one == cut(text, *words) == "[forgotten]. [forgotten]! [forgotten]? Kappa lambda."
 
 
-def test_another_key_knows_nothing() -> None:
+def test_marks_of_another_key_match_nothing() -> None:
     made = Forgotten(b"other", [place("the code is 7781")])
-    assert made.text("The code is 7781", made.marks("agent", "one")) == "The code is 7781"
+    assert made.cut_text("The code is 7781", made.marks("agent", "one")) == "The code is 7781"
 
 
-def test_a_turn_in_which_the_words_are_not_found_is_left_out() -> None:
+def test_turn_without_the_words_is_cut_completely() -> None:
     turns = [TurnText(n, 0, "", f"question {n}", "answer", "step") for n in range(3)]
     made = Forgotten(KEY, [place("the code is 7781", turn=1)])
-    left = made.turns("agent", "one", turns, made.marks("agent", "one"))
+    left = made.cut_turns("agent", "one", turns, made.marks("agent", "one"))
     assert [turn.asked for turn in left] == ["question 0", "[forgotten]", "question 2"]
     assert left[1].answered == left[1].steps == ""
     # Where they stand in another turn by now, only they go.
     moved = [*turns[:2], TurnText(2, 0, "", "The code is 7781. Go on.", "", "")]
-    left = made.turns("agent", "one", moved, made.marks("agent", "one"))
+    left = made.cut_turns("agent", "one", moved, made.marks("agent", "one"))
     assert [turn.asked for turn in left] == ["question 0", "question 1", "[forgotten]. Go on."]
 
 
-def test_only_the_session_itself_is_looked_at() -> None:
+def test_marks_belong_to_one_session() -> None:
     made = Forgotten(KEY, [place("the code is 7781", session="two")])
     assert made.marks("agent", "one") == []
     assert made.marks("agent", "two") != []
 
 
-def test_what_a_reader_keeps_is_cut_as_well() -> None:
+def test_reader_state_is_cut() -> None:
     made = Forgotten(KEY, [place("the code is 7781")])
     state = '{"held": [{"text": "Well. The code is 7781"}], "leaf": "a-b"}'
     marks = made.marks("agent", "one")
-    assert made.state(state, marks) == '{"held": [{"text": "Well. [forgotten]"}], "leaf": "a-b"}'
-    assert made.state(state, marks, all_of_it=True) == '{"held": [{"text": ""}], "leaf": "a-b"}'
+    assert made.cut_state(state, marks) == '{"held": [{"text": "Well. [forgotten]"}], "leaf": "a-b"}'
+    assert made.cut_state(state, marks, all_texts=True) == '{"held": [{"text": ""}], "leaf": "a-b"}'
 
 
 @pytest.mark.parametrize(
@@ -92,24 +91,24 @@ def test_what_a_reader_keeps_is_cut_as_well() -> None:
         ("We call it zebra", False),
     ],
 )
-def test_what_says_the_same_in_other_words(sentence: str, same: bool) -> None:
+def test_statement_matches_paraphrases(sentence: str, same: bool) -> None:
     statement = Statement("Our launch is called Blue Zebrafish 7781")
-    assert statement.is_in([word.text for word in words_of(sentence)]) is same
+    assert statement.is_in([word.text for word in split_words(sentence)]) is same
 
 
-def test_of_a_quote_only_the_sentences_that_the_memory_is_about() -> None:
+def test_select_sentences_of_a_quote() -> None:
     quote = "Thanks! We deploy with Kamal from now on. Then run the tests."
-    assert pieces_of(quote, "Deploy with Kamal.") == ["We deploy with Kamal from now on"]
-    assert pieces_of("Do that always.", "Run the linter before each commit.") == ["Do that always."]
+    assert select_sentences(quote, "Deploy with Kamal.") == ["We deploy with Kamal from now on"]
+    assert select_sentences("Do that always.", "Run the linter before each commit.") == ["Do that always."]
 
 
-def test_sentences_cover_all_that_is_said() -> None:
+def test_find_sentences_covers_all_words() -> None:
     text = "One. Two e.g. this!\n\n  Three?? v1.2 four\n…"
-    assert [text[start:end] for start, end in sentences_of(text)] == [
+    assert [text[start:end] for start, end in find_sentences(text)] == [
         "One",
         "Two e.g",
         "this",
         "Three",
         "v1.2 four",
     ]
-    assert without(text, [(0, len(text))]) == "[forgotten]\n…"
+    assert cut_sentences(text, [(0, len(text))]) == "[forgotten]\n…"

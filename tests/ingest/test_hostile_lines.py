@@ -1,4 +1,4 @@
-"""Whatever is in an agent's file: every good line is read, every bad one is named once, nothing hangs."""
+"""Read every good line, report every bad one, and never hang."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
-from told.guard import jsonl
-from told.guard.jsonl import Line, json_document, json_lines
+from told import jsontext as jsonl
+from told.jsontext import Line, read_json_file, read_json_lines
 from told.model import Cursor, Problem
 
 TYPE_CHECKING = False
@@ -121,7 +121,7 @@ def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def read(path: str, cursor: Cursor | None = None) -> list[Line | Problem | Cursor]:
-    return list(json_lines(path, cursor or Cursor()))
+    return list(read_json_lines(path, cursor or Cursor()))
 
 
 def without_cursors(events: list[Line | Problem | Cursor]) -> list[Line | Problem]:
@@ -130,7 +130,7 @@ def without_cursors(events: list[Line | Problem | Cursor]) -> list[Line | Proble
 
 @pytest.mark.usefixtures("small_limits")
 @pytest.mark.parametrize(("content", "good", "bad"), [pytest.param(*case[1:], id=case[0]) for case in CASES])
-def test_good_lines_are_kept_and_bad_ones_named_once(
+def test_good_lines_are_read_and_bad_ones_reported_once(
     tmp_path: Path, content: bytes, good: list[tuple[int, Any]], bad: list[int]
 ) -> None:
     file = tmp_path / "session.jsonl"
@@ -142,7 +142,7 @@ def test_good_lines_are_kept_and_bad_ones_named_once(
 
 @pytest.mark.usefixtures("small_limits")
 @pytest.mark.parametrize("content", [pytest.param(case[1], id=case[0]) for case in CASES])
-def test_reading_on_from_any_cursor_gives_the_same_rest(tmp_path: Path, content: bytes) -> None:
+def test_reading_from_any_cursor_yields_the_same_rest(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "session.jsonl"
     file.write_bytes(content)
     events = read(str(file))
@@ -155,7 +155,7 @@ def test_reading_on_from_any_cursor_gives_the_same_rest(tmp_path: Path, content:
 @pytest.mark.parametrize(
     "content", [pytest.param(case[1], id=case[0]) for case in CASES if len(case[1]) < 200]
 )
-def test_a_file_that_grows_byte_by_byte_says_the_same_in_the_end(tmp_path: Path, content: bytes) -> None:
+def test_growing_file_yields_the_same_events(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "session.jsonl"
     whole = without_cursors(read_content(file, content))
     if whole and b"\n" not in content[-1:]:
@@ -178,7 +178,7 @@ def read_content(file: Path, content: bytes) -> list[Line | Problem | Cursor]:
     return read(str(file))
 
 
-def test_not_a_number_is_kept_as_such(tmp_path: Path) -> None:
+def test_nan_is_accepted(tmp_path: Path) -> None:
     (line, _) = read_content(tmp_path / "f", b'{"x":NaN}\n')
     assert isinstance(line, Line)
     assert math.isnan(line.value["x"])
@@ -188,42 +188,42 @@ def only_problem(path: str) -> str:
     (problem,) = read(path)
     assert isinstance(problem, Problem)
     assert problem.line == 0
-    document = json_document(path)
+    document = read_json_file(path)
     assert document == problem
     return problem.reason
 
 
-def test_a_missing_file_is_a_problem(tmp_path: Path) -> None:
+def test_missing_file_is_a_problem(tmp_path: Path) -> None:
     assert only_problem(str(tmp_path / "gone.jsonl")) == "no such file or directory"
 
 
-def test_a_folder_is_a_problem(tmp_path: Path) -> None:
+def test_folder_is_a_problem(tmp_path: Path) -> None:
     assert only_problem(str(tmp_path)) == "not a regular file"
 
 
-def test_a_pipe_is_a_problem_and_does_not_block(tmp_path: Path) -> None:
+def test_pipe_is_a_problem_and_does_not_block(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     assert only_problem(str(tmp_path / "pipe")) == "not a regular file"
 
 
 @pytest.mark.parametrize("device", ["/dev/null", "/dev/zero", "/dev/tty"])
-def test_a_device_is_a_problem(device: str) -> None:
+def test_device_is_a_problem(device: str) -> None:
     if not os.path.exists(device):
         pytest.skip(f"no {device} here")
     assert only_problem(device)
 
 
-def test_a_loop_of_links_is_a_problem(tmp_path: Path) -> None:
+def test_link_loop_is_a_problem(tmp_path: Path) -> None:
     (tmp_path / "one").symlink_to(tmp_path / "two")
     (tmp_path / "two").symlink_to(tmp_path / "one")
     assert "symbolic links" in only_problem(str(tmp_path / "one"))
 
 
-def test_a_path_with_a_nul_is_a_problem(tmp_path: Path) -> None:
+def test_path_with_nul_is_a_problem(tmp_path: Path) -> None:
     assert only_problem(str(tmp_path / "a\0b"))
 
 
-def test_a_file_that_may_not_be_read_is_a_problem(tmp_path: Path) -> None:
+def test_unreadable_file_is_a_problem(tmp_path: Path) -> None:
     file = tmp_path / "secret.jsonl"
     file.write_bytes(A)
     file.chmod(0)
@@ -232,14 +232,14 @@ def test_a_file_that_may_not_be_read_is_a_problem(tmp_path: Path) -> None:
     assert only_problem(str(file)) == "permission denied"
 
 
-def test_a_file_that_became_shorter_than_the_cursor_gives_nothing(tmp_path: Path) -> None:
+def test_file_shorter_than_the_cursor_yields_nothing(tmp_path: Path) -> None:
     file = tmp_path / "short.jsonl"
     file.write_bytes(A + b"\n")
     assert read(str(file), Cursor(1_000_000, 10)) == []
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process's own peak")
-def test_a_line_of_300_mb_costs_no_memory(tmp_path: Path) -> None:
+def test_line_of_300_mb_uses_little_memory(tmp_path: Path) -> None:
     file = tmp_path / "huge.jsonl"
     with file.open("wb") as out:
         out.write(A + b"\n")
@@ -247,9 +247,9 @@ def test_a_line_of_300_mb_costs_no_memory(tmp_path: Path) -> None:
         out.write(b"\n" + B + b"\n")
     program = (
         "import sys\n"
-        "from told.guard.jsonl import json_lines\n"
+        "from told.jsontext import read_json_lines\n"
         "from told.model import Cursor\n"
-        "print(*[type(event).__name__ for event in json_lines(sys.argv[1], Cursor())])\n"
+        "print(*[type(event).__name__ for event in read_json_lines(sys.argv[1], Cursor())])\n"
         # What the kernel counts for resource.getrusage includes the process this one was forked from.
         "print(next(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')))\n"
     )

@@ -1,4 +1,4 @@
-"""Whatever an agent does to its files between two readings, told then knows what is in them, once."""
+"""Follow every change of agents' files without reading twice."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def same_as_read_at_once(box: Box) -> None:
     assert differences(known, box.answers(("gateway", "metrics", "port"))) == []
 
 
-def test_an_appended_turn_is_there_after_the_next_look(box: Box, talk: Transcript) -> None:
+def test_appended_turn_is_read(box: Box, talk: Transcript) -> None:
     talk.turn("Is there TLS?", "Yes, version 1.3 only.").append()
     assert box.found("TLS version") == [talk.session]
     assert box.turns(talk.session)[2:] == [("Is there TLS?", "Yes, version 1.3 only.")]
@@ -61,7 +61,7 @@ def test_nothing_is_read_twice(box: Box, talk: Transcript) -> None:
     assert box.rows("SELECT * FROM turn ORDER BY id")[:1] == before[:1]
 
 
-def test_an_answer_that_comes_in_pieces_is_one_turn(box: Box) -> None:
+def test_answer_in_pieces_is_one_turn(box: Box) -> None:
     talk = box.claude().prompt("Set up the gateway")
     talk.append()
     for number in range(12):
@@ -76,7 +76,7 @@ def test_an_answer_that_comes_in_pieces_is_one_turn(box: Box) -> None:
     same_as_read_at_once(box)
 
 
-def test_long_steps_and_answers_are_cut_at_the_same_place_however_they_come(box: Box) -> None:
+def test_long_texts_are_cut_at_the_same_place(box: Box) -> None:
     talk = box.claude().prompt("Do a great many things")
     for number in range(30):
         talk.tool("Bash", command=f"echo {number} " + "x" * 470).answer(f"Answer {number} " + "y" * 3000)
@@ -86,7 +86,7 @@ def test_long_steps_and_answers_are_cut_at_the_same_place_however_they_come(box:
     same_as_read_at_once(box)
 
 
-def test_a_session_that_has_only_a_title_yet_goes_on_as_any_other(box: Box) -> None:
+def test_session_with_only_a_title_continues(box: Box) -> None:
     talk = box.claude().title("Gateway work")
     talk.append()
     box.index()
@@ -96,7 +96,7 @@ def test_a_session_that_has_only_a_title_yet_goes_on_as_any_other(box: Box) -> N
     same_as_read_at_once(box)
 
 
-def test_the_summary_is_the_first_telling_prompt_however_it_was_read(box: Box) -> None:
+def test_summary_is_the_first_informative_prompt(box: Box) -> None:
     talk = box.claude()
     for prompt in ("hi", "go on", "Make the gateway restart itself", "Now document how that works"):
         talk.turn(prompt, "Fine.").append()
@@ -106,7 +106,7 @@ def test_the_summary_is_the_first_telling_prompt_however_it_was_read(box: Box) -
     same_as_read_at_once(box)
 
 
-def test_a_title_that_comes_later_is_found_and_the_users_own_stays(box: Box, talk: Transcript) -> None:
+def test_later_title_is_found_and_user_title_stays(box: Box, talk: Transcript) -> None:
     talk.title("Ports of everything").append()
     assert box.found("Ports of everything") == [talk.session]
     talk.title("Zebra crossing", by_user=True).append()
@@ -118,7 +118,7 @@ def test_a_title_that_comes_later_is_found_and_the_users_own_stays(box: Box, tal
 
 
 @pytest.mark.parametrize("turns", [1, 2, 9], ids=["shorter", "about as long", "longer"])
-def test_a_file_with_other_content_replaces_what_was_known(box: Box, talk: Transcript, turns: int) -> None:
+def test_rewritten_file_replaces_its_session(box: Box, talk: Transcript, turns: int) -> None:
     other = rewritten(talk, *((f"Paint wall number {n}", f"Wall {n} is blue.") for n in range(turns)))
     other.write()
     assert box.found("gateway listens") == []
@@ -126,9 +126,7 @@ def test_a_file_with_other_content_replaces_what_was_known(box: Box, talk: Trans
     same_as_read_at_once(box)
 
 
-def test_a_file_of_the_same_size_with_other_content_replaces_what_was_known(
-    box: Box, talk: Transcript
-) -> None:
+def test_rewritten_file_of_same_size_replaces_its_session(box: Box, talk: Transcript) -> None:
     content = talk.path.read_bytes()
     talk.path.write_bytes(content.replace(b"gateway use", b"postman use").replace(b"9100", b"9177"))
     assert talk.path.stat().st_size == len(content)
@@ -137,7 +135,7 @@ def test_a_file_of_the_same_size_with_other_content_replaces_what_was_known(
     same_as_read_at_once(box)
 
 
-def test_what_a_rewritten_file_no_longer_says_is_forgotten(box: Box) -> None:
+def test_rewritten_file_drops_old_content(box: Box) -> None:
     talk = box.claude().title("Ports").turn("Fix acme/demo, see https://github.com/acme/demo/pull/7", "Did.")
     talk.tool("Edit", file_path="/gone/shop/gateway.py").compacted("We opened the port.").write()
     box.index()
@@ -155,7 +153,7 @@ def test_what_a_rewritten_file_no_longer_says_is_forgotten(box: Box) -> None:
     same_as_read_at_once(box)
 
 
-def test_a_file_cut_short_and_grown_again(box: Box, talk: Transcript) -> None:
+def test_truncated_and_grown_file(box: Box, talk: Transcript) -> None:
     lines = talk.text().splitlines(keepends=True)
     talk.path.write_text("".join(lines[:2]))
     assert len(box.turns(talk.session)) == 1
@@ -168,7 +166,7 @@ def test_a_file_cut_short_and_grown_again(box: Box, talk: Transcript) -> None:
     same_as_read_at_once(box)
 
 
-def test_a_half_written_line_waits_until_it_is_whole(box: Box, talk: Transcript) -> None:
+def test_half_written_line_waits(box: Box, talk: Transcript) -> None:
     line = talk.prompt("Is the gateway slow?").text().encode()[talk.path.stat().st_size :]
     for start, end in ((0, 1), (1, len(line) // 2), (len(line) // 2, len(line) - 2)):
         with talk.path.open("ab") as file:
@@ -182,7 +180,7 @@ def test_a_half_written_line_waits_until_it_is_whole(box: Box, talk: Transcript)
 
 
 @pytest.mark.parametrize("place", ["-gone-shop/renamed.jsonl", "-elsewhere/{session}.jsonl"])
-def test_a_file_that_was_moved_is_the_same_session(box: Box, talk: Transcript, place: str) -> None:
+def test_moved_file_is_the_same_session(box: Box, talk: Transcript, place: str) -> None:
     target = talk.path.parent.parent / place.format(session=talk.session)
     target.parent.mkdir(exist_ok=True)
     talk.path.rename(target)
@@ -195,7 +193,7 @@ def test_a_file_that_was_moved_is_the_same_session(box: Box, talk: Transcript, p
 
 
 @pytest.mark.parametrize("copy_name", ["a-copy.jsonl", "z-copy.jsonl"])
-def test_of_two_copies_the_one_that_grows_counts(box: Box, talk: Transcript, copy_name: str) -> None:
+def test_growing_copy_wins(box: Box, talk: Transcript, copy_name: str) -> None:
     original, copy = talk.path, talk.path.with_name(copy_name)
     copy.write_bytes(original.read_bytes())
     box.index()
@@ -207,7 +205,7 @@ def test_of_two_copies_the_one_that_grows_counts(box: Box, talk: Transcript, cop
     same_as_read_at_once(box)
 
 
-def test_a_copy_goes_on_when_the_original_is_deleted(box: Box, talk: Transcript) -> None:
+def test_copy_continues_after_the_original_is_deleted(box: Box, talk: Transcript) -> None:
     copy = talk.path.with_name("copy.jsonl")
     copy.write_bytes(talk.path.read_bytes())
     box.index()
@@ -219,7 +217,7 @@ def test_a_copy_goes_on_when_the_original_is_deleted(box: Box, talk: Transcript)
     same_as_read_at_once(box)
 
 
-def test_an_older_copy_never_takes_the_place_of_a_longer_session(box: Box, talk: Transcript) -> None:
+def test_older_copy_never_replaces_a_longer_session(box: Box, talk: Transcript) -> None:
     lines = talk.text().splitlines(keepends=True)
     talk.path.unlink()
     box.index()
@@ -228,7 +226,7 @@ def test_an_older_copy_never_takes_the_place_of_a_longer_session(box: Box, talk:
     assert len(box.turns(talk.session)) == 2
 
 
-def test_a_deleted_session_stays_findable(box: Box, talk: Transcript) -> None:
+def test_deleted_session_stays_searchable(box: Box, talk: Transcript) -> None:
     before = box.answers(("gateway",))
     talk.path.unlink()
     box.index()
@@ -236,7 +234,7 @@ def test_a_deleted_session_stays_findable(box: Box, talk: Transcript) -> None:
     assert box.told("health", "--json").json["problems"] == []
 
 
-def test_a_file_that_is_made_again_is_read_again(box: Box, talk: Transcript) -> None:
+def test_recreated_file_is_read_again(box: Box, talk: Transcript) -> None:
     talk.path.unlink()
     box.index()
     talk.write()
@@ -249,9 +247,7 @@ def test_a_file_that_is_made_again_is_read_again(box: Box, talk: Transcript) -> 
     same_as_read_at_once(box)
 
 
-def test_a_link_inside_the_agents_folder_is_followed_and_one_to_the_outside_is_not(
-    box: Box, talk: Transcript
-) -> None:
+def test_only_links_inside_the_agent_s_folder_are_followed(box: Box, talk: Transcript) -> None:
     kept = talk.path.parent.parent / "kept.jsonl"
     talk.path.rename(kept)
     talk.path.symlink_to(kept)
@@ -270,14 +266,14 @@ def test_a_link_inside_the_agents_folder_is_followed_and_one_to_the_outside_is_n
     assert box.found("secrets") == []
 
 
-def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(box: Box, talk: Transcript) -> None:
+def test_pipe_instead_of_a_file_does_not_block(box: Box, talk: Transcript) -> None:
     talk.path.unlink()
     os.mkfifo(talk.path)
     box.index()
     assert len(box.turns(talk.session)) == 2
 
 
-def test_sessions_of_an_agent_that_is_switched_off_are_not_read(box: Box) -> None:
+def test_disabled_agent_is_not_read(box: Box) -> None:
     box.told_home.mkdir(mode=0o700)
     config = box.told_home / "config.toml"
     config.write_text("[agents.claude-code]\nenabled = false\n")
@@ -292,7 +288,7 @@ def test_sessions_of_an_agent_that_is_switched_off_are_not_read(box: Box) -> Non
     assert len(box.turns(talk.session)) == 1
 
 
-def test_a_hostile_session_id_stops_nothing(box: Box) -> None:
+def test_hostile_session_id_is_accepted(box: Box) -> None:
     for number, session in enumerate(("\ud800", "#1", "#99999999999999999999", "a/../b", "\x00", "'; --")):
         talk = box.claude(folder=f"-hostile-{number}")
         talk.path = talk.path.with_name(f"{number}.jsonl")
@@ -307,7 +303,7 @@ def test_a_hostile_session_id_stops_nothing(box: Box) -> None:
     assert box.rows("SELECT count(*) FROM session WHERE turns > 0") == [(7,)]
 
 
-def test_times_beyond_all_bounds_stop_nothing(box: Box) -> None:
+def test_extreme_times_are_accepted(box: Box) -> None:
     talk = box.claude()
     talk.at = datetime(1, 1, 2, tzinfo=UTC)
     talk.turn("Said long ago", "Yes.")

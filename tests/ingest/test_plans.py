@@ -1,4 +1,4 @@
-"""An agent's own list of what to do: of each turn the last one is kept whole, at the end of its steps."""
+"""Keep the last to-do list of each turn."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.cli.machine import Machine
-from told.agents._plans import apart, items_of, tasks_of
-from told.agents.text import step
-from told.hook.catching_up import open_sessions
-from told.ingest.whole import Whole
-from told.store.reading import Filter
+from told.agents.reading import describe_call, parse_plan, parse_tasks, split_plan
+from told.hook.context import open_sessions
+from told.ingest.archive import CompleteSessions
+from told.store.sessions.read import Filter
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +29,7 @@ def _steps(machine: Machine) -> list[str]:
     home = str(machine.told_home)
     connection = open_sessions(home)
     assert connection is not None
-    reading = Whole(connection, home)
+    reading = CompleteSessions(connection, home)
     session = reading.sessions(Filter(), 1)[0]
     found = [turn.steps for turn in reading.turns(session.id)]
     connection.close()
@@ -56,7 +55,7 @@ def _todos(*pairs: tuple[str, str]) -> list[dict[str, str]]:
     return [{"content": words, "status": status} for words, status in pairs]
 
 
-def test_reading_in_portions_keeps_the_last_list_as_reading_at_once_does(machine: Machine) -> None:
+def test_reading_in_portions_keeps_the_last_plan(machine: Machine) -> None:
     lines = [
         _line("user", 0, "Add pages to the API"),
         _call(1, "TodoWrite", todos=_todos(("Read", "in_progress"), ("Write", "pending"))),
@@ -76,7 +75,7 @@ def test_reading_in_portions_keeps_the_last_list_as_reading_at_once_does(machine
     assert _steps(machine) == [wanted]
 
 
-def test_a_long_turn_loses_steps_but_not_the_list(machine: Machine) -> None:
+def test_long_turn_keeps_its_plan(machine: Machine) -> None:
     many = [_call(n % 60, "Bash", command=f"echo {n} {'x' * 150}") for n in range(100)]
     last = _call(59, "TodoWrite", todos=_todos(("Write the docs", "pending")))
     lines = [_line("user", 0, "Add pages to the API"), *many, last]
@@ -88,7 +87,7 @@ def test_a_long_turn_loses_steps_but_not_the_list(machine: Machine) -> None:
     assert "echo 99" not in steps
 
 
-def test_codex_says_its_list_beside_its_items(machine: Machine) -> None:
+def test_codex_plan_is_read(machine: Machine) -> None:
     def line(kind: str, **payload: Any) -> str:
         return json.dumps({"timestamp": "2026-11-15T12:00:00.000Z", "type": kind, "payload": payload}) + "\n"
 
@@ -115,26 +114,26 @@ def test_codex_says_its_list_beside_its_items(machine: Machine) -> None:
         {"todos": [{"content": "Read"}]}, {"plan": "Deploy on Friday"}, {"plan": {"a": 1}}, {"todos": []}, {},
     ],
 )  # fmt: skip
-def test_what_only_looks_like_a_list_is_none(given: dict[str, Any]) -> None:
-    assert apart(step("anything", given))[1] == ""
+def test_plan_lookalike_is_ignored(given: dict[str, Any]) -> None:
+    assert split_plan(describe_call("anything", given))[1] == ""
 
 
-def test_words_with_the_signs_of_a_list_stay_whole() -> None:
+def test_plan_items_with_marks_stay_intact() -> None:
     todos = _todos(("Read a; then [x] b", "pending"), ("A line\nand another", "completed"), ("; ", "pending"))
 
-    found = items_of(apart(step("TodoWrite", {"todos": todos}))[1])
+    found = parse_plan(split_plan(describe_call("TodoWrite", {"todos": todos}))[1])
 
     assert found[0] == (" ", "Read a; then [x] b")
     assert found[1][0] == "x"
     assert "\n" not in found[1][1]
 
 
-def test_tasks_are_counted_from_one_and_strangers_change_nothing() -> None:
+def test_tasks_are_numbered_and_unknown_ones_ignored() -> None:
     lines = [
-        step("TaskCreate", {"subject": "Read it", "description": "x"}),
-        step("TaskUpdate", {"taskId": "7", "status": "completed"}),
-        step("TaskUpdate", {"taskId": "a", "status": "completed"}),
-        step("TaskUpdate", {"taskId": "1", "status": "deleted"}),
+        describe_call("TaskCreate", {"subject": "Read it", "description": "x"}),
+        describe_call("TaskUpdate", {"taskId": "7", "status": "completed"}),
+        describe_call("TaskUpdate", {"taskId": "a", "status": "completed"}),
+        describe_call("TaskUpdate", {"taskId": "1", "status": "deleted"}),
     ]
 
-    assert tasks_of(lines) == [("-", "Read it")]
+    assert parse_tasks(lines) == [("-", "Read it")]

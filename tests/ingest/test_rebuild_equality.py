@@ -1,4 +1,4 @@
-"""Whatever the order in which told reads, and however often it begins anew, its answers are the same."""
+"""Reading order and rebuilds do not change answers."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def everyone(box: Box) -> Box:
     return box
 
 
-def test_every_agent_is_there(everyone: Box) -> None:
+def test_every_agent_is_covered(everyone: Box) -> None:
     everyone.index()
     agents = {row["agent"] for row in everyone.told("agents", "--json").json["agents"] if row["sessions"]}
     fixtures = {path.parent.name for path in Path(__file__).parents[1].glob("data/agents/*/*")}
     assert agents == fixtures, "also those whose files lie in the folders of projects"
 
 
-def test_a_rebuild_gives_the_same_answers(everyone: Box) -> None:
+def test_rebuild_gives_the_same_answers(everyone: Box) -> None:
     everyone.index()
     before = everyone.answers()
     assert len(before) > 60
@@ -43,7 +43,7 @@ def test_a_rebuild_gives_the_same_answers(everyone: Box) -> None:
     assert differences(before, everyone.answers()) == []
 
 
-def test_the_order_in_which_files_are_read_makes_no_difference(everyone: Box) -> None:
+def test_reading_order_does_not_matter(everyone: Box) -> None:
     files = sorted(path for path in everyone.home.rglob("*") if path.is_file() and ".git" not in path.parts)
     mixed = random.Random(3).sample(files, len(files))
     before = None
@@ -58,7 +58,7 @@ def test_the_order_in_which_files_are_read_makes_no_difference(everyone: Box) ->
     everyone.index()
 
 
-def test_what_comes_bit_by_bit_is_the_same_in_the_end(everyone: Box) -> None:
+def test_incremental_reading_equals_reading_at_once(everyone: Box) -> None:
     """Agents' files appear one after the other, those of whole lines in two pieces.
 
     What agents keep beside the files with the talk is there from the beginning; agents whose files are only

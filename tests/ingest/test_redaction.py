@@ -1,4 +1,4 @@
-"""A secret in any agent's file, wherever it stands, is in no byte of what told writes."""
+"""Secrets in agents' files are never written."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pytest
 
 from tests.ingest.box import FIXTURES
 from told.agents import all_agents
-from told.agents.base import find, roots_of
-from told.model import Cursor, Said, Source
+from told.agents.base import find_roots, find_sources
+from told.model import Cursor, Message, Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -151,14 +151,17 @@ def test_no_secret_of_any_agent_is_written(box: Box, home: Path, monkeypatch: py
 def raw_words(box: Box, name: str) -> list[str]:
     agent = all_agents()[name]
     projects = [str(box.home / "project")]
-    found = find(agent, roots_of(agent, box.environ), projects)
+    found = find_sources(agent, find_roots(agent, box.environ), projects)
     sources = [one[0] for one in found if isinstance(one, tuple) and isinstance(one[0], Source)]
     return [
-        event.text for source in sources for event in agent.read(source, Cursor()) if isinstance(event, Said)
+        event.text
+        for source in sources
+        for event in agent.read(source, Cursor())
+        if isinstance(event, Message)
     ]
 
 
-def test_a_secret_everywhere_in_a_session_that_is_read_bit_by_bit(box: Box) -> None:
+def test_secrets_are_redacted_in_incremental_reading(box: Box) -> None:
     talk = box.claude("secretive", cwd="/gone/shop")
     talk.branch = f"fix/{SECRET}"
     steps: list[Callable[[], object]] = [
@@ -188,7 +191,7 @@ def test_a_secret_everywhere_in_a_session_that_is_read_bit_by_bit(box: Box) -> N
 
 
 @pytest.mark.parametrize("before", [32_000 - 20, 64_000 - 20, 8_000 - 20])
-def test_a_secret_at_the_edge_of_what_is_kept_is_not_kept_in_half(box: Box, before: int) -> None:
+def test_secret_at_the_length_limit_is_not_cut_in_half(box: Box, before: int) -> None:
     talk = box.claude("long")
     filler = "word " * (before // 5)
     talk.prompt(filler + SECRET + " and more").answer(filler + SECRET + " and more")
@@ -201,7 +204,7 @@ def test_a_secret_at_the_edge_of_what_is_kept_is_not_kept_in_half(box: Box, befo
         assert CORE[:10].lower().encode() not in content, name
 
 
-def test_the_state_of_a_reader_is_kept_without_its_secrets(box: Box) -> None:
+def test_reader_state_is_redacted(box: Box) -> None:
     talk = box.claude("stateful").title(f"About {SECRET}").turn("Hello there", "Hi.")
     talk.branch = f"fix-{SECRET}"
     talk.prompt("Commit it").tool("Bash", command="git commit -m x").write()
@@ -212,7 +215,7 @@ def test_the_state_of_a_reader_is_kept_without_its_secrets(box: Box) -> None:
     assert json.loads(state)["awaited"], "and goes on with the rest of it"
 
 
-def test_ids_are_no_secrets(box: Box) -> None:
+def test_ids_are_not_redacted(box: Box) -> None:
     """What a reader needs to go on must not be mistaken for one."""
     for number, home in enumerate(sorted(FIXTURES.glob("claude-code/*"))):
         shutil.copytree(

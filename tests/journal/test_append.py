@@ -1,4 +1,4 @@
-"""What is appended is on disk, in order, and never mixed with what a killed writer left behind."""
+"""Appended operations are on disk, in order, and separate from torn lines."""
 
 from __future__ import annotations
 
@@ -6,23 +6,20 @@ import json
 import multiprocessing
 import os
 import stat
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from told.errors import MissingError, UsageError
 from told.journal import append as appending
-from told.journal.append import Draft, append, new_memory_id
-from told.journal.read import read, verify
+from told.journal.append import append, new_memory_id
+from told.journal.files import Draft
+from told.journal.read import read_operations, verify
 
 from .writing import NOW, damages, do, journal, operations, remember, segment
 
-SOURCE = Path(appending.__file__).parents[2]
 
-
-def test_an_operation_is_one_line_of_json_that_a_person_can_read(tmp_path: Path) -> None:
+def test_append_writes_one_readable_json_line(tmp_path: Path) -> None:
     memory = remember(tmp_path, 'Use uv, "never" pip.\nAlways.', kind="rule")
     lines = segment(tmp_path).read_text(encoding="utf-8").splitlines()
     assert len(lines) == 1
@@ -36,14 +33,14 @@ def test_an_operation_is_one_line_of_json_that_a_person_can_read(tmp_path: Path)
     assert len(value["payload"]["salt"]) == 32
 
 
-def test_the_same_text_twice_has_two_ids_and_two_hashes(tmp_path: Path) -> None:
+def test_same_text_twice_gets_two_ids_and_hashes(tmp_path: Path) -> None:
     assert remember(tmp_path, "Use uv.") != remember(tmp_path, "Use uv.")
     first, second = (json.loads(line) for line in segment(tmp_path).read_text().splitlines())
     assert first["payload_hash"] != second["payload_hash"]
     assert second["previous"] == first["hash"]
 
 
-def test_only_the_user_can_look_into_it(tmp_path: Path) -> None:
+def test_journal_files_are_private(tmp_path: Path) -> None:
     home = tmp_path / "home"
     remember(home, "Use uv.")
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (home, *home.rglob("*"))}
@@ -51,7 +48,7 @@ def test_only_the_user_can_look_into_it(tmp_path: Path) -> None:
     assert {modes[path.name] for path in (home, *home.rglob("*")) if path.is_dir()} == {0o700}
 
 
-def test_several_operations_go_in_one_step_and_can_name_each_other(tmp_path: Path) -> None:
+def test_append_writes_a_batch_at_once(tmp_path: Path) -> None:
     old = remember(tmp_path, "Use pip.")
     new = new_memory_id()
     written = append(
@@ -63,13 +60,13 @@ def test_several_operations_go_in_one_step_and_can_name_each_other(tmp_path: Pat
     assert damages(tmp_path) == []
 
 
-def test_a_taken_id_is_made_longer() -> None:
+def test_taken_memory_id_gets_longer() -> None:
     assert len(new_memory_id()) == 8
     assert len(new_memory_id(lambda name: len(name) < 10)) == 10
 
 
-def test_segments_rotate_and_the_chain_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(appending, "ROTATE", 1500)
+def test_segments_rotate_and_continue_the_chain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(appending, "SEGMENT_BYTES", 1500)
     for number in range(20):
         remember(tmp_path, f"Rule {number}.", at=NOW + number)
     assert len(list(tmp_path.glob("journal/*/*.jsonl"))) > 2
@@ -78,7 +75,7 @@ def test_segments_rotate_and_the_chain_goes_on(tmp_path: Path, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("cut", [1, 40, 200])
-def test_a_line_that_was_cut_off_is_put_aside_and_named(tmp_path: Path, cut: int) -> None:
+def test_torn_line_is_moved_aside_and_reported(tmp_path: Path, cut: int) -> None:
     remember(tmp_path, "Use uv.")
     remember(tmp_path, "Never pushed through.")
     path = segment(tmp_path)
@@ -91,7 +88,7 @@ def test_a_line_that_was_cut_off_is_put_aside_and_named(tmp_path: Path, cut: int
     assert path.read_bytes().endswith(b"\n")
 
 
-def test_a_line_of_rubbish_does_not_stop_the_next_operation(tmp_path: Path) -> None:
+def test_append_continues_after_a_garbage_line(tmp_path: Path) -> None:
     remember(tmp_path, "Use uv.")
     with segment(tmp_path).open("ab") as file:
         file.write(b"\0\0\0 rubbish\n")
@@ -99,25 +96,25 @@ def test_a_line_of_rubbish_does_not_stop_the_next_operation(tmp_path: Path) -> N
     assert [(one.line, one.what) for one in damages(tmp_path)] == [(2, "not valid JSON")]
 
 
-def test_a_long_last_line_is_still_found(tmp_path: Path) -> None:
+def test_append_finds_a_long_last_line(tmp_path: Path) -> None:
     remember(tmp_path, "x" * 100_000)
     assert do(tmp_path, "lock", "m1").number == 2
     assert damages(tmp_path) == []
 
 
-def test_what_is_too_long_is_refused_in_one_sentence(tmp_path: Path) -> None:
+def test_append_refuses_too_long_payload(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="too long to remember"):
         remember(tmp_path, "x" * 600_000)
 
 
-def test_half_a_character_does_not_break_the_journal(tmp_path: Path) -> None:
+def test_append_accepts_lone_surrogates(tmp_path: Path) -> None:
     remember(tmp_path, "half \ud83d of a smile", ratio=float("nan"))
     assert damages(tmp_path) == []
     assert operations(tmp_path)[0].payload is not None
     assert operations(tmp_path)[0].payload["text"] == "half ? of a smile"  # type: ignore[index]
 
 
-def test_a_full_disk_leaves_the_journal_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_leaves_journal_unchanged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     remember(tmp_path, "Use uv.")
     before = segment(tmp_path).read_bytes()
     real = os.write
@@ -134,9 +131,7 @@ def test_a_full_disk_leaves_the_journal_as_it_was(tmp_path: Path, monkeypatch: p
     assert damages(tmp_path) == []
 
 
-def test_a_disk_that_fails_to_sync_leaves_the_journal_as_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_sync_leaves_journal_unchanged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     remember(tmp_path, "Use uv.")
     before = segment(tmp_path).read_bytes()
 
@@ -149,13 +144,13 @@ def test_a_disk_that_fails_to_sync_leaves_the_journal_as_it_was(
     assert segment(tmp_path).read_bytes() == before
 
 
-def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+def test_append_names_a_folder_it_cannot_create(tmp_path: Path) -> None:
     (tmp_path / "home").write_text("a file stands here")
     with pytest.raises(MissingError, match=r"cannot write to .*home"):
         remember(tmp_path / "home", "Use uv.")
 
 
-def test_a_machine_keeps_its_name_and_one_that_is_none_is_made_anew(tmp_path: Path) -> None:
+def test_machine_id_is_stable_and_invalid_one_is_replaced(tmp_path: Path) -> None:
     first = do(tmp_path, "show").machine
     assert do(tmp_path, "show").machine == first
     (tmp_path / "machine").write_text("../../etc\n")
@@ -170,7 +165,7 @@ def _append_many(home: str, count: int) -> None:
         append(home, [Draft("remember", "user", {"text": f"{os.getpid()} {number}"})], now=NOW + number)
 
 
-def test_writers_at_the_same_time_keep_the_chain_whole(tmp_path: Path) -> None:
+def test_concurrent_writers_keep_the_chain_valid(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
     writers = [context.Process(target=_append_many, args=(str(tmp_path), 40)) for _ in range(3)]
     for writer in writers:
@@ -183,18 +178,6 @@ def test_writers_at_the_same_time_keep_the_chain_whole(tmp_path: Path) -> None:
     assert len(list(tmp_path.glob("journal/*"))) == 1
 
 
-def test_what_a_prompt_waits_for_imports_next_to_nothing() -> None:
-    slow = ("re", "json", "typing", "dataclasses", "hashlib", "datetime", "pathlib", "apsw", "subprocess")
-    program = (
-        f"import sys; sys.path.insert(0, {str(SOURCE)!r}); import told.journal.append;"
-        f"print(*(name for name in {slow!r} if name in sys.modules))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.split() == []
-
-
-def test_nothing_is_an_empty_journal(tmp_path: Path) -> None:
-    assert list(read(journal(tmp_path))) == []
+def test_missing_journal_reads_as_empty(tmp_path: Path) -> None:
+    assert list(read_operations(journal(tmp_path))) == []
     assert verify(journal(tmp_path)) == []

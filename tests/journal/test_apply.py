@@ -13,14 +13,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.journal.writing import dump_tables, fold
+from tests.soak import points
 from told.errors import ToldError
 from told.journal import append as appending
 from told.journal import apply as applying
-from told.journal.append import Draft, append
-from told.journal.apply import catch_up, leave_nothing, open_memories, rebuild
+from told.journal.append import append
+from told.journal.apply import catch_up, open_memories, purge_erased, rebuild
 from told.journal.erase import erase
-from told.journal.fold import fold
-from told.store.memory_condition import damaged, dump
+from told.journal.files import Draft
+from told.store.memories.schema import find_damage
 
 from .test_fold import payloads
 from .writing import NOW, damages, do, operations, remember, segment
@@ -42,13 +44,13 @@ def rebuilt(home: Path) -> dict[str, list[Any]]:
     copy = home.parent / f"{home.name}-copy"
     shutil.copytree(home, copy, ignore=shutil.ignore_patterns("memory.db*"))
     memories = rebuild(str(copy))
-    found = dump(memories.connection)
+    found = dump_tables(memories.connection)
     memories.close()
     shutil.rmtree(copy)
     return found
 
 
-def test_what_was_appended_is_there_at_the_next_opening(tmp_path: Path) -> None:
+def test_open_memories_applies_appended_operations(tmp_path: Path) -> None:
     remember(tmp_path, "Use uv.")
     assert texts(tmp_path) == ["Use uv."]
     remember(tmp_path, "Use ruff.")
@@ -59,9 +61,9 @@ def test_applying_twice_changes_nothing(tmp_path: Path) -> None:
     memory = remember(tmp_path, "Use uv.")
     do(tmp_path, "show", memories=[memory], session="s")
     memories = open_memories(str(tmp_path))
-    before = dump(memories.connection)
+    before = dump_tables(memories.connection)
     assert catch_up(str(tmp_path), memories) == 0
-    assert dump(memories.connection) == before
+    assert dump_tables(memories.connection) == before
     assert memories.get([memory])[memory].shown == 1
     assert memories.shown_in("s") == {memory: NOW}
 
@@ -91,10 +93,10 @@ def history(home: Path, seed: int, count: int = 60) -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_however_it_arrives_the_result_is_that_of_a_rebuild(
+def test_any_arrival_order_equals_a_rebuild(
     tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(appending, "ROTATE", 2000)
+    monkeypatch.setattr(appending, "SEGMENT_BYTES", 2000)
     monkeypatch.setattr(applying, "_BATCH", 7)
     source, target = tmp_path / "source", tmp_path / "target"
     source.mkdir()
@@ -112,15 +114,19 @@ def test_however_it_arrives_the_result_is_that_of_a_rebuild(
             place.write_bytes(content)
         open_memories(str(target)).close()
     memories = open_memories(str(target))
-    assert dump(memories.connection) == rebuilt(source)
-    assert damaged(memories.connection) == []
+    assert dump_tables(memories.connection) == rebuilt(source)
+    assert find_damage(memories.connection) == []
     assert memories.get(memories.ids()) == fold(operations(source))
 
 
 @given(
     st.lists(st.tuples(st.sampled_from(KINDS), st.integers(0, 3), payloads()), max_size=12), st.integers(1, 5)
 )
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=points(everyday=8, soak=100),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 def test_any_payload_can_be_applied(
     tmp_path_factory: pytest.TempPathFactory, drafts: list[tuple[str, int, dict[str, Any]]], step: int
 ) -> None:
@@ -131,8 +137,8 @@ def test_any_payload_can_be_applied(
         if number % step == 0:
             open_memories(str(home)).close()
     memories = open_memories(str(home))
-    assert dump(memories.connection) == rebuilt(home)
-    assert damaged(memories.connection) == []
+    assert dump_tables(memories.connection) == rebuilt(home)
+    assert find_damage(memories.connection) == []
 
 
 def _write_and_apply(home: str) -> None:
@@ -147,7 +153,7 @@ def _write_and_apply(home: str) -> None:
         catch_up(home, memories)
 
 
-def test_writers_that_apply_at_the_same_time_apply_everything_once(tmp_path: Path) -> None:
+def test_concurrent_appliers_apply_everything_once(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
     writers = [context.Process(target=_write_and_apply, args=(str(tmp_path),)) for _ in range(3)]
     for writer in writers:
@@ -158,11 +164,11 @@ def test_writers_that_apply_at_the_same_time_apply_everything_once(tmp_path: Pat
     memories = open_memories(str(tmp_path))
     assert [one.shown for one in memories.get(memories.ids()).values()] == [1] * 75
     assert damages(tmp_path) == []
-    assert damaged(memories.connection) == []
-    assert dump(memories.connection) == rebuilt(tmp_path)
+    assert find_damage(memories.connection) == []
+    assert dump_tables(memories.connection) == rebuilt(tmp_path)
 
 
-def test_a_journal_line_with_a_flipped_byte_costs_only_its_memory(tmp_path: Path) -> None:
+def test_flipped_byte_in_journal_loses_only_its_memory(tmp_path: Path) -> None:
     for number in range(3):
         remember(tmp_path, f"Rule {number}.")
     content = bytearray(segment(tmp_path).read_bytes())
@@ -172,7 +178,7 @@ def test_a_journal_line_with_a_flipped_byte_costs_only_its_memory(tmp_path: Path
     assert texts(tmp_path) == ["Rule 0.", "Rule 2."]
 
 
-def test_no_byte_is_left_of_what_was_forgotten(tmp_path: Path) -> None:
+def test_forget_leaves_no_byte(tmp_path: Path) -> None:
     secret = "Zanzibar hippopotamus xylophonist"
     for number in range(200):
         remember(tmp_path, f"Rule {number} about zanzibarians.", at=NOW + number)
@@ -186,7 +192,7 @@ def test_no_byte_is_left_of_what_was_forgotten(tmp_path: Path) -> None:
     assert any(b"ippopotamus" in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     do(tmp_path, "forget", gone, evidence=[{"agent": "codex", "session": "s1", "turn": 3}])
     erase(str(tmp_path), [gone])
-    leave_nothing(str(tmp_path), memories)
+    purge_erased(str(tmp_path), memories)
     for path in tmp_path.rglob("*"):
         if path.is_file():
             content = path.read_bytes().lower()
@@ -195,15 +201,15 @@ def test_no_byte_is_left_of_what_was_forgotten(tmp_path: Path) -> None:
             assert b"ippopotam" not in content, path
             assert b"xylophonist" not in content, path
     assert damages(tmp_path) == []
-    assert damaged(memories.connection) == []
-    assert dump(memories.connection) == rebuilt(tmp_path)
+    assert find_damage(memories.connection) == []
+    assert dump_tables(memories.connection) == rebuilt(tmp_path)
     left = memories.get([gone])[gone]
     assert (left.status, left.text) == ("forgotten", "")
     assert [(one.session, one.turn, one.quote) for one in left.evidence] == [("s1", 3, "")]
     assert len(memories.of_session("s1")) == 1
 
 
-def test_killed_between_erasing_and_applying_the_next_opening_forgets(tmp_path: Path) -> None:
+def test_forget_completes_after_kill_between_erase_and_apply(tmp_path: Path) -> None:
     gone = remember(tmp_path, "hunter2")
     kept = remember(tmp_path, "Use uv.")
     open_memories(str(tmp_path)).close()
@@ -214,11 +220,11 @@ def test_killed_between_erasing_and_applying_the_next_opening_forgets(tmp_path: 
     assert memories.get([gone])[gone].text == ""
     assert memories.get([kept])[kept].text == "Use uv."
     assert len(memories.ids()) == 3
-    assert dump(memories.connection) == rebuilt(tmp_path)
+    assert dump_tables(memories.connection) == rebuilt(tmp_path)
 
 
 @pytest.mark.parametrize("damage", ["rubbish", "empty", "newer"])
-def test_a_database_of_no_use_is_made_anew(tmp_path: Path, damage: str) -> None:
+def test_unusable_database_is_rebuilt(tmp_path: Path, damage: str) -> None:
     remember(tmp_path, "Use uv.")
     memories = open_memories(str(tmp_path))
     if damage == "newer":
@@ -229,14 +235,17 @@ def test_a_database_of_no_use_is_made_anew(tmp_path: Path, damage: str) -> None:
     assert texts(tmp_path) == ["Use uv."]
 
 
+RULES = points(everyday=60, soak=300)
+
+
 def is_noticed(home: Path, expected: dict[str, list[Any]]) -> bool:
     """Tell whether a damage is found, or repaired at once; one that is not has to be without effect."""
     before = (home / "memory.db").stat().st_ino
     try:
         memories = open_memories(str(home))
-        found = damaged(memories.connection)
+        found = find_damage(memories.connection)
         assert found or (
-            dump(memories.connection) == expected and len(memories.listed(kinds=["rule"])) == 300
+            dump_tables(memories.connection) == expected and len(memories.listed(kinds=["rule"])) == RULES
         )
         memories.close()
     except (apsw.Error, ToldError):
@@ -244,15 +253,15 @@ def is_noticed(home: Path, expected: dict[str, list[Any]]) -> bool:
     return bool(found) or (home / "memory.db").stat().st_ino != before
 
 
-def test_flipped_bytes_in_the_database_are_found_and_repaired(tmp_path: Path) -> None:
-    for number in range(300):
+def test_flipped_bytes_in_database_are_found_and_repaired(tmp_path: Path) -> None:
+    for number in range(RULES):
         remember(
             tmp_path, f"Rule {number}: the quick brown fox jumps over {number} lazy dogs.", at=NOW + number,
             kind="rule",
             entities=["fox"], triggers=[["command", f"run {number}"]], evidence={"session": "s"},
         )  # fmt: skip
     memories = open_memories(str(tmp_path))
-    expected = dump(memories.connection)
+    expected = dump_tables(memories.connection)
     memories.connection.execute("VACUUM")
     memories.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     memories.close()
@@ -260,20 +269,21 @@ def test_flipped_bytes_in_the_database_are_found_and_repaired(tmp_path: Path) ->
     whole = path.read_bytes()
     rng = random.Random(3)
     unnoticed = 0
-    for _ in range(60):
+    flips = points(everyday=8, soak=60)
+    for _ in range(flips):
         place = rng.randrange(100, len(whole) - 16)
         path.write_bytes(whole[:place] + rng.randbytes(16) + whole[place + 16 :])
         unnoticed += not is_noticed(tmp_path, expected)
         for suffix in ("-wal", "-shm"):
             (tmp_path / f"memory.db{suffix}").unlink(missing_ok=True)
-    assert unnoticed < 30  # half of so small a file is free space
+    assert unnoticed < flips  # much of so small a file is free space
     path.write_bytes(whole[:5000] + os.urandom(3000) + whole[8000:])
     memories = rebuild(str(tmp_path))
-    assert damaged(memories.connection) == []
-    assert dump(memories.connection) == expected
+    assert find_damage(memories.connection) == []
+    assert dump_tables(memories.connection) == expected
 
 
-def test_in_a_hurry_nobody_waits_for_a_long_way_or_another_writer(tmp_path: Path) -> None:
+def test_hurry_neither_waits_nor_applies_everything(tmp_path: Path) -> None:
     append(str(tmp_path), [Draft("remember", "user", {"text": f"Rule {n}."}) for n in range(450)], now=NOW)
     memories = open_memories(str(tmp_path), hurry=True)
     assert len(memories.ids()) == 200
@@ -286,7 +296,7 @@ def test_in_a_hurry_nobody_waits_for_a_long_way_or_another_writer(tmp_path: Path
         assert len(memories.ids()) == expected
 
 
-def test_a_home_that_cannot_be_written_can_be_read(tmp_path: Path) -> None:
+def test_read_only_home_can_be_read(tmp_path: Path) -> None:
     remember(tmp_path, "Use uv.")
     open_memories(str(tmp_path)).close()
     if os.geteuid() == 0:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.soak import points
 from told.journal.erase import erase
-from told.journal.model import Operation
-from told.journal.read import operations_like, operations_of, read, verify
+from told.journal.files import Operation
+from told.journal.read import find_by_kind, find_by_memory, read_operations, verify
 
 from .writing import NOW, damages, do, journal, operations, remember, segment
 
@@ -18,14 +19,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_a_flipped_byte_anywhere_is_found_and_only_that_line_is_lost(tmp_path: Path) -> None:
+def test_flipped_byte_is_found_and_loses_one_line(tmp_path: Path) -> None:
     for number in range(5):
         remember(tmp_path, f"Rule {number} über alles.", at=NOW + number)
     path = segment(tmp_path)
     whole = path.read_bytes()
     starts = [0, *(at + 1 for at, byte in enumerate(whole) if byte == 10)]
     rng = random.Random(7)
-    for place in rng.sample(range(len(whole)), 400):
+    for place in rng.sample(range(len(whole)), points(everyday=80, soak=400)):
         changed = bytearray(whole)
         changed[place] ^= 1 << rng.randrange(8)
         path.write_bytes(changed)
@@ -37,7 +38,7 @@ def test_a_flipped_byte_anywhere_is_found_and_only_that_line_is_lost(tmp_path: P
         assert [one.number for one in operations(tmp_path)] == [n for n in range(1, 6) if n != line]
 
 
-def test_a_missing_line_a_doubled_one_and_a_foreign_one_are_told_apart(tmp_path: Path) -> None:
+def test_missing_duplicate_and_foreign_lines_are_reported(tmp_path: Path) -> None:
     for number in range(4):
         remember(tmp_path, f"Rule {number}.")
     path = segment(tmp_path)
@@ -68,7 +69,7 @@ def test_a_missing_line_a_doubled_one_and_a_foreign_one_are_told_apart(tmp_path:
         b'{"number":' + b"9" * 5000 + b"}",
     ],
 )
-def test_hostile_lines_are_damage_and_nothing_else(tmp_path: Path, line: bytes) -> None:
+def test_hostile_lines_are_reported_as_damage(tmp_path: Path, line: bytes) -> None:
     remember(tmp_path, "Use uv.")
     with segment(tmp_path).open("ab") as file:
         file.write(line + b"\n")
@@ -77,7 +78,7 @@ def test_hostile_lines_are_damage_and_nothing_else(tmp_path: Path, line: bytes) 
     assert len(operations(tmp_path)) == 2
 
 
-def test_a_copy_that_is_still_being_written_gives_its_whole_lines(tmp_path: Path) -> None:
+def test_incomplete_copy_yields_complete_lines(tmp_path: Path) -> None:
     for number in range(3):
         remember(tmp_path, f"Rule {number}.")
     path = segment(tmp_path)
@@ -88,18 +89,18 @@ def test_a_copy_that_is_still_being_written_gives_its_whole_lines(tmp_path: Path
         assert len(operations(tmp_path)) == sum(1 for end in ends if end <= size)
 
 
-def test_machines_are_merged_by_time_and_a_clock_set_back_keeps_its_machines_order(tmp_path: Path) -> None:
+def test_machines_are_merged_by_time(tmp_path: Path) -> None:
     for at in (10, 30, 20):
         remember(tmp_path, "mine", at=at)
     other = tmp_path / "other"
     for at in (15, 25):
         remember(other, "theirs", at=at)
     shutil.copytree(next((other / "journal").iterdir()), tmp_path / "journal" / "zzzzzzzz")
-    found = [one for one in read(journal(tmp_path)) if isinstance(one, Operation)]
+    found = [one for one in read_operations(journal(tmp_path)) if isinstance(one, Operation)]
     assert [one.at for one in found] == [10, 15, 25, 30, 20]
 
 
-def test_files_that_others_are_still_writing_are_left_alone(tmp_path: Path) -> None:
+def test_unfinished_files_are_ignored(tmp_path: Path) -> None:
     remember(tmp_path, "Use uv.")
     folder = segment(tmp_path).parent
     for name in (".000002.jsonl.tmp", "000002.jsonl.part", "~syncthing~000002.jsonl.tmp", "000002 (1).jsonl"):
@@ -107,16 +108,16 @@ def test_files_that_others_are_still_writing_are_left_alone(tmp_path: Path) -> N
     assert verify(journal(tmp_path)) == []
 
 
-def test_the_operations_of_one_memory_are_found_among_others(tmp_path: Path) -> None:
+def test_find_by_memory(tmp_path: Path) -> None:
     first, second = remember(tmp_path, "One."), remember(tmp_path, "Two.")
     do(tmp_path, "lock", second)
     do(tmp_path, "show", memories=[first, second], session="s")
-    kinds = [one.kind for one in operations_of(journal(tmp_path), [second])]
+    kinds = [one.kind for one in find_by_memory(journal(tmp_path), [second])]
     assert kinds == ["remember", "lock", "show"]
-    assert [one.memory for one in operations_like(journal(tmp_path), ["lock"])] == [second]
+    assert [one.memory for one in find_by_kind(journal(tmp_path), ["lock"])] == [second]
 
 
-def test_an_erased_payload_is_gone_and_everything_still_verifies(tmp_path: Path) -> None:
+def test_erase_keeps_the_chain_valid(tmp_path: Path) -> None:
     kept = remember(tmp_path, "Use uv.")
     gone = remember(tmp_path, "My password is hunter2.")
     do(tmp_path, "revise", gone, text="My password was hunter2.")
@@ -133,7 +134,7 @@ def test_an_erased_payload_is_gone_and_everything_still_verifies(tmp_path: Path)
     assert erase(str(tmp_path), [gone]) == 0
 
 
-def test_erasing_also_removes_what_was_cut_off_or_left_behind(tmp_path: Path) -> None:
+def test_erase_removes_torn_and_unfinished_files(tmp_path: Path) -> None:
     gone = remember(tmp_path, "hunter2")
     remember(tmp_path, "hunter2 again")
     segment(tmp_path).write_bytes(segment(tmp_path).read_bytes()[:-20])

@@ -1,4 +1,4 @@
-"""A real endpoint on this machine that answers as OpenAI's `/v1/embeddings` does, or as it is told to."""
+"""A local server with the API of OpenAI's `/v1/embeddings`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
-from told.search import meaning
+from told.search.vectors import table as vector_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +50,7 @@ class Endpoint:
 
 def vector(text: str) -> list[float]:
     """Return what the endpoint says of a text: what the table says of it, and one dimension more."""
-    known = meaning.vector(text)
+    known = vector_table.make_vector(text)
     return [1.0, *(value / 400 for value in memoryview(known).cast("b"))] if known else [1.0] + [0.0] * 256
 
 

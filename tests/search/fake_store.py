@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import apsw
 
-from told.search.index_text import extra_words, near_words
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from told.search.sides import Hit
+from told.search.index_text import make_extra_words, make_near_words
+from told.search.rank import Hit
+from told.store.sessions.match import TurnIndex
 
 NOON = int(time.mktime((2026, 11, 5, 12, 0, 0, 0, 0, -1))) * 1000  # a Thursday, local time
 DAY = 86_400_000
 
 
-class FakeStore:
+class FakeStore(TurnIndex):
     """Turns that tests put in, matched by SQLite itself."""
 
     def __init__(self) -> None:
         self.db = apsw.Connection(":memory:")
+        super().__init__(self.db)
         self.db.execute(
             "CREATE TABLE turn(id INTEGER PRIMARY KEY, session_id, n, at, agent, project, asked, answered,"
             " steps, near, extra);"
@@ -44,7 +42,7 @@ class FakeStore:
         """Add a session with these turns."""
         for n, text in enumerate(asked):
             around = [asked[n - 1] if n else "", asked[n + 1] if n + 1 < len(asked) else ""]
-            values = (project, text, answered, "", near_words(*around), extra_words(text, at))
+            values = (project, text, answered, "", make_near_words(*around), make_extra_words(text, at))
             self.db.execute(
                 "INSERT INTO turn(session_id, n, at, agent, project, asked, answered, steps, near, extra)"
                 " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -66,15 +64,15 @@ class FakeStore:
     def match(
         self, expression: str, weights: Sequence[float], limit: int, *,
         since: int = 0, until: int = 0, agent: str = "", newest: int = 0,
-        wordy: Sequence[float] = (), wordy_from: int = 1000,
+        long_weights: Sequence[float] = (), long_from: int = 1000,
     ) -> list[Hit]:  # fmt: skip
         self.expressions.append(expression)
-        marks, wordy_marks = ",".join(map(str, weights)), ",".join(map(str, wordy or weights))
-        share = f"min(1.0, octet_length(t.answered) / {float(wordy_from)})"
+        marks, long_marks = ",".join(map(str, weights)), ",".join(map(str, long_weights or weights))
+        share = f"min(1.0, octet_length(t.answered) / {float(long_from)})"
         return list(
             self.db.execute(
                 f"SELECT t.id, t.session_id, t.n, t.at, bm25(turn_words, {marks}) * (1 - {share})"
-                f" + bm25(turn_words, {wordy_marks}) * {share} AS score"
+                f" + bm25(turn_words, {long_marks}) * {share} AS score"
                 " FROM turn_words JOIN turn t ON t.id = turn_words.rowid WHERE turn_words MATCH :expression"
                 " AND t.at >= :since AND (:until = 0 OR t.at < :until) AND (:agent = '' OR t.agent = :agent)"
                 " AND t.id >= coalesce((SELECT min(rowid) FROM (SELECT rowid FROM turn_words"

@@ -1,4 +1,4 @@
-"""How much of a question a turn covers by its words."""
+"""Coverage: the share of a question that turns contain."""
 
 from __future__ import annotations
 
@@ -6,32 +6,32 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from told.search.coverage import coverage
+from told.search.rank import measure_coverage
 
 
-def test_a_rare_word_covers_more_than_a_frequent_one() -> None:
-    covered = coverage({1: "the webhook", 2: "the tests"}, {'"webhook"': 2, '"tests"': 400}, 1000)
-    assert covered.of((1,)) > covered.of((2,)) > 0
+def test_rare_word_covers_more_than_frequent_one() -> None:
+    covered = measure_coverage({1: "the webhook", 2: "the tests"}, {'"webhook"': 2, '"tests"': 400}, 1000)
+    assert covered.share((1,)) > covered.share((2,)) > 0
 
 
-def test_other_forms_of_a_word_and_other_signs_around_it_count() -> None:
-    covered = coverage(
+def test_coverage_counts_other_word_forms() -> None:
+    covered = measure_coverage(
         {1: "Deploys, again!", 2: "deployed", 3: "employ", 4: "«Zürich»"}, {'"deploy"': 3, '"zürich"': 1}, 50
     )
-    assert covered.of((1,)) == covered.of((2,)) > 0
-    assert covered.of((3,)) == 0
-    assert covered.of((4,)) > 0
+    assert covered.share((1,)) == covered.share((2,)) > 0
+    assert covered.share((3,)) == 0
+    assert covered.share((4,)) > 0
 
 
-def test_turns_together_cover_what_each_of_them_covers() -> None:
-    covered = coverage({1: "redis", 2: "timeout", 3: "redis"}, {'"redis"': 5, '"timeout"': 5}, 100)
-    assert covered.of((1, 2)) == pytest.approx(1)
-    assert covered.of((1, 3)) == covered.of((1,)) == pytest.approx(0.5)
+def test_coverage_adds_up_over_turns() -> None:
+    covered = measure_coverage({1: "redis", 2: "timeout", 3: "redis"}, {'"redis"': 5, '"timeout"': 5}, 100)
+    assert covered.share((1, 2)) == pytest.approx(1)
+    assert covered.share((1, 3)) == covered.share((1,)) == pytest.approx(0.5)
 
 
-def test_a_turn_that_nobody_knows_covers_nothing() -> None:
-    assert coverage({}, {'"redis"': 5}, 100).of((7,)) == 0
-    assert coverage({1: "redis"}, {}, 0).of((1,)) == 0
+def test_unknown_turn_covers_nothing() -> None:
+    assert measure_coverage({}, {'"redis"': 5}, 100).share((7,)) == 0
+    assert measure_coverage({1: "redis"}, {}, 0).share((1,)) == 0
 
 
 @given(
@@ -39,6 +39,6 @@ def test_a_turn_that_nobody_knows_covers_nothing() -> None:
     st.dictionaries(st.text(min_size=1, max_size=12).map('"{}"'.format), st.integers(0, 3000), max_size=6),
     st.integers(0, 3000),
 )
-def test_whatever_is_asked_it_is_a_share(texts: dict[int, str], terms: dict[str, int], total: int) -> None:
-    covered = coverage(texts, terms, total)
-    assert all(0 <= covered.of((turn,)) <= covered.of(texts) + 1e-9 <= 1 + 2e-9 for turn in texts)
+def test_coverage_is_between_0_and_1(texts: dict[int, str], terms: dict[str, int], total: int) -> None:
+    covered = measure_coverage(texts, terms, total)
+    assert all(0 <= covered.share((turn,)) <= covered.share(texts) + 1e-9 <= 1 + 2e-9 for turn in texts)

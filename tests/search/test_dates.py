@@ -1,4 +1,4 @@
-"""A question may name a time in words."""
+"""Times that a question names."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from told.search.dates import FAR, beginning, days_of, moment
+from told.search.dates import NO_END, find_start, find_time, list_day_words
 
 # Wednesday.
 NOW = int(time.mktime((2026, 11, 11, 15, 0, 0, 0, 0, -1))) * 1000
@@ -16,13 +16,13 @@ NOW = int(time.mktime((2026, 11, 11, 15, 0, 0, 0, 0, -1))) * 1000
 
 def window(text: str) -> tuple[str, str] | None:
     """Return the first and the last day of the window that a text names."""
-    found = moment(text, NOW).window
+    found = find_time(text, NOW).window
     if found is None:
         return None
     first, last = (
         time.strftime("%Y-%m-%d", time.localtime(at / 1000)) for at in (found[0], min(found[1], NOW * 2) - 1)
     )
-    return first, "open" if found[1] == FAR else last
+    return first, "open" if found[1] == NO_END else last
 
 
 @pytest.mark.parametrize(
@@ -70,9 +70,9 @@ def window(text: str) -> tuple[str, str] | None:
         ("ayer", "2026-11-10", "2026-11-11"),
     ],
 )
-def test_a_time_in_words_is_a_window(text: str, first: str, last: str) -> None:
+def test_find_time_returns_window(text: str, first: str, last: str) -> None:
     if text == "before October":
-        found = moment(text, NOW).window
+        found = find_time(text, NOW).window
         assert found is not None
         assert found[0] == 0
         first = (window(text) or ("", ""))[0]
@@ -100,9 +100,9 @@ def test_a_time_in_words_is_a_window(text: str, first: str, last: str) -> None:
         ("whenever", None),
     ],
 )
-def test_who_says_since_when_means_it(text: str, begins: str | None) -> None:
+def test_find_start_has_no_margin(text: str, begins: str | None) -> None:
     """A question is answered with a margin around the time it names; a limit has none."""
-    found = beginning(text, NOW)
+    found = find_start(text, NOW)
     assert begins == (found and time.strftime("%Y-%m-%d %H:%M", time.localtime(found / 1000)))
 
 
@@ -118,30 +118,30 @@ def test_who_says_since_when_means_it(text: str, begins: str | None) -> None:
         "3 errors",
     ],
 )
-def test_what_only_looks_like_a_time_is_none(text: str) -> None:
+def test_find_time_ignores_ordinary_words(text: str) -> None:
     assert window(text) is None
 
 
-def test_an_explicit_day_is_also_looked_for_by_its_index_word() -> None:
-    assert moment("2026-11-03", NOW).add == "20261103"
-    assert moment("yesterday", NOW).add == ""
+def test_find_time_adds_index_word_of_explicit_day() -> None:
+    assert find_time("2026-11-03", NOW).add == "20261103"
+    assert find_time("yesterday", NOW).add == ""
 
 
-def test_the_words_of_a_relative_time_are_dropped_and_those_of_a_date_kept() -> None:
-    assert moment("redis 3 days ago", NOW).drop == ("3", "days", "ago")
-    assert moment("redis in October 2025", NOW).drop == ()
+def test_find_time_drops_words_of_relative_time_only() -> None:
+    assert find_time("redis 3 days ago", NOW).drop == ("3", "days", "ago")
+    assert find_time("redis in October 2025", NOW).drop == ()
 
 
-def test_a_window_is_listed_as_days_from_the_newest() -> None:
-    found = moment("since Monday", NOW).window
+def test_list_day_words_starts_with_newest() -> None:
+    found = find_time("since Monday", NOW).window
     assert found is not None
-    assert days_of(found, NOW) == ["20261112", "20261111", "20261110", "20261109"]
+    assert list_day_words(found, NOW) == ["20261112", "20261111", "20261110", "20261109"]
 
 
 @given(st.text(max_size=80), st.integers(min_value=-(10**15), max_value=10**18))
-def test_any_text_at_any_moment_is_read(text: str, now: int) -> None:
+def test_find_time_accepts_any_text(text: str, now: int) -> None:
     for asked in (text, f"last {text}", "3 months ago", "1 jan", "in december"):
-        found = moment(asked, now).window
+        found = find_time(asked, now).window
         assert found is None or found[0] <= found[1]
-        begins = beginning(asked, now)
+        begins = find_start(asked, now)
         assert begins is None or (found is not None and found[0] <= begins)

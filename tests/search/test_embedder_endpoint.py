@@ -1,4 +1,4 @@
-"""An endpoint over the network: no secret goes there, the key is in a variable, and nobody waits forever."""
+"""Embedding by an HTTP endpoint: redaction, keys, retries, timeouts."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import pytest
 
 from tests.search.embeddings_server import Endpoint, endpoint
 from told.errors import ToldError, UsageError
-from told.search import _embedder_endpoint
-from told.search.embedder import chosen
-from told.search.meaning import similarity
-from told.settings.models import endpoint_of
+from told.search.vectors import embedder as _embedder_endpoint
+from told.search.vectors.arithmetic import similarity
+from told.search.vectors.embedder import load_embedder
+from told.settings.keys import parse_endpoint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from told.search.embedder import Embedder
+    from told.search.vectors.embedder import Embedder
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def waited(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def at(setting: str, environ: Mapping[str, str] | None = None) -> Embedder:
-    found = chosen(setting, environ, lambda text: text.replace("hunter2", "[secret]"))
+    found = load_embedder(setting, environ, lambda text: text.replace("hunter2", "[secret]"))
     assert found is not None
     return found
 
@@ -50,7 +50,7 @@ def failed(setting: str, environ: Mapping[str, str] | None = None) -> tuple[int,
     return raised.value.exit_code, said
 
 
-def test_texts_become_vectors_in_order(served: Endpoint) -> None:
+def test_remote_embedder_returns_vectors_in_order(served: Endpoint) -> None:
     embedder = at(served.setting)
     texts = ["undo the last commit", "", "git revert", "the button should be blue"]
     undo, nothing, revert, blue = embedder.vectors(texts)
@@ -67,7 +67,7 @@ def test_texts_become_vectors_in_order(served: Endpoint) -> None:
     assert not embedder.is_quick
 
 
-def test_many_texts_go_in_several_requests(served: Endpoint) -> None:
+def test_remote_embedder_batches_requests(served: Endpoint) -> None:
     texts = [f"commit number {number}" for number in range(150)]
     found = at(served.setting).vectors(texts)
     assert [len(one["input"]) for one in served.asked] == [64, 64, 22]
@@ -75,13 +75,13 @@ def test_many_texts_go_in_several_requests(served: Endpoint) -> None:
     assert at(served.setting).vectors([]) == []
 
 
-def test_no_secret_is_sent_and_no_endless_text(served: Endpoint) -> None:
+def test_remote_embedder_redacts_and_shortens_texts(served: Endpoint) -> None:
     at(served.setting).vectors(["the password is hunter2", "x " * 100_000], asking=True)
     assert served.texts[0] == "the password is [secret]"
     assert len(served.texts[1]) == 8000
 
 
-def test_prefixes_stand_behind_the_number_sign(served: Endpoint) -> None:
+def test_address_sets_prefixes(served: Endpoint) -> None:
     embedder = at(f"{served.setting}&query_prefix=search_query:%20&text_prefix=doc:%20")
     embedder.vectors(["git"])
     embedder.vectors(["git"], asking=True)
@@ -89,7 +89,7 @@ def test_prefixes_stand_behind_the_number_sign(served: Endpoint) -> None:
     assert embedder.model != at(served.setting).model
 
 
-def test_the_key_comes_from_a_variable(served: Endpoint) -> None:
+def test_key_comes_from_variable(served: Endpoint) -> None:
     setting = f"{served.setting}&key=TOY_KEY"
     at(setting, {"TOY_KEY": " sk-toy \n"}).vectors(["git"])
     assert served.keys == ["Bearer sk-toy"]
@@ -103,7 +103,7 @@ def test_the_key_comes_from_a_variable(served: Endpoint) -> None:
     assert (code, "sk-" in said) == (4, False)
 
 
-def test_a_model_is_known_by_its_name_and_where_it_is(served: Endpoint) -> None:
+def test_model_id_depends_on_name_and_address(served: Endpoint) -> None:
     one = at(served.setting).model
     assert one.startswith("toy:")
     assert one == at(f"{served.setting}&key=K", {"K": "k"}).model
@@ -112,9 +112,7 @@ def test_a_model_is_known_by_its_name_and_where_it_is(served: Endpoint) -> None:
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
-def test_one_that_is_busy_is_asked_again_a_few_times(
-    served: Endpoint, waited: list[float], status: int
-) -> None:
+def test_busy_endpoint_is_retried(served: Endpoint, waited: list[float], status: int) -> None:
     served.instead = [(status, {}, b"")] * 2
     assert at(served.setting).vectors(["git"])[0] is not None
     assert waited == [0.5, 1.0]
@@ -126,7 +124,7 @@ def test_one_that_is_busy_is_asked_again_a_few_times(
     assert len(served.asked) == 6
 
 
-def test_one_that_asks_to_wait_is_given_the_time_but_not_all(served: Endpoint, waited: list[float]) -> None:
+def test_retry_after_is_respected_up_to_a_limit(served: Endpoint, waited: list[float]) -> None:
     served.instead = [(429, {"Retry-After": "3"}, b"")]
     assert at(served.setting).vectors(["git"])[0] is not None
     assert waited == [3.0]
@@ -142,7 +140,7 @@ def test_one_that_asks_to_wait_is_given_the_time_but_not_all(served: Endpoint, w
         (302, "told follows none. Set that one."), (400, "Check the address and the model's name."),
     ],
 )  # fmt: skip
-def test_one_that_refuses_is_not_asked_again(served: Endpoint, status: int, says: str) -> None:
+def test_refusal_is_not_retried(served: Endpoint, status: int, says: str) -> None:
     served.always = (status, {"Location": "http://127.0.0.1:1/"}, b"no")
     code, said = failed(served.setting)
     assert (code, len(served.asked)) == (4, 1)
@@ -150,7 +148,7 @@ def test_one_that_refuses_is_not_asked_again(served: Endpoint, status: int, says
     assert said.endswith(says)
 
 
-def test_a_wrong_key_is_said_by_its_variable(served: Endpoint) -> None:
+def test_wrong_key_names_its_variable(served: Endpoint) -> None:
     served.always = (401, {}, b"")
     code, said = failed(f"{served.setting}&key=TOY_KEY", {"TOY_KEY": "sk-toy"})
     assert (code, said) == (4, "127.0.0.1 refuses (401): check the key in TOY_KEY.")
@@ -164,7 +162,7 @@ def test_a_wrong_key_is_said_by_its_variable(served: Endpoint) -> None:
         b'{"data": [[1, 2]]}', b"\xff\xfe", b"[" * 100_000,
     ],
 )  # fmt: skip
-def test_an_answer_that_is_none(served: Endpoint, content: bytes) -> None:
+def test_invalid_answer_is_an_error(served: Endpoint, content: bytes) -> None:
     served.always = (200, {}, content)
     code, said = failed(served.setting)
     assert code == 3
@@ -172,12 +170,12 @@ def test_an_answer_that_is_none(served: Endpoint, content: bytes) -> None:
 
 
 @pytest.mark.parametrize("value", ["NaN", "Infinity", "0"])
-def test_numbers_that_are_none_are_no_vector(served: Endpoint, value: str) -> None:
+def test_nan_makes_no_vector(served: Endpoint, value: str) -> None:
     served.always = (200, {}, f'{{"data": [{{"embedding": [{value}, 0]}}]}}'.encode())
     assert at(served.setting).vectors(["git"]) == [None]
 
 
-def test_an_answer_without_numbers_of_rows_is_taken_in_order(served: Endpoint) -> None:
+def test_answer_without_indexes_is_in_order(served: Endpoint) -> None:
     rows = [{"embedding": [1, 0]}, {"embedding": [0, 1]}]
     served.always = (200, {}, json.dumps({"data": rows}).encode())
     one, other = at(served.setting).vectors(["a", "b"])
@@ -186,7 +184,7 @@ def test_an_answer_without_numbers_of_rows_is_taken_in_order(served: Endpoint) -
     assert similarity(one, other) == 0
 
 
-def test_nobody_there(waited: list[float]) -> None:
+def test_unreachable_endpoint_is_an_error(waited: list[float]) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -196,19 +194,19 @@ def test_nobody_there(waited: list[float]) -> None:
     assert len(waited) == 2
 
 
-def test_one_that_never_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_embedder_endpoint, "_WAIT", 0.05)
+def test_silent_endpoint_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_embedder_endpoint, "_TIMEOUT", 0.05)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         code, said = failed(f"http://127.0.0.1:{silent.getsockname()[1]}/#model=toy")
     assert (code, said) == (3, "127.0.0.1 gives no vectors now: timed out. Try again later.")
 
 
-def test_what_an_address_says() -> None:
-    found = endpoint_of("https://host.example/v1/embeddings?v=2#model=@cf/a:b&key=A_KEY")
+def test_endpoint_of_parses_address() -> None:
+    found = parse_endpoint("https://host.example/v1/embeddings?v=2#model=@cf/a:b&key=A_KEY")
     assert found.address == "https://host.example:443/v1/embeddings?v=2"
     assert (found.model, found.key_variable) == ("@cf/a:b", "A_KEY")
-    assert endpoint_of("http://[::1]:8080#model=m&key=K").address == "http://[::1]:8080/"
-    assert [endpoint_of(f"https://h/#model=m{one}").floor for one in ("", "&floor=0.35", "&floor=1")] == [
+    assert parse_endpoint("http://[::1]:8080#model=m&key=K").address == "http://[::1]:8080/"
+    assert [parse_endpoint(f"https://h/#model=m{one}").floor for one in ("", "&floor=0.35", "&floor=1")] == [
         0.6, 0.35, 1.0
     ]  # fmt: skip
     for wrong in (
@@ -220,4 +218,4 @@ def test_what_an_address_says() -> None:
         "https://h/ v#model=m",
     ):
         with pytest.raises(UsageError):
-            endpoint_of(wrong)
+            parse_endpoint(wrong)

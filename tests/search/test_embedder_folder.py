@@ -1,4 +1,4 @@
-"""A model in a folder: any usual kind of graph, the same numbers every time, a sentence for what is wrong."""
+"""Embedding by a local model: graphs, reproducibility, errors."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import pytest
 
 from tests.search.toy_models import WIDTH, write_embedder
 from told.errors import MissingError
-from told.search import _model_folder
-from told.search.embedder import chosen
-from told.search.meaning import similarity
+from told.search.vectors import model_folder as _model_folder
+from told.search.vectors.arithmetic import similarity
+from told.search.vectors.embedder import load_embedder
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from told.search.embedder import Embedder
+    from told.search.vectors.embedder import Embedder
 
 
 def embedder_in(path: str) -> Embedder:
-    found = chosen(path)
+    found = load_embedder(path)
     assert found is not None
     return found
 
@@ -41,27 +41,27 @@ def vector(embedder: Embedder, text: str, *, asking: bool = False) -> bytes:
     ],
     ids=str,
 )  # fmt: skip
-def test_any_usual_kind_of_model(tmp_path: Path, shape: dict[str, Any]) -> None:
+def test_common_model_shapes_work(tmp_path: Path, shape: dict[str, Any]) -> None:
     embedder = embedder_in(write_embedder(tmp_path / "toy", **shape))
     undo, revert, colour = (vector(embedder, text) for text in ("undo commit", "git revert", "blue button"))
     assert len(undo) == WIDTH
     assert similarity(undo, revert) > similarity(undo, colour) + 0.3
 
 
-def test_mean_and_first_token_differ(tmp_path: Path) -> None:
+def test_mean_and_cls_pooling_differ(tmp_path: Path) -> None:
     mean = embedder_in(write_embedder(tmp_path / "mean", {"pool": "mean"}))
     first = embedder_in(write_embedder(tmp_path / "first", {"pool": "cls"}))
     assert vector(mean, "git") != vector(first, "git")
     assert vector(first, "git") == vector(first, "logo")  # what stands first is the same for all
 
 
-def test_places_that_only_fill_up_do_not_count(tmp_path: Path) -> None:
+def test_padding_does_not_change_vector(tmp_path: Path) -> None:
     wide = embedder_in(write_embedder(tmp_path / "wide", width=64))
     free = embedder_in(write_embedder(tmp_path / "free"))
     assert vector(wide, "undo the commit") == vector(free, "undo the commit")
 
 
-def test_questions_and_texts_have_their_own_prefixes(tmp_path: Path) -> None:
+def test_questions_and_texts_have_different_prefixes(tmp_path: Path) -> None:
     about = {"query_prefix": "find: ", "text_prefix": "keep: "}
     embedder = embedder_in(write_embedder(tmp_path / "toy", about))
     plain = embedder_in(write_embedder(tmp_path / "plain"))
@@ -69,7 +69,7 @@ def test_questions_and_texts_have_their_own_prefixes(tmp_path: Path) -> None:
     assert vector(embedder, "git") == vector(plain, "keep: git")
 
 
-def test_a_text_does_not_depend_on_what_is_asked_with_it(tmp_path: Path) -> None:
+def test_vector_does_not_depend_on_batch(tmp_path: Path) -> None:
     embedder = embedder_in(write_embedder(tmp_path / "toy"))
     texts = ["git", "undo the commit " * 20, "", "  \n", "\ud800 blue", "unknown words", "x" * 100_000]
     found = embedder.vectors(texts)
@@ -78,12 +78,12 @@ def test_a_text_does_not_depend_on_what_is_asked_with_it(tmp_path: Path) -> None
     assert embedder.vectors([]) == []
 
 
-def test_no_more_is_read_than_the_model_may_take(tmp_path: Path) -> None:
+def test_long_text_is_truncated(tmp_path: Path) -> None:
     embedder = embedder_in(write_embedder(tmp_path / "toy", {"max_len": 8}))
     assert vector(embedder, "git " * 6 + "blue " * 50) == vector(embedder, "git " * 6)
 
 
-def test_a_model_is_known_by_its_name_and_its_files(tmp_path: Path) -> None:
+def test_model_id_depends_on_name_and_files(tmp_path: Path) -> None:
     one = embedder_in(write_embedder(tmp_path / "toy"))
     name, _, digest = one.model.partition(":")
     assert (name, len(digest), one.is_quick) == ("toy", 12, False)
@@ -98,7 +98,7 @@ def test_a_model_is_known_by_its_name_and_its_files(tmp_path: Path) -> None:
     assert embedder_in(str(tmp_path / "toy")).model != before
 
 
-def test_a_process_that_lives_on_loads_a_model_once(tmp_path: Path) -> None:
+def test_model_is_loaded_once_per_process(tmp_path: Path) -> None:
     path = write_embedder(tmp_path / "toy")
     first = embedder_in(path)
     assert embedder_in(path) is first
@@ -110,11 +110,12 @@ def test_a_process_that_lives_on_loads_a_model_once(tmp_path: Path) -> None:
     assert "has no model.onnx" in refused(path)
 
 
-def test_another_process_gets_the_same_bytes(tmp_path: Path) -> None:
+def test_vectors_are_equal_across_processes(tmp_path: Path) -> None:
     path = write_embedder(tmp_path / "toy")
     program = (
-        "import sys\nfrom told.search.embedder import chosen\n"
-        "found = chosen(sys.argv[1])\nassert 'onnxruntime' not in sys.modules, 'loaded before it is needed'\n"
+        "import sys\nfrom told.search.vectors.embedder import load_embedder\n"
+        "found = load_embedder(sys.argv[1])\n"
+        "assert 'onnxruntime' not in sys.modules, 'loaded before it is needed'\n"
         "print(found.model, found.vectors(['undo the commit'])[0].hex())\n"
     )
     done = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True, check=True)
@@ -133,7 +134,7 @@ def refused(path: str, text: str = "git") -> str:
     return said
 
 
-def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+def test_missing_folder_is_an_error(tmp_path: Path) -> None:
     said = refused(str(tmp_path / "nowhere"))
     assert said.endswith(
         "A model's folder has model.onnx, tokenizer.json and told.json; docs/models.md says more."
@@ -141,7 +142,7 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json", "told.json"])
-def test_a_folder_without_one_of_the_files(tmp_path: Path, name: str) -> None:
+def test_missing_file_is_an_error(tmp_path: Path, name: str) -> None:
     path = write_embedder(tmp_path / "toy")
     (tmp_path / "toy" / name).unlink()
     assert f"{path} has no {name}. " in refused(path)
@@ -149,7 +150,7 @@ def test_a_folder_without_one_of_the_files(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json"])
 @pytest.mark.parametrize("content", [b"", b"x", b"{}", b"\x08\x09\x12"])
-def test_a_folder_with_a_broken_file(tmp_path: Path, name: str, content: bytes) -> None:
+def test_broken_file_is_an_error(tmp_path: Path, name: str, content: bytes) -> None:
     path = write_embedder(tmp_path / "toy")
     (tmp_path / "toy" / name).write_bytes(content)
     assert f"The model in {path} cannot be used: " in refused(path)
@@ -167,24 +168,24 @@ def test_a_folder_with_a_broken_file(tmp_path: Path, name: str, content: bytes) 
         ('{"floor": true}', "floor in {} must be a number"),
     ],
 )  # fmt: skip
-def test_a_told_json_that_is_not_understood(tmp_path: Path, about: str, says: str) -> None:
+def test_invalid_told_json_is_an_error(tmp_path: Path, about: str, says: str) -> None:
     path = write_embedder(tmp_path / "toy")
     (tmp_path / "toy" / "told.json").write_bytes(about.encode("latin-1"))
     assert says.replace("{}", str(tmp_path / "toy" / "told.json")) in refused(path)
 
 
-def test_a_model_that_is_not_for_text(tmp_path: Path) -> None:
+def test_model_with_other_inputs_is_an_error(tmp_path: Path) -> None:
     assert "wants pixel_values, which told does not know" in refused(
         write_embedder(tmp_path / "toy", more="pixel_values")
     )
 
 
-def test_a_floor_is_the_models_own(tmp_path: Path) -> None:
+def test_floor_comes_from_told_json(tmp_path: Path) -> None:
     assert embedder_in(write_embedder(tmp_path / "toy")).floor == 0.6
     assert embedder_in(write_embedder(tmp_path / "toy", {"floor": 0})).floor == 0
 
 
-def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_extra_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(name: str) -> Any:
         raise ImportError(name)
 
@@ -196,7 +197,7 @@ def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert refused(path).endswith("pip install 'told[onnx]'.")
 
 
-def test_told_json_is_as_documented(tmp_path: Path) -> None:
-    path = write_embedder(tmp_path / "toy", _model_folder.USUAL)
-    assert json.loads((tmp_path / "toy" / "told.json").read_text()) == _model_folder.USUAL
+def test_told_json_matches_docs(tmp_path: Path) -> None:
+    path = write_embedder(tmp_path / "toy", _model_folder.DEFAULTS)
+    assert json.loads((tmp_path / "toy" / "told.json").read_text()) == _model_folder.DEFAULTS
     assert vector(embedder_in(path), "git")

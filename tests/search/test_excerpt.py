@@ -1,4 +1,4 @@
-"""An excerpt is the part of a text that has the question's words."""
+"""Excerpts of search results."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from told.search.excerpt import excerpt, mark
+from told.search.excerpt import highlight, make_excerpt
 
 LONG = "Nothing here. " * 60 + "Then the Redis cache timed out under load.\n\nMore. " + "Nothing there. " * 60
 
 
 def marked(text: str, *words: str, width: int = 60) -> str:
-    part, ranges = excerpt(text, words, width)
-    return mark(part, ranges, "[", "]")
+    part, ranges = make_excerpt(text, words, width)
+    return highlight(part, ranges, "[", "]")
 
 
-def test_the_part_with_most_of_the_words_is_shown_in_one_line() -> None:
+def test_excerpt_shows_part_with_most_words() -> None:
     shown = marked(f"redis {LONG}", "redis", "cache", "load")
     assert "[Redis] [cache] timed out under [load]." in shown
     assert shown.startswith("…")
@@ -42,15 +42,15 @@ def test_the_part_with_most_of_the_words_is_shown_in_one_line() -> None:
         ("redis", "", "redis"),
     ],
 )
-def test_other_forms_of_a_word_are_marked(text: str, word: str, shown: str) -> None:
+def test_excerpt_marks_other_word_forms(text: str, word: str, shown: str) -> None:
     assert marked(text, word) == shown
 
 
-def test_without_any_of_the_words_the_beginning_is_shown() -> None:
+def test_excerpt_without_match_shows_start() -> None:
     assert marked("First words of a long text " * 9, "redis", width=24) == "First words of a long…"
 
 
-def test_terminal_codes_are_left_out() -> None:
+def test_excerpt_removes_terminal_codes() -> None:
     assert marked("a \x1b[31m redis\x1b[0m\x07 b", "redis") == "a [31m [redis][0m b"
 
 
@@ -59,12 +59,10 @@ def test_terminal_codes_are_left_out() -> None:
     st.lists(st.text(min_size=1, max_size=8).map(str.lower), max_size=4),
     st.integers(min_value=1, max_value=80),
 )
-def test_an_excerpt_of_any_text_is_short_and_its_marks_lie_inside(
-    text: str, words: list[str], width: int
-) -> None:
-    part, ranges = excerpt(text, words, width)
+def test_excerpt_of_any_text_is_short_with_valid_marks(text: str, words: list[str], width: int) -> None:
+    part, ranges = make_excerpt(text, words, width)
     assert len(part) <= width + 2
     assert "\n" not in part
     assert all(0 <= start < end <= len(part) for start, end in ranges)
     assert ranges == sorted(ranges)
-    assert mark(part, ranges, "", "") == part
+    assert highlight(part, ranges, "", "") == part

@@ -1,4 +1,4 @@
-"""What is indexed beside a turn's words makes more ways of asking find it."""
+"""Extra words of the full-text index."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from told.search.index_text import extra_words, near_words
+from told.search.index_text import make_extra_words, make_near_words
 
 MAY_8 = int(time.mktime((2023, 5, 8, 13, 56, 0, 0, 0, -1))) * 1000
 DATE = "8 may 2023 monday 20230508"
@@ -29,22 +29,22 @@ DATE = "8 may 2023 monday 20230508"
     ],
 )
 def test_extra_words(text: str, extra: str) -> None:
-    assert extra_words(text, MAY_8) == f"{DATE} {extra}".strip()
+    assert make_extra_words(text, MAY_8) == f"{DATE} {extra}".strip()
 
 
-def test_an_unknown_time_adds_no_date() -> None:
-    assert extra_words("plain", 0) == ""
+def test_unknown_time_adds_no_date_words() -> None:
+    assert make_extra_words("plain", 0) == ""
 
 
-def test_a_listing_of_identifiers_does_not_swamp_the_index() -> None:
+def test_identifier_parts_are_limited() -> None:
     many = " ".join(f"alpha{chr(97 + n // 26)}{chr(97 + n % 26)}Beta" for n in range(600))
-    assert len(extra_words(many, 0).split()) <= 120
-    assert extra_words("aB" * 5000, 0) == ""
+    assert len(make_extra_words(many, 0).split()) <= 120
+    assert make_extra_words("aB" * 5000, 0) == ""
 
 
-def test_near_words_are_whole_words_of_both_neighbours() -> None:
-    near = near_words("start " + "before " * 100, "after " * 100 + "end")
+def test_near_words_are_not_cut() -> None:
+    near = make_near_words("start " + "before " * 100, "after " * 100 + "end")
     assert set(near.split()) == {"before", "after"}
     assert len(near) <= 401
-    assert near_words("", "next") == "next"
-    assert near_words("", "") == ""
+    assert make_near_words("", "next") == "next"
+    assert make_near_words("", "") == ""

@@ -1,4 +1,4 @@
-"""Real weights, where somebody has them: `make models` fetches them and runs these tests."""
+"""Tests with real models: `make models` downloads and runs them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from told.search.embedder import chosen
-from told.search.meaning import similarity
-from told.search.reranker import Reranker
+from told.search.vectors.arithmetic import similarity
+from told.search.vectors.embedder import load_embedder
+from told.search.vectors.model_folder import Reranker
 
 if TYPE_CHECKING:
-    from told.search.embedder import Embedder
+    from told.search.vectors.embedder import Embedder
 
 FOLDER = os.environ.get("TOLD_TEST_MODELS", "")
 pytestmark = pytest.mark.skipif(not FOLDER, reason="needs 100 MB of weights: `make models`")
@@ -26,13 +26,13 @@ TRIPLES = [
 
 @pytest.fixture(scope="module", params=["bge-small", "minilm"])
 def embedder(request: pytest.FixtureRequest) -> Embedder:
-    found = chosen(os.path.join(FOLDER, request.param))
+    found = load_embedder(os.path.join(FOLDER, request.param))
     assert found is not None
     return found
 
 
 @pytest.mark.parametrize(("question", "answer", "unrelated"), TRIPLES)
-def test_an_answer_is_nearer_than_what_is_unrelated(
+def test_answer_is_nearer_than_unrelated_text(
     embedder: Embedder, question: str, answer: str, unrelated: str
 ) -> None:
     asked = embedder.vectors([question], asking=True)[0]
@@ -45,13 +45,13 @@ def test_an_answer_is_nearer_than_what_is_unrelated(
     assert similarity(near, near) == pytest.approx(1, abs=0.01)
 
 
-def test_what_stands_beside_a_text_changes_nothing(embedder: Embedder) -> None:
+def test_batch_does_not_change_vector(embedder: Embedder) -> None:
     texts = [text for triple in TRIPLES for text in triple]
     together = embedder.vectors(texts)
     assert together == [embedder.vectors([text])[0] for text in reversed(texts)][::-1]
 
 
 @pytest.mark.parametrize(("question", "answer", "unrelated"), TRIPLES)
-def test_a_second_look_knows_the_answer(question: str, answer: str, unrelated: str) -> None:
+def test_reranker_prefers_answer(question: str, answer: str, unrelated: str) -> None:
     good, bad = Reranker(os.path.join(FOLDER, "reranker")).scores(question, [answer, unrelated])
     assert good > bad

@@ -1,17 +1,15 @@
-"""Topics: which words lead to each other, and that the table is the one its lists make."""
+"""Topics of texts."""
 
 from __future__ import annotations
 
 import pytest
 
-from told.search import topic_words
-from told.search.about import about_of
-from told.search.memory_words import memory_words
-from told.search.topics import hints, topics
+from told.search.index_text import make_index_fields, parse_about
+from told.search.tokens import EXACT, PREFIXES, find_topic_hints, find_topics
 from training.topics import TARGET, lists, table
 
 
-def test_the_table_is_what_its_lists_make() -> None:
+def test_topic_table_matches_lists() -> None:
     with open(TARGET, encoding="utf-8") as file:
         assert file.read() == table(lists()), "run python -m training.topics"
 
@@ -26,24 +24,24 @@ def test_the_table_is_what_its_lists_make() -> None:
         ("支付失败", "Payments are Stripe."), ("the migration's type", "Schema changes are reviewed."),
     ],
 )  # fmt: skip
-def test_other_words_for_the_same_thing_meet(one: str, other: str) -> None:
-    assert topics(one).keys() & topics(other).keys()
+def test_different_words_share_topic(one: str, other: str) -> None:
+    assert find_topics(one).keys() & find_topics(other).keys()
 
 
-def test_words_of_no_topic_have_none() -> None:
-    assert topics("the heron and the kettle") == {}
-    assert topics("") == {}
+def test_unrelated_words_have_no_topic() -> None:
+    assert find_topics("the heron and the kettle") == {}
+    assert find_topics("") == {}
 
 
-def test_an_everyday_word_says_less_than_a_term() -> None:
-    assert max(strength for strength, _ in hints("table")) < max(strength for strength, _ in hints("alembic"))
+def test_everyday_word_is_weaker_than_term() -> None:
+    assert max(strength for strength, _ in find_topic_hints("table")) < max(
+        strength for strength, _ in find_topic_hints("alembic")
+    )
 
 
-def test_what_is_stored_of_a_memory_names_its_topics() -> None:
-    lines = (*topic_words.EXACT.values(), *topic_words.BEGINNINGS.values())
-    entries = [entry for line in lines for entry in line.split()]
-    names = {name for entry in entries for name in entry.partition("|")[2].split("+")}
+def test_stored_about_line_names_topics() -> None:
+    names = {name for joined in (*EXACT.values(), *PREFIXES.values()) for name in joined.split("+")}
     assert len(names) > 100
     assert not any(set(" \t:") & set(name) for name in names)
     said = "Deploys wait for the migration."
-    assert about_of(memory_words(said, 0).about).topics == topics(said)
+    assert parse_about(make_index_fields(said, 0).about).topics == find_topics(said)

@@ -1,4 +1,4 @@
-"""A model's numbers as signed bytes: of the same length for all, whatever the numbers are."""
+"""Quantisation of float vectors."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from told.search._meaning_arithmetic import LENGTH
-from told.search._vector_bytes import signed
-from told.search.meaning import similarity
+from told.search.vectors.arithmetic import VECTOR_LENGTH, quantize, similarity
 
 
 def length(vector: bytes) -> float:
@@ -18,19 +16,19 @@ def length(vector: bytes) -> float:
 
 
 @given(st.lists(st.floats(-2, 2), min_size=64, max_size=384), st.floats(0, 40))
-def test_all_are_of_the_same_length(values: list[float], outlier: float) -> None:
+def test_quantized_vectors_have_common_length(values: list[float], outlier: float) -> None:
     spread = [value + (-1) ** at for at, value in enumerate(values)]
     spread[3] = outlier  # larger than all others in every vector, as in some real models
-    found = signed(spread)
+    found = quantize(spread)
     assert found is not None
     if sum(abs(value) > 0.5 for value in spread) > len(spread) / 2:
-        assert abs(length(found) - LENGTH) < 12
+        assert abs(length(found) - VECTOR_LENGTH) < 12
     assert all(-127 <= value <= 127 for value in memoryview(found).cast("b"))
 
 
-def test_what_is_large_in_every_vector_does_not_hide_what_differs() -> None:
+def test_large_values_are_cut() -> None:
     one, other = ([9.0, *(((at * step) % 7) - 3 for at in range(300))] for step in (1, 3))
-    first, again, second = signed(one), signed([2 * value for value in one]), signed(other)
+    first, again, second = quantize(one), quantize([2 * value for value in one]), quantize(other)
     assert first is not None
     assert second is not None
     assert first == again
@@ -39,5 +37,5 @@ def test_what_is_large_in_every_vector_does_not_hide_what_differs() -> None:
 
 
 @pytest.mark.parametrize("values", [[0.0, 0.0], [nan, 1.0], [inf, 1.0], [1e200, 1e200]])
-def test_what_is_no_vector(values: list[float]) -> None:
-    assert signed(values) is None
+def test_invalid_values_make_no_vector(values: list[float]) -> None:
+    assert quantize(values) is None

@@ -1,4 +1,4 @@
-"""The scratch machine of the ingest tests, for what needs a whole told."""
+"""Fixtures shared with the ingest tests."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from told.store.schema import VERSION
+from told.store.sessions.schema import VERSION
 
 if TYPE_CHECKING:
     from tests.ingest.box import Box

@@ -1,26 +1,18 @@
-"""What recall asks of `memory.db`: words, triggers, entities, locks, kinds, scopes."""
+"""Queries of `memory.db`."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from told.record import replaced
-from told.search.plan import plan
-from told.store.memories import (
-    Edge,
-    Evidence,
-    Memories,
-    Memory,
-    Trigger,
-    memory_path,
-    open_memory_database,
-    path_prefixes,
-)
-from told.store.memory_condition import damaged, dump, purge
-from told.store.memory_json import decoded, encoded
-from told.store.memory_records import Worked
+from tests.journal.writing import dump_tables
+from told.jsontext import dump_json, load_json
+from told.search.rank import plan_query
+from told.store.memories.read import Memories, memory_path, open_memory_database
+from told.store.memories.records import Edge, Evidence, IndexFields, Memory, Trigger
+from told.store.memories.schema import find_damage, purge_memories
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,15 +32,15 @@ def store(tmp_path: Path) -> Iterator[Memories]:
     memories.close()
 
 
-def memory(number: int, text: str, **more: object) -> Memory:
+def memory(number: int, text: str, **more: Any) -> Memory:
     plain = Memory(f"mmmmmm{number:02}", "machine", number, text, created=NOW + number * 1000, scope=HERE)
-    return replaced(plain, **more)
+    return replace(plain, **more)
 
 
 def put(store: Memories, *memories: Memory) -> None:
     with store.writer.transaction():
         for one in memories:
-            store.writer.put(one, lambda text, _: Worked("extrawords" if "getUser" in text else "", ""))
+            store.writer.put(one, lambda text, _: IndexFields("extrawords" if "getUser" in text else "", ""))
 
 
 def ids(store: Memories, rows: list[int]) -> list[str]:
@@ -60,7 +52,7 @@ def found(store: Memories, expression: str, *scopes: str, ended: bool = False) -
     return ids(store, [row for row, _ in store.match(expression, WEIGHTS, 10, scopes=scopes, ended=ended)])
 
 
-def test_a_memory_comes_back_as_it_was_stored(store: Memories) -> None:
+def test_memory_round_trips(store: Memories) -> None:
     whole = memory(
         1, 'Use uv, "never" pip. 用 uv', kind="rule", label="bugfix", status="superseded", locked=True,
         trust="team:red", importance=7.5, alpha=2.25, beta=1.1, updated=5, expires=9,
@@ -70,10 +62,10 @@ def test_a_memory_comes_back_as_it_was_stored(store: Memories) -> None:
     )  # fmt: skip
     put(store, whole)
     assert store.get([whole.id]) == {whole.id: whole}
-    assert damaged(store.connection) == []
+    assert find_damage(store.connection) == []
 
 
-def test_words_are_found_in_the_scopes_that_are_asked_for(store: Memories) -> None:
+def test_match_restricts_to_scopes(store: Memories) -> None:
     put(
         store,
         memory(1, "Use uv for installing."),
@@ -90,31 +82,31 @@ def test_words_are_found_in_the_scopes_that_are_asked_for(store: Memories) -> No
     assert found(store, '"installed"', HERE) == ["mmmmmm01"]
 
 
-def test_entities_triggers_and_extra_words_are_found_as_words(store: Memories) -> None:
+def test_match_finds_entities_triggers_and_extra_words(store: Memories) -> None:
     put(store, memory(1, "Mind getUserToken.", entities=("OAuth",), triggers=(Trigger("path", "src/auth"),)))
     assert found(store, '"oauth"') == found(store, '"auth"') == found(store, '"extrawords"') == ["mmmmmm01"]
 
 
-def test_the_planner_takes_it_as_it_is(store: Memories) -> None:
+def test_planned_query_matches_memories(store: Memories) -> None:
     put(store, *(memory(number, f"Common words, rare{number}.") for number in range(30)))
     terms = {term: store.frequency(term, 100) for term in ('"common"', '"rare7"', '"absent"')}
-    expression = plan(terms, store.memory_count(), budget=5)
+    expression = plan_query(terms, store.memory_count(), budget=5)
     assert found(store, expression, HERE) == ["mmmmmm07"]
     newest = store.match('"common"', WEIGHTS, 50, newest=3)
     assert sorted(ids(store, [row for row, _ in newest])) == ["mmmmmm27", "mmmmmm28", "mmmmmm29"]
 
 
-def test_a_changed_memory_is_found_by_its_new_words_only(store: Memories) -> None:
+def test_changed_memory_matches_new_words_only(store: Memories) -> None:
     first = memory(1, "Use pip.", entities=("pip",), triggers=(Trigger("command", "pip"),))
     put(store, first)
-    put(store, replaced(first, text="Use uv.", entities=("uv",), triggers=(Trigger("command", "uv"),)))
+    put(store, replace(first, text="Use uv.", entities=("uv",), triggers=(Trigger("command", "uv"),)))
     assert (found(store, '"pip"'), found(store, '"uv"')) == ([], ["mmmmmm01"])
     assert store.by_entity(["pip"], [HERE]) == store.by_trigger("command", ["pip"], [HERE]) == []
     assert len(store.by_entity(["UV"], [HERE])) == len(store.by_trigger("command", ["uv"], [HERE])) == 1
-    assert damaged(store.connection) == []
+    assert find_damage(store.connection) == []
 
 
-def test_triggers_and_entities_lead_only_to_active_memories(store: Memories) -> None:
+def test_triggers_and_entities_link_active_memories_only(store: Memories) -> None:
     trigger = (Trigger("path", "src/api/"),)
     put(
         store,
@@ -123,37 +115,32 @@ def test_triggers_and_entities_lead_only_to_active_memories(store: Memories) -> 
         memory(3, "Three.", triggers=trigger, entities=("api",), scope="project:other"),
         memory(4, "Four.", triggers=(Trigger("path", "src/"),)),
     )
-    rows = store.by_trigger("path", path_prefixes("src/api/users.py"), [HERE, EVERYWHERE])
+    rows = store.by_trigger("path", ["src/api/users.py", "src/", "src/api/"], [HERE, EVERYWHERE])
     assert ids(store, rows) == ["mmmmmm04", "mmmmmm01"]
     assert ids(store, store.by_entity(["Api"], [HERE])) == ["mmmmmm01"]
 
 
-def test_a_path_lies_in_all_folders_above_it() -> None:
-    assert path_prefixes("src/api/users.py") == ["src/api/users.py", "src/", "src/api/"]
-    assert path_prefixes("/etc/hosts") == ["/etc/hosts", "/etc/"]
-
-
-def test_locks_corrections_and_lists_come_newest_first(store: Memories) -> None:
+def test_lists_are_newest_first(store: Memories) -> None:
     put(
         store,
-        memory(3, "Three.", kind="correction"),
-        memory(1, "One.", kind="correction", locked=True),
+        memory(3, "Three.", kind="rule", marks=("correction",)),
+        memory(1, "One.", kind="rule", marks=("correction",), locked=True),
         memory(2, "Two.", kind="rule", locked=True),
         memory(4, "Four.", kind="rule", locked=True, scope="project:other"),
-        memory(5, "Five.", status="superseded", kind="correction", superseded_by="mmmmmm03"),
+        memory(5, "Five.", status="superseded", kind="rule", marks=("correction",), superseded_by="mmmmmm03"),
     )
     assert ids(store, store.locked([HERE])) == ["mmmmmm02", "mmmmmm01"]
-    assert ids(store, store.newest([HERE])) == ["mmmmmm03", "mmmmmm01"]
-    assert ids(store, store.newest([HERE], limit=1)) == ["mmmmmm03"]
-    assert ids(store, store.listed(kinds=["rule"])) == ["mmmmmm04", "mmmmmm02"]
+    assert ids(store, store.listed(scopes=[HERE], kinds=["correction"])) == ["mmmmmm03", "mmmmmm01"]
+    assert ids(store, store.listed(scopes=[HERE], kinds=["correction"], limit=1)) == ["mmmmmm03"]
+    assert ids(store, store.listed(kinds=["rule"])) == ["mmmmmm04", "mmmmmm03", "mmmmmm02", "mmmmmm01"]
     assert ids(store, store.listed(status="superseded")) == ["mmmmmm05"]
     assert store.superseded(["mmmmmm03"]) == {"mmmmmm03": ["mmmmmm05"]}
     assert store.ids() == [f"mmmmmm0{number}" for number in range(1, 6)]
-    assert store.like("mmmmmm0", 2) == ["mmmmmm01", "mmmmmm02"]
-    assert ("superseded", "correction", HERE, 1, 0) in store.counts()
+    assert store.ids_with_prefix("mmmmmm0", 2) == ["mmmmmm01", "mmmmmm02"]
+    assert ("superseded", "rule", HERE, 1, 0) in store.counts()
 
 
-def test_edges_and_sessions_are_found_from_both_ends(store: Memories) -> None:
+def test_edges_are_found_from_both_ends(store: Memories) -> None:
     put(
         store,
         memory(
@@ -173,33 +160,33 @@ def test_edges_and_sessions_are_found_from_both_ends(store: Memories) -> None:
     assert store.sessions_showing("mmmmmm01") == {"s": 4, "t": 5}
 
 
-def test_two_memories_of_the_same_moment_both_have_a_place(store: Memories) -> None:
-    first, second = memory(1, "One."), replaced(memory(1, "Two."), id="mmmmmm99")
+def test_memories_of_same_time_get_different_rows(store: Memories) -> None:
+    first, second = memory(1, "One."), replace(memory(1, "Two."), id="mmmmmm99")
     put(store, first, second)
-    put(store, replaced(second, text="Two again."), first)
+    put(store, replace(second, text="Two again."), first)
     assert {one.text for one in store.get(["mmmmmm01", "mmmmmm99"]).values()} == {"One.", "Two again."}
-    assert damaged(store.connection) == []
+    assert find_damage(store.connection) == []
 
 
-def test_an_error_leaves_rows_and_words_as_they_were(store: Memories) -> None:
+def test_failed_transaction_changes_nothing(store: Memories) -> None:
     put(store, memory(1, "Use uv."))
-    before = dump(store.connection)
+    before = dump_tables(store.connection)
 
     def stop() -> None:
         with store.writer.transaction():
-            store.writer.put(memory(2, "Use pip."), lambda _text, _at: Worked("", ""))
+            store.writer.put(memory(2, "Use pip."), lambda _text, _at: IndexFields("", ""))
             raise KeyError
 
     with pytest.raises(KeyError):
         stop()
     put(store)
-    assert dump(store.connection) == before
+    assert dump_tables(store.connection) == before
 
 
-def test_a_changed_row_is_named_and_not_recalled(store: Memories) -> None:
+def test_tampered_row_is_reported_and_skipped(store: Memories) -> None:
     put(store, memory(1, "Use uv."), memory(2, "Use ruff.", entities=("ruff",)))
     store.connection.execute("UPDATE memory SET trust = 'user' WHERE number = 1")
-    assert damaged(store.connection) == ["memory mmmmmm01 was changed"]
+    assert find_damage(store.connection) == ["memory mmmmmm01 was changed"]
     assert list(store.get(["mmmmmm01", "mmmmmm02"])) == ["mmmmmm02"]
 
 
@@ -210,7 +197,7 @@ def test_a_changed_row_is_named_and_not_recalled(store: Memories) -> None:
         "UPDATE edge SET kind = 'supports'", "INSERT INTO memory_words(memory_words) VALUES('delete-all')",
     ],
 )  # fmt: skip
-def test_what_leads_to_memories_is_checked_as_well(store: Memories, change: str) -> None:
+def test_tampered_links_are_reported(store: Memories, change: str) -> None:
     put(
         store,
         memory(
@@ -219,27 +206,66 @@ def test_what_leads_to_memories_is_checked_as_well(store: Memories, change: str)
     )
     with store.writer.transaction():
         store.writer.put_shown("mmmmmm01", [("s", 4)])
-    assert damaged(store.connection) == []
+    assert find_damage(store.connection) == []
     store.connection.execute(change)
-    assert damaged(store.connection) != []
+    assert find_damage(store.connection) != []
 
 
-def test_nothing_is_left_of_a_dropped_memory(store: Memories, tmp_path: Path) -> None:
+def test_dropped_memory_leaves_nothing(store: Memories, tmp_path: Path) -> None:
     put(store, *(memory(number, f"Rule {number}.") for number in range(50)))
     put(store, memory(77, "Xylophonists only.", entities=("xylophon",)))
     with store.writer.transaction():
         store.writer.drop("mmmmmm77")
-    purge(store.connection)
+    purge_memories(store.connection)
     assert not any(b"ylophon" in path.read_bytes() for path in tmp_path.iterdir())
-    assert damaged(store.connection) == []
+    assert find_damage(store.connection) == []
 
 
-def test_json_is_read_as_it_was_written() -> None:
+def test_json_round_trips() -> None:
     value = {"a": [1, -2.5, True, None, 'ü\n"\\\u2028'], "b": {}}
-    assert decoded(encoded(value)) == value
-    assert encoded((1, float("inf"))) == "[1,null]"
+    assert load_json(dump_json(value)) == value
+    assert dump_json((1, float("inf"))) == "[1,null]"
     for wrong in ("", "[1,]", "NaN", "1 2", "[" * 100_000, '"a\nb"'):
         with pytest.raises(ValueError):
-            decoded(wrong)
+            load_json(wrong)
     with pytest.raises(TypeError):
-        encoded(object())
+        dump_json(object())
+
+
+def test_candidates_are_only_matched_on_request(store: Memories) -> None:
+    put(
+        store,
+        memory(1, "Use uv for packages."),
+        memory(2, "Use pip for packages.", status="candidate", context="said of the old images"),
+        memory(3, "Use poetry for packages.", status="dismissed"),
+        memory(4, "Use conda for packages.", status="archived", was="active"),
+    )
+    weights = (1.0, 1.0, 1.0)
+
+    def found(scopes: tuple[str, ...], **how: Any) -> set[str]:
+        return set(
+            ids(store, [row for row, _ in store.match('"packages"', weights, 9, scopes=scopes, **how)])
+        )
+
+    for scopes in ((HERE,), ()):
+        assert found(scopes, archived=False, ended=True) == {"mmmmmm01"}
+        assert found(scopes, archived=True) == {"mmmmmm04"}
+        assert found(scopes, status="candidate") == {"mmmmmm02"}
+        assert found(scopes, status="dismissed") == {"mmmmmm03"}
+    assert store.match('"images"', weights, 9, status="candidate")
+    assert store.frequency('"packages"', 9, scopes=[HERE]) == 1
+    assert ids(store, store.listed()) == ["mmmmmm01"]
+    assert (store.count_candidates(), store.count_candidates(["project:other"])) == (1, 0)
+    assert [one.id for one in store.idle(1 << 62)] == ["mmmmmm01"]
+    assert [one.id for one in store.idle_candidates(1 << 62)] == ["mmmmmm02"]
+    assert find_damage(store.connection) == []
+
+
+def test_marks_and_context_are_stored(store: Memories) -> None:
+    put(store, memory(1, "One.", kind="fact", marks=("correction", "warning"), context="of two"))
+    (found,) = store.get(["mmmmmm01"]).values()
+    assert (found.marks, found.context) == (("correction", "warning"), "of two")
+    assert (found.kind_name, found.leading_kind) == ("fact, correction, warning", "correction")
+    assert ids(store, store.listed(scopes=[HERE], kinds=["warning"])) == ["mmmmmm01"]
+    assert ids(store, store.listed(scopes=[HERE], kinds=["preference", "fact"])) == ["mmmmmm01"]
+    assert store.listed(scopes=[HERE], kinds=["preference"]) == []

@@ -1,7 +1,8 @@
-"""The writer's promises: the index agrees with the turns, a key is held once, neighbours are right."""
+"""Writing of sessions and turns."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import apsw
@@ -9,11 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from told.record import replaced
-from told.search.index_text import extra_words, near_words
-from told.store.database import Transaction
-from told.store.schema import migrate
-from told.store.writing import TurnText, Writer
+from told.search.index_text import make_extra_words, make_near_words
+from told.store.database import transaction
+from told.store.sessions.schema import migrate
+from told.store.sessions.write import SessionWriter, TurnText
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,7 +43,7 @@ class TornError(Exception):
     """Something goes wrong in the middle."""
 
 
-def write(writer: Writer, what: str, native: str, turns: list[tuple[int, str, str, str, str]]) -> None:
+def write(writer: SessionWriter, what: str, native: str, turns: list[tuple[int, str, str, str, str]]) -> None:
     """Do one thing to a session, as a sweep does."""
     session = writer.session("agent", native) or writer.new_session("agent", native)
     first = {"append": session.next_n, "reopen": max(0, session.next_n - 1)}.get(what, 0)
@@ -51,7 +51,7 @@ def write(writer: Writer, what: str, native: str, turns: list[tuple[int, str, st
     if what == "place":
         writer.place_session(session.id, len(turns) + 1, "part")
     elif what == "title":
-        writer.put_title(replaced(session, title=turns[0][2] if turns else ""))
+        writer.put_title(replace(session, title=turns[0][2] if turns else ""))
     else:
         if what == "reopen" and texts and session.next_n:
             known = writer.turn(session.id, session.next_n - 1)
@@ -86,20 +86,33 @@ def check(connection: apsw.Connection) -> None:
     for session, n, near, found in connection.execute(
         "SELECT session_id, n, near, id FROM turn WHERE n >= 0"
     ):
-        assert near == near_words(known.get((session, n - 1), ""), known.get((session, n + 1), "")), (
+        assert near == make_near_words(known.get((session, n - 1), ""), known.get((session, n + 1), "")), (
             n,
             found,
         )
 
 
+Transactions = list[list[tuple[str, str, list[tuple[int, str, str, str, str]]]]]
+ANY_WRITES = st.lists(st.lists(step, min_size=1, max_size=4), max_size=6)
+
+
+@settings(max_examples=25, deadline=None, derandomize=True, database=None)
+@given(ANY_WRITES)
+def test_index_matches_turns_after_any_writes(transactions: Transactions) -> None:
+    assert_index_matches_turns(transactions)
+
+
+@pytest.mark.soak
 @settings(max_examples=150, deadline=None, derandomize=True, database=None)
-@given(st.lists(st.lists(step, min_size=1, max_size=4), max_size=6))
-def test_whatever_is_written_the_index_agrees_and_a_key_is_held_once(
-    transactions: list[list[tuple[str, str, list[tuple[int, str, str, str, str]]]]],
-) -> None:
+@given(ANY_WRITES)
+def test_index_matches_turns_after_many_writes(transactions: Transactions) -> None:
+    assert_index_matches_turns(transactions)
+
+
+def assert_index_matches_turns(transactions: Transactions) -> None:
     connection = apsw.Connection(":memory:")
     assert migrate(connection)
-    writer = Writer(connection, extra_words, near_words)
+    writer = SessionWriter(connection, make_extra_words, make_near_words)
     for steps in transactions:
         before = connection.execute("SELECT * FROM turn ORDER BY id").fetchall()
         try:
@@ -113,8 +126,8 @@ def test_whatever_is_written_the_index_agrees_and_a_key_is_held_once(
 
 
 @pytest.mark.parametrize("at", [0, -5, 1_700_000_000_000, 10**18])
-def test_thousands_of_turns_in_the_same_moment_are_stored(connection: apsw.Connection, at: int) -> None:
-    writer = Writer(connection, extra_words, near_words)
+def test_thousands_of_turns_of_same_second_are_stored(connection: apsw.Connection, at: int) -> None:
+    writer = SessionWriter(connection, make_extra_words, make_near_words)
     with writer.transaction():
         for number in range(40):
             session = writer.new_session("agent", f"s{number}")
@@ -127,8 +140,8 @@ def test_thousands_of_turns_in_the_same_moment_are_stored(connection: apsw.Conne
     assert connection.execute(is_near).fetchall() == [(1,)]
 
 
-def test_row_ids_tell_the_time(connection: apsw.Connection) -> None:
-    writer = Writer(connection, extra_words, near_words)
+def test_row_ids_follow_time(connection: apsw.Connection) -> None:
+    writer = SessionWriter(connection, make_extra_words, make_near_words)
     times = [1_700_000_000_000 + 60_000 * n for n in (5, 1, 4, 2, 3)]
     with writer.transaction():
         for at in times:
@@ -137,8 +150,8 @@ def test_row_ids_tell_the_time(connection: apsw.Connection) -> None:
     assert [row[0] for row in connection.execute("SELECT at FROM turn ORDER BY id")] == sorted(times)
 
 
-def test_a_turn_whose_time_changes_moves(connection: apsw.Connection) -> None:
-    writer = Writer(connection, extra_words, near_words)
+def test_turn_with_new_time_gets_new_row(connection: apsw.Connection) -> None:
+    writer = SessionWriter(connection, make_extra_words, make_near_words)
     for at in (1_700_000_000_000, 1_600_000_000_000):
         with writer.transaction():
             session = writer.session("agent", "s") or writer.new_session("agent", "s")
@@ -147,10 +160,10 @@ def test_a_turn_whose_time_changes_moves(connection: apsw.Connection) -> None:
     connection.execute("INSERT INTO turn_words(turn_words, rank) VALUES('integrity-check', 1)")
 
 
-def test_a_failure_at_the_end_keeps_nothing(
+def test_failure_at_commit_keeps_nothing(
     connection: apsw.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    writer = Writer(connection, extra_words, near_words)
+    writer = SessionWriter(connection, make_extra_words, make_near_words)
 
     def fails() -> None:
         raise apsw.FullError
@@ -168,13 +181,13 @@ def test_a_failure_at_the_end_keeps_nothing(
     connection.execute("INSERT INTO turn_words(turn_words, rank) VALUES('integrity-check', 1)")
 
 
-def test_a_commit_that_fails_leaves_no_transaction_open(connection: apsw.Connection) -> None:
+def test_failed_commit_leaves_no_open_transaction(connection: apsw.Connection) -> None:
     connection.execute("PRAGMA foreign_keys=ON; CREATE TABLE one(id PRIMARY KEY)")
     connection.execute("CREATE TABLE two(one REFERENCES one DEFERRABLE INITIALLY DEFERRED)")
-    with pytest.raises(apsw.ConstraintError), Transaction(connection):
+    with pytest.raises(apsw.ConstraintError), transaction(connection):
         connection.execute("INSERT INTO two VALUES(1)")
     assert not connection.in_transaction
-    with Transaction(connection):
+    with transaction(connection):
         connection.execute("INSERT INTO one VALUES(2)")
     assert connection.execute("SELECT (SELECT count(*) FROM one), (SELECT count(*) FROM two)").fetchall() == [
         (1, 0)

@@ -1,53 +1,92 @@
-"""One file for each coding agent. A new agent is a new file here that defines `AGENT`."""
+"""The coding agents told supports: one package each, with an `AGENT` that describes it.
+
+Other packages add an agent by an entry point of the group `told.agents` that names its `Agent`.
+"""
 
 from __future__ import annotations
 
-import os
-import sys
+import pkgutil
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from told.agents.base import Agent
+from told.agents.base import Agent, DetectedAgent
 
-# Modules of this room that are not agents; nor are those whose name begins with an underscore.
-_SHARED = {"base", "dialects", "events", "labels", "plans", "text", "wiring"}
+ENTRY_POINTS = "told.agents"
+_OFF = ("", "0", "false", "off", "no")
 
 
-def _is_agent(file: str) -> bool:
-    return file.endswith(".py") and not file.startswith("_") and file[:-3] not in _SHARED
+@cache
+def installed_agents() -> dict[str, Agent]:
+    """Return every agent by name, in alphabetical order."""
+    # It loads email, zipfile and csv, which a hook call does not need.
+    from importlib.metadata import entry_points  # noqa: PLC0415
+
+    agents = [_load(package) for package in bundled_names()]
+    agents += [point.load() for point in entry_points(group=ENTRY_POINTS)]
+    return {agent.name: agent for agent in sorted(agents, key=lambda agent: agent.name)}
 
 
 def all_agents() -> dict[str, Agent]:
-    """Return every agent whose conversations are read by name, in alphabetical order."""
-    return {agent.name: agent for agent in _agents() if agent.reads}
+    """Return the agents whose conversations told reads, by name."""
+    return {name: agent for name, agent in installed_agents().items() if agent.is_readable}
 
 
 def wired_agents() -> dict[str, Agent]:
-    """Return every agent that `told install` knows by name, in alphabetical order."""
-    return {agent.name: agent for agent in _agents() if agent.wire is not None}
+    """Return the agents that told can be installed into, by name."""
+    return {name: agent for name, agent in installed_agents().items() if agent.wire is not None}
 
 
-def _agents() -> list[Agent]:
-    here = os.path.dirname(__file__)
-    modules = sorted(name[:-3] for name in os.listdir(here) if _is_agent(name))
-    return sorted((_load(name) for name in modules), key=lambda agent: agent.name)
+def find_agent(name: str) -> Agent | None:
+    """Return the agent with this name, or None."""
+    package = name.replace("-", "_")
+    # One package is enough for a hook call; the others need not be imported.
+    return _load(package) if package in bundled_names() else installed_agents().get(name)
 
 
-def is_agent(name: str) -> bool:
-    """Whether there is an agent of that name, without loading it where that can be."""
-    module = os.path.join(os.path.dirname(__file__), f"{name.replace('-', '_')}.py")
-    return (_is_agent(os.path.basename(module)) and os.path.exists(module)) or agent_named(name) is not None
+def label(name: str) -> str:
+    """Return an agent's short name for lists."""
+    agent = find_agent(name)
+    return agent.label if agent else name.partition("-")[0]
 
 
-def agent_named(name: str) -> Agent | None:
-    """Return one agent by its name, without loading the others where that can be."""
-    try:
-        return _load(name.replace("-", "_"))
-    except (ImportError, AttributeError):
-        return next((agent for agent in _agents() if agent.name == name), None)  # such as continue_dev
+def detect_agent(environ: Mapping[str, str]) -> DetectedAgent | None:
+    """Return the agent whose shell sets these variables, or None."""
+    signs = [(sign, agent) for agent in installed_agents().values() for sign in agent.shell_signs]
+    for sign, agent in sorted(signs, key=lambda one: one[0].rank):
+        if environ.get(sign.variable, "").lower() not in _OFF:
+            session = environ.get(sign.session_variable, "") if sign.session_variable else ""
+            return DetectedAgent(sign.agent or agent.name, session, sign.variable)
+    return None
 
 
-def _load(module: str) -> Agent:
-    __import__(f"told.agents.{module}")
-    agent: Agent = sys.modules[f"told.agents.{module}"].AGENT
+def agent_of_client(client: str) -> str:
+    """Return the agent that an MCP client's name means, or "".
+
+    >>> agent_of_client("codex-mcp-client"), agent_of_client("gemini-cli-mcp-client")
+    ('codex', 'gemini-cli')
+    >>> agent_of_client("Visual Studio Code"), agent_of_client("cursor-vscode"), agent_of_client("claude-ai")
+    ('vscode-copilot', 'cursor', '')
+    """
+    said = set("".join(letter if letter.isalnum() else " " for letter in client[:200].lower()).split())
+    agents = [agent for agent in installed_agents().values() if not agent.is_fallback]
+    full = [agent.name for agent in agents if set(agent.name.split("-")) <= said]
+    if full:
+        return max(full, key=len)
+    shared = {
+        agent.name: len(said & {*agent.client_words, *agent.name.split("-")})
+        for agent in agents
+        if said & set(agent.client_words)
+    }
+    return max(shared, key=shared.__getitem__, default="")
+
+
+@cache
+def bundled_names() -> tuple[str, ...]:
+    """Return the package names of told's own agents, without importing them."""
+    return tuple(found.name for found in pkgutil.iter_modules(__path__) if found.ispkg)
+
+
+def _load(package: str) -> Agent:
+    agent: Agent = import_module(f"{__name__}.{package}").AGENT
     return agent

@@ -1,89 +1,235 @@
-"""What every agent's file says about it, and how its conversations are found on this machine."""
+"""Describe an agent, and find its files."""
 
 from __future__ import annotations
 
 import os
 import stat
 import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from typing import Any
 
+from told.agents.wiring import Change, Place
 from told.model import Cursor, Event, Problem, Source
-from told.record import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from told.agents.wiring import Change, Place
-
-# A folder deeper than this below an agent's root is not the agent's.
-_MAX_DEPTH = 12
 
 
-@record
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One hook call, parsed."""
+
+    agent: str
+    event: str
+    name: str = ""  # the agent's own name of the event
+    session: str = ""  # the agent's own id of the session
+    cwd: str = ""
+    prompt: str = ""  # typed by the user, without injected text
+    transcript: str = ""  # path of the conversation's file
+    source: str = ""  # why a session starts: startup, resume, clear, compact …
+    tool: str = ""
+    command: str = ""  # that the tool is about to run
+    file: str = ""  # that the tool is about to touch
+    helper: str = ""  # id of the subagent that calls; empty for the session itself
+
+
+Answer = dict[str, Any]
+
+
+def nest_context(call: Call, text: str) -> Answer:
+    """Answer with context in the form that most agents share."""
+    return {"hookSpecificOutput": {"hookEventName": call.name, "additionalContext": text}}
+
+
+def nest_verdict(call: Call, decision: str, reason: str) -> Answer:
+    """Answer a tool call in the form that most agents share."""
+    verdict = {"permissionDecision": decision, "permissionDecisionReason": reason}
+    return {"hookSpecificOutput": {"hookEventName": call.name} | verdict}
+
+
+def flat_context(_call: Call, text: str) -> Answer:
+    """Answer with context at the top level."""
+    return {"additionalContext": text}
+
+
+def flat_verdict(_call: Call, decision: str, reason: str) -> Answer:
+    """Answer a tool call at the top level."""
+    return {"permissionDecision": decision, "permissionDecisionReason": reason}
+
+
+def no_context(_call: Call, _text: str) -> Answer:
+    """Answer nothing: the agent takes no context from hooks."""
+    return {}
+
+
+def is_never_duplicate(_call: Call, _payload: Mapping[str, Any], _environ: Mapping[str, str]) -> bool:
+    """Return False: the agent runs no other agent's hooks."""
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How an agent names hook events and reads the answers."""
+
+    events: Mapping[str, str] = field(default_factory=dict)  # lower case, letters only -> told's name
+    context: Callable[[Call, str], Answer] = nest_context
+    verdict: Callable[[Call, str, str], Answer] = nest_verdict
+    takes_context_after_compaction: bool = False  # most start the session again instead
+    forgets_context_on_resume: bool = False  # a resumed session lacks what hooks added to it
+    # Tells whether this agent runs another agent's hook and its own hook answers as well. Asked if the
+    # payload has `NAME_version` or the environment `NAME_VERSION`.
+    is_duplicate: Callable[[Call, Mapping[str, Any], Mapping[str, str]], bool] = is_never_duplicate
+
+
+_MAX_DEPTH = 12  # folders below an agent's root
+
+
+@dataclass(frozen=True, slots=True)
 class Layout:
-    """Where below a root one kind of file lies: `*` is any one name, `**` any folders."""
+    """A pattern of files: `*` is any one name, `**` any folders."""
 
     pattern: str
     name: str = ""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Table:
-    """The columns of a foreign database table that its reader cannot do without."""
+    """The columns of a foreign database table that its reader needs."""
 
     layout: str
     table: str
     columns: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class ShellSign:
+    """An environment variable that an agent sets for the commands it runs.
+
+    Only variables that no user sets by hand and that an editor's own terminal does not have.
+    """
+
+    variable: str
+    session_variable: str = ""  # has the session's id
+    rank: int = 0  # with signs of several agents, the lowest rank wins: the innermost agent
+    agent: str = ""  # the agent's name where it has no package of its own
+
+
+@dataclass(frozen=True, slots=True)
+class DetectedAgent:
+    """The agent that a process was started by."""
+
+    name: str
+    session: str
+    sign: str  # the variable that shows it
+
+
+@dataclass(frozen=True, slots=True)
+class HeadlessTask:
+    """A question for an agent that runs without a user."""
+
+    system: str  # what it is asked to do
+    model: str  # empty for the agent's own choice
+
+
+@dataclass(frozen=True, slots=True)
+class HeadlessReply:
+    """What an agent answered; tokens are 0 if it does not say."""
+
+    text: str
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Headless:
+    """How to ask an agent one question without tools, hooks, MCP servers or told itself.
+
+    The agent runs in an empty folder and reads the question from standard input.
+    """
+
+    arguments: Callable[[HeadlessTask], Sequence[str]]
+    read: Callable[[str], HeadlessReply]  # from its standard output; raises ValueError
+    takes_system: bool = False  # as an argument; otherwise it precedes the question
+    variables: Mapping[str, str] = field(default_factory=dict)  # of its environment
+    files: Mapping[str, str] = field(default_factory=dict)  # settings in the folder it runs in
+
+
+_SCRATCH = "told-judge-"
+
+
+def make_scratch_folder() -> str:
+    """Create an empty folder in which an agent works for told."""
+    return tempfile.mkdtemp(prefix=_SCRATCH)
+
+
+def is_scratch_folder(path: str) -> bool:
+    """Tell whether a session in this folder works for told: it is neither read nor answered."""
+    return os.path.basename(path.rstrip("/\\")).startswith(_SCRATCH)
+
+
 def read_nothing(source: Source, cursor: Cursor) -> Iterator[Event | Problem]:  # noqa: ARG001
-    """Read the conversations of an agent that keeps none, or none that can be read."""
+    """Read an agent whose conversations cannot be read."""
     return iter(())
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Agent:
-    """A coding agent: its names, where it keeps conversations, how they are read, and how it is wired."""
+    """A coding agent: all that told knows about it."""
 
     name: str
     title: str
     label: str  # its name in lists, at most nine letters
+    aliases: tuple[str, ...] = ()  # other names that users type
+    is_fallback: bool = False  # used for agents that told does not know
+
+    # Its conversations.
     read: Callable[[Source, Cursor], Iterator[Event | Problem]] = read_nothing
-    roots: tuple[str, ...] = ()  # folders to look in; `~`, `$NAME` and `$NAME|default` are expanded
-    env: str = ""  # the agent's own variable that names its folder instead
-    layouts: tuple[Layout, ...] = ()  # the files below a root
-    in_projects: tuple[Layout, ...] = ()  # the files below each project's folder
+    roots: tuple[str, ...] = ()  # folders to search; `~`, `$NAME` and `$NAME|default` are expanded
+    root_variable: str = ""  # the agent's own variable that replaces the roots
+    layouts: tuple[Layout, ...] = ()  # files below a root
+    project_layouts: tuple[Layout, ...] = ()  # files below each project's folder
     tables: tuple[Table, ...] = ()
-    seen_run: bool = True  # read from files that a real run of the agent wrote
-    advice: str = ""  # what to do when its folder is there without conversations
+    verified: bool = True  # the reader was tested with files of a real run
+    advice: str = ""  # what to do when its folder has no conversations
+
+    # Installing told into it.
     wire: Callable[[Place], tuple[Change, ...]] | None = None  # what told writes into its files
-    programs: tuple[str, ...] = ()  # what it is called on the command line
-    present: tuple[str, ...] = ()  # folders that show that it is used; written as the roots are
-    hooks: bool = False  # told is called by it, and so briefs it unasked
-    limits: str = ""  # what it does not let told do, in a sentence for `told status`
-    todo: str = ""  # what the user has to do in the agent itself after it was wired
-    done: Callable[[Place], bool] | None = None  # whether that was done, where it can be seen
+    programs: tuple[str, ...] = ()  # its commands
+    install_signs: tuple[str, ...] = ()  # folders that show that it is used; written like roots
+    has_hooks: bool = False  # it calls told's hook, and gets a brief from it
+    limits: str = ""  # what told cannot do in it, as a sentence for `told status`
+    todo: str = ""  # what the user has to do in the agent after installing
+    is_todo_done: Callable[[Place], bool] | None = None
+
+    # Running it, and running under it.
+    headless: Headless | None = None
+    dialect: Dialect = Dialect()
+    hook_seconds: Mapping[str, float] = field(default_factory=dict)  # event -> how long it waits, if shorter
+    shell_signs: tuple[ShellSign, ...] = ()
+    shell_tools: tuple[str, ...] = ()  # unusual names of its tool that runs commands
+    tool_prefix: str = ""  # of its tools' names
+    client_words: tuple[str, ...] = ()  # words in its name as an MCP client, where its own name is missing
+    instruction_files: tuple[str, ...] = ()  # in a project; `*` and a leading `**/` are patterns
 
     @property
-    def reads(self) -> bool:
-        """Whether its conversations can be read."""
+    def is_readable(self) -> bool:
+        """Tell whether its conversations can be read."""
         return self.read is not read_nothing
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Folder:
-    """A folder that was looked into, so that a change in it can be noticed."""
+    """A folder that was searched, with its time of change."""
 
     agent: str
     path: str
     changed: int  # nanoseconds; 0 when it does not exist yet
 
 
-def expand(root: str, environ: Mapping[str, str]) -> str:
-    """Expand `~` and a leading `$NAME` or `$NAME|default`; empty when the variable is not set.
+def expand_path(root: str, environ: Mapping[str, str]) -> str:
+    """Expand `~`, `$NAME` and `$NAME|default`; return "" for an unset variable.
 
-    `$XDG_DATA_HOME|~/.local/share:opencode` separates the default from what follows by a colon.
+    A colon ends the default: `$XDG_DATA_HOME|~/.local/share:folder`.
     """
     if root.startswith("$"):
         head, _, rest = root.partition(":" if "|" in root else "/")
@@ -100,20 +246,20 @@ def expand(root: str, environ: Mapping[str, str]) -> str:
     return root
 
 
-def roots_of(agent: Agent, environ: Mapping[str, str], override: str = "") -> list[str]:
-    """Return the folders an agent may keep its conversations in: the user's, its variable's, or the usual."""
-    named = override or (environ.get(agent.env, "") if agent.env else "")
+def find_roots(agent: Agent, environ: Mapping[str, str], override: str = "") -> list[str]:
+    """Return an agent's folders: the user's choice, its variable's, or the usual."""
+    named = override or (environ.get(agent.root_variable, "") if agent.root_variable else "")
     candidates: Iterable[str] = (named,) if named else agent.roots
-    expanded = [os.path.abspath(path) for root in candidates if (path := expand(root, environ))]
+    expanded = [os.path.abspath(path) for root in candidates if (path := expand_path(root, environ))]
     return list(dict.fromkeys(expanded))
 
 
-def find(
+def find_sources(
     agent: Agent, roots: Iterable[str], projects: Iterable[str] = ()
 ) -> Iterator[tuple[Source, os.stat_result] | Folder]:
-    """Yield the agent's files with their stat, and every folder that was looked into.
+    """Yield the agent's files with their stat, and every folder that was searched.
 
-    What a pattern names without being there yet is yielded as a `Folder` that never changed.
+    A missing file or folder is yielded as a `Folder` with a change time of 0.
     """
     for root in roots:
         if not os.path.isdir(root):
@@ -122,7 +268,7 @@ def find(
         for layout in agent.layouts:
             yield from _below(agent, root, layout)
     for project in projects:
-        for layout in agent.in_projects:
+        for layout in agent.project_layouts:
             yield from _below(agent, project, layout)
 
 
@@ -137,7 +283,7 @@ def _below(agent: Agent, root: str, layout: Layout) -> Iterator[tuple[Source, os
 def _walk(
     folder: str, parts: list[str], real_root: str, depth: int
 ) -> Iterator[tuple[str, int | os.stat_result]]:
-    """Yield (path, stat) of each file that matches, and (path, time of change) of each folder on the way."""
+    """Yield matching files with their stat, and folders with their change time."""
     part, rest = parts[0], parts[1:]
     if "*" not in part:
         yield from _named(os.path.join(folder, part), rest, real_root, depth)
@@ -152,7 +298,7 @@ def _walk(
     for entry in listed:
         try:
             is_link, is_folder = entry.is_symlink(), entry.is_dir()
-            if is_link and not inside(os.path.realpath(entry.path), real_root):
+            if is_link and not is_inside(os.path.realpath(entry.path), real_root):
                 continue
             if is_folder:
                 if part == "**" and not is_link and depth < _MAX_DEPTH:
@@ -170,7 +316,7 @@ def _named(
 ) -> Iterator[tuple[str, int | os.stat_result]]:
     try:
         found = os.stat(path)
-        if os.path.islink(path) and not inside(os.path.realpath(path), real_root):
+        if os.path.islink(path) and not is_inside(os.path.realpath(path), real_root):
             return
     except (OSError, ValueError):
         yield path, 0
@@ -183,15 +329,15 @@ def _named(
         yield path, found
 
 
-def inside(path: str, root: str) -> bool:
-    """Whether a resolved path is the root or below it."""
+def is_inside(path: str, root: str) -> bool:
+    """Tell whether a resolved path is the root or below it."""
     return path == root or path.startswith(root.rstrip(os.sep) + os.sep)
 
 
-def user_data(application: str, *, also: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """Return where an Electron application keeps its user data, on this kind of system and the others."""
+def editor_folders(application: str) -> tuple[str, ...]:
+    """Return the user data folders of an Electron application, for this system first."""
     linux = (f"$XDG_CONFIG_HOME|~/.config:{application}",)
     mac = (f"~/Library/Application Support/{application}",)
     windows = (f"$APPDATA/{application}", f"~/AppData/Roaming/{application}")
     order = {"darwin": (mac, linux, windows), "win32": (windows, linux, mac)}
-    return sum(order.get(sys.platform, (linux, mac, windows)), ()) + also
+    return sum(order.get(sys.platform, (linux, mac, windows)), ())

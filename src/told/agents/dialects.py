@@ -1,161 +1,127 @@
-"""What agents say when they call told's hook, and in what form each wants its answer."""
+"""Parse agents' hook calls and build answers in their own form."""
 
 from __future__ import annotations
 
-from told.agents.events import COMPACT, COMPACTED, END, HELPER, PROMPT, SLASH_END, START, STOP, TOOL
-from told.guard.fence import without
-from told.record import record
+from collections.abc import Mapping
+from typing import Any
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
+from told.agents import bundled_names, find_agent
+from told.agents.base import Answer, Call, Dialect
+from told.agents.values import get_text
+from told.agents.wiring import COMPACT, COMPACTED, END, HELPER, PROMPT, SLASH_END, START, STOP, TOOL
+from told.fence import remove_between
+from told.jsontext import load_json
 
 EVENTS = (START, PROMPT, COMPACT, COMPACTED, STOP, END, HELPER, TOOL)
-# How agents call these moments; case and punctuation do not matter.
-_NAMES = {
-    "sessionstart": START, "taskstart": START, "taskresume": START, "systemtransform": START,
-    "userpromptsubmit": PROMPT, "userpromptsubmitted": PROMPT, "beforeagent": PROMPT,
-    "beforesubmitprompt": PROMPT, "preuserprompt": PROMPT, "chatmessage": PROMPT,
-    "precompact": COMPACT, "sessioncompacting": COMPACT, "postcompact": COMPACTED,
-    "stop": STOP, "agentstop": STOP, "afteragent": STOP, "taskcomplete": STOP, "sessionidle": STOP,
-    "subagentstop": STOP, "postcascaderesponse": STOP,
-    "sessionend": END, "sessionshutdown": END, "dispose": END,
-    "subagentstart": HELPER, "pretooluse": TOOL, "beforetool": TOOL, "beforeshellexecution": TOOL,
+# Event names that most agents share, in lower case and letters only.
+_SHARED_EVENTS = {
+    "sessionstart": START, "userpromptsubmit": PROMPT, "precompact": COMPACT, "postcompact": COMPACTED,
+    "stop": STOP, "subagentstop": STOP, "sessionend": END, "subagentstart": HELPER, "pretooluse": TOOL,
 }  # fmt: skip
-# Agents whose answers differ from Claude Code's, on which most others modelled theirs; a test holds this
-# against the agents' own files.
-_FLAT = frozenset(("copilot-cli", "opencode"))
-_CURSOR, _CLINE, _CLAUDE = "cursor", "cline", "claude-code"
-_SILENT = frozenset(("windsurf", "aider", "generic"))
-# A prompt that begins so was written by the agent itself.
+# Prompts that the agent wrote itself begin with one of these.
 _NOT_TYPED = (
     "<task-notification>", "<command-name>", "<local-command", "<system-reminder>", "<system_reminder>",
     "<environment_context>", "<user-prompt-submit-hook>",
 )  # fmt: skip
 
 
-@record
-class Call:
-    """One call of the hook, understood."""
-
-    agent: str
-    event: str
-    name: str = ""  # of the event, in the agent's own words
-    session: str = ""  # the agent's own id of it
-    cwd: str = ""
-    prompt: str = ""  # what the user typed, without what was put into it
-    transcript: str = ""  # the file with the conversation
-    source: str = ""  # why a session starts: startup, resume, clear, compact …
-    tool: str = ""
-    command: str = ""  # that the tool is to run
-    file: str = ""  # that the tool is to touch
-    helper: str = ""  # the id of the helper that calls the tool; empty where it is the session itself
-
-
-def understood(agent: str, event: str, payload: Mapping[str, Any]) -> Call | None:
-    """Return what a call is about; None if told has no part in it."""
-    moment = event if event in EVENTS else _NAMES.get("".join(filter(str.isalnum, event)).lower(), "")
-    if not moment:
+def parse_call(agent: str, event: str, payload: Mapping[str, Any]) -> Call | None:
+    """Parse a hook call; return None for an event that told ignores."""
+    known = event if event in EVENTS else _event_named(agent, event)
+    if not known:
         return None
-    inner = payload.get("tool_info")
-    inner = inner if isinstance(inner, dict) else {}
     roots = payload.get("workspace_roots") or payload.get("workspaceRoots")
     first = roots[0] if isinstance(roots, list) and roots else ""
+    command, file = _tool_input(payload)
     return Call(
-        agent, moment, _text(payload, "hook_event_name", "hookEventName", "hookName") or event,
-        _session(payload),
-        _text(payload, "cwd", "directory", "workspace_path") or (first if isinstance(first, str) else ""),
-        typed(_text(payload, "prompt", "user_prompt", "userPrompt") or _text(inner, "user_prompt")),
-        _text(payload, "transcript_path", "transcriptPath"),
-        _text(payload, "source", "trigger", "reason"),
-        _text(payload, "tool_name", "toolName"), *_tool_input(payload),
-        _text(payload, "agent_id", "agentId") if moment == TOOL else "",
-    )  # fmt: skip
+        agent,
+        known,
+        name=get_text(payload, "hook_event_name", "hookEventName", "hookName") or event,
+        session=_session(payload),
+        cwd=get_text(payload, "cwd", "directory", "workspace_path")
+        or (first if isinstance(first, str) else ""),
+        prompt=strip_injected(
+            get_text(payload, "prompt", "user_prompt", "userPrompt")
+            or get_text(payload.get("tool_info"), "user_prompt")
+        ),
+        transcript=get_text(payload, "transcript_path", "transcriptPath"),
+        source=get_text(payload, "source", "trigger", "reason"),
+        tool=get_text(payload, "tool_name", "toolName"),
+        command=command,
+        file=file,
+        helper=get_text(payload, "agent_id", "agentId") if known in (TOOL, PROMPT) else "",
+    )
 
 
-def typed(prompt: str) -> str:
-    """Return what the user typed: without what hooks put into it; nothing of what an agent wrote itself."""
-    prompt = without(without(prompt), "<hook_context>", "</hook_context>")
+def strip_injected(prompt: str) -> str:
+    """Return what the user typed, without text that hooks or the agent added."""
+    prompt = remove_between(remove_between(prompt), "<hook_context>", "</hook_context>")
     prompt = prompt.partition(SLASH_END)[0].strip()
     return "" if prompt.startswith(_NOT_TYPED) else prompt
 
 
-def context(call: Call, text: str) -> dict[str, Any]:
-    """Return the answer that puts a text before the model, in the agent's own form; empty if it has none."""
-    if call.agent in _SILENT or not text:
-        return {}
-    if call.agent in _FLAT:
-        return {"additionalContext": text}
-    if call.agent == _CURSOR:
-        return {"additional_context": text} | ({"continue": True} if call.event == PROMPT else {})
-    if call.agent == _CLINE:
-        return {"cancel": False, "contextModification": text}
-    return {"hookSpecificOutput": {"hookEventName": call.name, "additionalContext": text}}
+def answer_context(call: Call, text: str) -> Answer:
+    """Build the answer that adds a text to the model's context."""
+    return _dialect(call.agent).context(call, text) if text else {}
 
 
-def verdict(call: Call, decision: str, reason: str) -> dict[str, Any]:
-    """Return the answer to a tool call that is denied, or that the user is asked about."""
-    if call.agent in _FLAT:
-        return {"permissionDecision": decision, "permissionDecisionReason": reason}
-    if call.agent == _CURSOR:
-        return {"permission": decision, "user_message": reason, "agent_message": reason}
-    if call.agent == "gemini-cli":  # it can only deny
-        return {"decision": "deny", "reason": reason} if decision == "deny" else {"systemMessage": reason}
-    return {
-        "hookSpecificOutput": {
-            "hookEventName": call.name, "permissionDecision": decision, "permissionDecisionReason": reason,
-        }
-    }  # fmt: skip
+def answer_verdict(call: Call, decision: str, reason: str) -> Answer:
+    """Build the answer that denies or questions a tool call."""
+    return _dialect(call.agent).verdict(call, decision, reason)
 
 
 def has_lost_briefs(call: Call) -> bool:
-    """Tell whether the session no longer has what it was shown.
+    """Tell whether earlier briefs are gone from the session's context."""
+    forgets = _dialect(call.agent).forgets_context_on_resume
+    return call.source == "compact" or (call.source == "resume" and forgets)
 
-    That is so after a compaction, and where a resumed session is sent without what hooks had put into it.
+
+def takes_context_after_compaction(call: Call) -> bool:
+    """Tell whether the agent reads the answer to a hook after a compaction."""
+    return _dialect(call.agent).takes_context_after_compaction
+
+
+def is_duplicate(call: Call, payload: Mapping[str, Any], environ: Mapping[str, str]) -> bool:
+    """Tell whether another hook of told answers the same event.
+
+    Only agents are asked whose version the payload or the environment names: loading all of them would
+    double what a prompt costs without a service.
     """
-    return call.source == "compact" or (call.source == "resume" and call.agent == "gemini-cli")
+    return any(
+        _dialect(name).is_duplicate(call, payload, environ)
+        for name in bundled_names()
+        if f"{name}_version" in payload or f"{name.upper()}_VERSION" in environ
+    )
 
 
-def listens_after_compaction(call: Call) -> bool:
-    """Tell whether an agent takes an answer after a compaction; most begin their session anew instead."""
-    return call.agent in _FLAT
+def _dialect(agent: str) -> Dialect:
+    found = find_agent(agent)
+    return found.dialect if found else Dialect()
 
 
-def is_second_hand(agent: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> bool:
-    """Tell whether another agent runs this hook from a file that it shares: Cursor reads Claude Code's."""
-    return agent == _CLAUDE and ("cursor_version" in payload or "CURSOR_VERSION" in environ)
+def _event_named(agent: str, event: str) -> str:
+    name = "".join(filter(str.isalnum, event)).lower()
+    return _dialect(agent).events.get(name) or _SHARED_EVENTS.get(name, "")
 
 
 def _session(payload: Mapping[str, Any]) -> str:
-    found = _text(payload, "session_id", "sessionId", "sessionID", "conversation_id", "trajectory_id")
-    if found:
-        return found
-    around = payload.get("sessionContext")
-    root = _text(around, "rootSessionId") if isinstance(around, dict) else ""
-    return root or _text(payload, "taskId")
+    return (
+        get_text(payload, "session_id", "sessionId", "sessionID", "conversation_id", "trajectory_id")
+        or get_text(payload.get("sessionContext"), "rootSessionId")
+        or get_text(payload, "taskId")
+    )
 
 
 def _tool_input(payload: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the command that a tool call runs, and the file that it touches."""
+    """Return the command and the file of a tool call."""
     for name in ("tool_input", "toolArgs", "tool_args"):
         given = payload.get(name)
         if isinstance(given, str) and given.startswith("{"):
-            from told.store.memory_json import decoded
-
             try:
-                given = decoded(given.strip())
+                given = load_json(given.strip())
             except ValueError:
                 continue
         if isinstance(given, dict):
             files = ("file_path", "filePath", "path", "notebook_path", "absolute_path")
-            return _text(given, "command", "cmd", "script"), _text(given, *files)
-    return _text(payload, "command"), _text(payload, "file_path")
-
-
-def _text(payload: Mapping[str, Any], *names: str) -> str:
-    for name in names:
-        value = payload.get(name)
-        if isinstance(value, str) and value:
-            return value
-    return ""
+            return get_text(given, "command", "cmd", "script"), get_text(given, *files)
+    return get_text(payload, "command"), get_text(payload, "file_path")

@@ -1,1 +1,3 @@
 """Parses, calls, prints, exits; decides nothing."""
+
+from __future__ import annotations

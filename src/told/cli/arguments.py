@@ -1,57 +1,84 @@
-"""Reads a command line against a table of commands. argparse alone would cost as much as the whole answer."""
+"""Read the table of commands, and match command lines with it."""
 
 from __future__ import annotations
 
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
 from told.errors import UsageError
-from told.record import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Option:
     """One option: `--name`, with a value unless it is a flag."""
 
     name: str
     help: str
-    value: str = ""  # what its value is called in the help; empty for a flag
-    number: bool = False  # its value is a whole number of at least 1
+    value: str = ""  # placeholder for its value in the help; empty for a flag
+    number: bool = False  # the value is an integer of at least 1
     short: str = ""
-    many: bool = False  # it may be given several times; its value is then a list
+    many: bool = False  # may be repeated; the value is then a list
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Command:
-    """One command: what it is called, what it does, what it takes, and where it lives."""
+    """One command: its name, help, arguments and function."""
 
     name: str
-    help: str
-    module: str
-    function: str
-    operand: str = ""  # what its positional argument is called; "…" at the end takes several
+    summary: str
+    run: str  # module:function
+    operand: str = ""  # name of the positional argument; "…" at the end takes several
     needs_operand: bool = False
     options: tuple[Option, ...] = ()
+    tier: int = 0  # how much it discloses: 1 orientation, 2 search, 3 complete texts
+    catch_up: bool = False  # import new data first
+    repairs: bool = False  # rebuilds the store, so any store may be opened
+    standalone: bool = False  # gets the raw words; nothing is opened for it
     hidden: bool = False
-    mends: bool = False  # it makes the store anew, whatever state it is in
-    tier: int = 0  # how much it discloses: 1 orientation, 2 search, 3 whole texts
-    learns: bool = False  # it is about memories, so what was said just now is read first
-    rows: str = ""  # what a row of its output shows
-    bare: bool = False  # it is given the words as they are, and nothing is opened for it
+    details: str = ""
 
     @property
     def usage(self) -> str:
-        """How it is typed."""
-        is_phrase = self.operand.endswith("]…") and " " in self.operand  # several words that are said once
+        """Return how it is typed."""
+        is_phrase = self.operand.endswith("]…") and " " in self.operand  # several words given once
         operand = self.operand.removesuffix("…") if is_phrase else self.operand
         words = f"told {self.name} {operand}".rstrip()
         return f"{words} [options]" if self.options else words
 
 
+def _load_commands() -> tuple[Command, ...]:
+    table = tomllib.loads(Path(__file__).with_name("commands.toml").read_text(encoding="utf-8"))
+    shared = {name: Option(**fields) for name, fields in table["options"].items()}
+
+    def options(names: Iterable[str | dict[str, Any]]) -> Iterable[Option]:
+        for one in names:
+            if isinstance(one, dict):
+                yield Option(**one)
+            elif one == "where":
+                yield from options(table["where"])
+            else:
+                yield shared[one]
+
+    return tuple(
+        Command(**{**fields, "options": tuple(options(fields.get("options", ())))})
+        for fields in table["command"]
+    )
+
+
+COMMANDS = _load_commands()
+
+
+def command_named(name: str) -> Command | None:
+    """Return a command by its name."""
+    return next((command for command in COMMANDS if command.name == name), None)
+
+
 class Arguments:
-    """What the user gave, by option name; a missing option is None, a missing flag False."""
+    """The option values and operands of a command line."""
 
     def __init__(self, command: Command) -> None:
         self.command = command
@@ -63,15 +90,15 @@ class Arguments:
         return self._values.get(name)
 
     def set(self, name: str, value: Any) -> None:
-        """Note an option's value."""
+        """Set an option's value."""
         self._values[name] = value
 
     def flag(self, name: str) -> bool:
-        """Return whether a flag was given."""
+        """Tell whether a flag was given."""
         return bool(self._values.get(name))
 
     def text(self, name: str) -> str:
-        """Return an option's value as text, empty when it was not given."""
+        """Return an option's value as text, empty if it was not given."""
         return str(self._values.get(name) or "")
 
     def number(self, name: str, default: int) -> int:
@@ -79,13 +106,14 @@ class Arguments:
         value = self._values.get(name)
         return default if value is None else int(value)
 
+    @property
+    def phrase(self) -> str:
+        """Return the operands as one text."""
+        return " ".join(self.operands).strip()
+
 
 def parse(command: Command, words: Sequence[str]) -> Arguments:
-    """Match words with a command's options and operands.
-
-    Raises:
-        UsageError: a word is not understood; the message says what to do.
-    """
+    """Match words with a command's options and operands."""
     arguments = Arguments(command)
     by_name = {f"--{option.name}": option for option in command.options}
     by_name |= {f"-{option.short}": option for option in command.options if option.short}
@@ -98,10 +126,10 @@ def parse(command: Command, words: Sequence[str]) -> Arguments:
         if not word.startswith("-") or word == "-":
             arguments.operands.append(word)
             continue
-        name, equals, value = _divided(word)
+        name, equals, value = _split_option(word)
         option = by_name.get(name)
         if option is None:
-            behind = " Words that begin with a dash go behind `--`." if command.operand else ""
+            behind = " Put words that begin with a dash after `--`." if command.operand else ""
             raise UsageError(f"`told {command.name}` has no option {name}.{_nearest(name, by_name)}{behind}")
         if not option.value:
             if equals:
@@ -118,8 +146,8 @@ def parse(command: Command, words: Sequence[str]) -> Arguments:
     return arguments
 
 
-def _divided(word: str) -> tuple[str, str, str]:
-    """Divide `--limit=5`, `-n=5` and `-n5` into the option and its value."""
+def _split_option(word: str) -> tuple[str, str, str]:
+    """Split `--limit=5`, `-n=5` and `-n5` into option and value."""
     if word.startswith("--") or len(word) == 2 or word[2] == "=":
         name, equals, value = word.partition("=")
         return name, equals, value
@@ -129,11 +157,11 @@ def _divided(word: str) -> tuple[str, str, str]:
 def _check_operands(command: Command, operands: list[str]) -> None:
     if command.needs_operand and not " ".join(operands).strip():
         usage = f"told {command.name} {command.operand.rstrip('…')}"
-        raise UsageError(f"Something is missing: `{usage}`. `told {command.name} --help` says more.")
+        raise UsageError(f"Missing argument: `{usage}`. See `told {command.name} --help`.")
     if operands and not command.operand:
         raise UsageError(
             f"`told {command.name}` takes options only, not {operands[0]!r}."
-            f" To look for words, use `told search`; `told {command.name} --help` lists the options."
+            f" To search for words, use `told search`; `told {command.name} --help` lists the options."
         )
     if len(operands) > 1 and not command.operand.endswith("…"):
         raise UsageError(f"`told {command.name}` takes one {command.operand}, not {len(operands)}.")
@@ -145,16 +173,12 @@ def _number(name: str, value: str) -> int:
     return int(value[:12])
 
 
-def _nearest(word: str, known: dict[str, Any]) -> str:
-    from difflib import get_close_matches
-
+def _nearest(word: str, known: Iterable[str]) -> str:
     close = get_close_matches(word, known, 1, 0.5)
     return f" Did you mean {close[0]}?" if close else " --help lists them."
 
 
-def nearest_command(word: str, commands: Sequence[Command]) -> str:
-    """Return a hint at the command that a mistyped one may have been."""
-    from difflib import get_close_matches
-
-    close = get_close_matches(word, [command.name for command in commands if not command.hidden], 1, 0.5)
+def nearest_command(word: str) -> str:
+    """Return a hint at the closest command."""
+    close = get_close_matches(word, [command.name for command in COMMANDS if not command.hidden], 1, 0.5)
     return f" Did you mean `told {close[0]}`?" if close else " `told help` lists them."

@@ -1,196 +1,127 @@
-"""What a command is given: settings, the open store, the project it is about, and where to print."""
+"""What every command uses: its context, its open memories, and how output is formatted."""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
-from told.cli.output import is_plain
+import apsw
+
+from told.app import App, CallSite, MemorySession, agent_name
+from told.cli.arguments import Arguments
 from told.errors import NotFoundError, UsageError
-from told.guard.fence import Fence
-from told.guard.names import is_plain as is_plain_name
-from told.guard.names import plain_path, tells
-from told.ingest.identity import project_at
-from told.ingest.whole import Whole
-from told.record import record, replaced
-from told.store.projects import Projects
-from told.store.reading import Filter
+from told.memories.scopes import find_memories, format_scope
+from told.search.dates import find_start
+from told.settings import Settings
+from told.store.memories.records import (
+    ACTIVE,
+    ARCHIVED,
+    CANDIDATE,
+    GLOBAL,
+    PROJECT,
+    UNCONFIRMED,
+    USER,
+    Memory,
+)
+from told.store.sessions.checkpoints import Project
+from told.store.sessions.read import Filter
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import apsw
-
-    from told.cli.arguments import Arguments
-    from told.guard.redact import Redactor
-    from told.ingest.whole import Texts
-    from told.memory.authority import Caller
-    from told.settings import Settings
-    from told.store.projects import Project
-
-
-@record
-class Visit:
-    """A command that is not typed in the folder it is about: who asks, and where."""
-
-    caller: Caller | None = None  # None: whoever the environment says
-    folder: str | None = None  # None: the current one; empty: none
-    project: str = ""  # a project's name or a folder that was named for this command
+MOST_MATCHES = 8  # shown if an id or words match several
+SHORTEST_ID = 3  # letters
+NOT_HERE = " (none in this project)"
+_BAR = 30  # characters
 
 
-@record
-class Scope:
-    """Which sessions a command is about, and how that is said."""
+@dataclass(frozen=True, slots=True)
+class SessionScope:
+    """Which sessions a command covers, and what that is called."""
 
     filter: Filter
     project: Project | None
     name: str
+    widened: bool = False  # to all projects, because this one has nothing
+
+    def widen(self) -> SessionScope:
+        """Return the same scope for all projects."""
+        everywhere = replace(self.filter, project=0)
+        return SessionScope(everywhere, project=None, name="all projects", widened=True)
+
+    @property
+    def title(self) -> str:
+        """Return its name, and why other projects are shown."""
+        return self.name + (NOT_HERE if self.widened else "")
 
 
-class Context:
-    """One run of a command."""
+class Context(App):
+    """The app of one command, with its output."""
 
     def __init__(
         self, settings: Settings, environ: Mapping[str, str], connection: apsw.Connection, key: bytes,
-        visit: Visit | None = None,
+        site: CallSite | None = None, *, as_json: bool = False,
     ) -> None:  # fmt: skip
-        """Take what was opened for this run."""
-        self._visit = visit
-        self._entered: Project | None = None
-        self.settings = settings
-        self.environ = environ
-        self.connection = connection
-        self.key = key
-        self.reading = self._whole(connection)
-        self.fence = Fence(key)
-        self.now = time.time_ns() // 1_000_000
-        self.rows = 0
-        self.left = 0  # files that are still to be read
-        self.behind = False  # whether a sweep in the background is due
+        super().__init__(settings, environ, connection, key, site)
+        self._is_typed = site is None
+        self.as_json = as_json
+        self.exit_code = 0
+        self.left = 0  # files still to be imported
         self._lines: list[str] = []
-
-    def use(self, connection: apsw.Connection) -> None:
-        """Go on with another connection."""
-        self.connection = connection
-        self.reading = self._whole(connection)
-
-    def _whole(self, connection: apsw.Connection) -> Whole:
-        settings, environ, key = self.settings, self.environ, self.key  # holding `self` would keep it open
-
-        def read_again(agent: str, native: str) -> Texts:
-            """Return what a session's own file says, where told has no text of it any more."""
-            from told.guard.redact import Redactor
-            from told.ingest.rereading import texts_again
-
-            redact = Redactor(key, settings.redaction).redact
-            return texts_again(connection, settings, environ, redact, (agent, native))
-
-        return Whole(connection, settings.home, read_again)
-
-    @property
-    def cwd(self) -> str:
-        """The folder it is about, else the current one; empty when there is none, or it was deleted."""
-        if self._visit is not None and self._visit.folder is not None:
-            return self._visit.folder
-        try:
-            return os.getcwd()
-        except OSError:
-            return ""
-
-    @property
-    def caller(self) -> Caller:
-        """Who asks: the user, or an agent."""
-        if self._visit is not None and self._visit.caller is not None:
-            return self._visit.caller
-        from told.memory.authority import caller
-
-        return caller(self.environ)
-
-    def enter(self, name: str) -> Project | None:
-        """Go to a project or a folder by its name; return the project, None where told knows none there.
-
-        Raises:
-            NotFoundError: there is neither a folder nor a project of that name.
-            UsageError: there are several projects of that name.
-        """
-        folder = self._below(name)
-        by_name = "/" not in name and not name.startswith((".", "~")) and self.projects().named(name)
-        if by_name or not os.path.isdir(folder):
-            self._entered = self._named(name)
-            folder = self._entered.root
-        else:
-            folder = os.path.realpath(folder)
-            self._entered = project_at(self.projects(), folder)
-        self._visit = replaced(self._visit or Visit(), folder=folder)
-        return self._entered
-
-    @property
-    def is_named(self) -> bool:
-        """Whether the project was named for this command, wherever the one who asks is."""
-        return self._visit is not None and bool(self._visit.project)
-
-    def project(self) -> Project | None:
-        """Return the project it is about, if told knows it."""
-        return self._entered or (project_at(self.projects(), self.cwd) if self.cwd else None)
 
     @property
     def is_at_terminal(self) -> bool:
-        """Tell whether somebody reads what is printed as it comes."""
-        return self._visit is None and sys.stdout.isatty()
+        """Tell whether a person reads the output as it comes."""
+        return self._is_typed and sys.stdout.isatty()
 
     @property
     def width(self) -> int:
-        """Columns of the terminal, or 100 where there is none."""
+        """Return the columns of the terminal, or 100 without one."""
         if not self.is_at_terminal:
             return 100
         return max(60, min(160, os.get_terminal_size(sys.stdout.fileno()).columns))
 
-    def redactor(self, *, emails: bool = True) -> Redactor:
-        """Return what takes secrets out of text, as the user wishes; in a path, mail addresses may stay."""
-        from told.guard.redact import Redactor
-
-        wish = self.settings.redaction
-        return Redactor(self.key, wish if emails else replaced(wish, emails=False))
-
-    def hide(self, name: str) -> str:
-        """Return a path or the name of a project without secrets; most need no look at them."""
-        return name if is_plain_name(name) else plain_path(name, self.redactor().redact)
-
-    def check_path(self, path: str) -> None:
-        """Make sure that told can keep where something is.
-
-        Raises:
-            UsageError: there is a secret in the path.
-        """
-        if tells(path, self.redactor(emails=False).redact):
-            raise UsageError("There is a secret in the folder's path, and told does not keep any. Rename it.")
-
-    def projects(self) -> Projects:
-        """Return which folder belongs to which project, found by names without secrets."""
-        return Projects(self.connection, self.hide)
+    @property
+    def rows(self) -> int:
+        """Return how many lines and blocks were printed."""
+        return len(self._lines)
 
     def print(self, text: str = "") -> None:
-        """Hold a line; everything is written at once."""
+        """Add a line to the output, which is written at once."""
         self._lines.append(text)
 
-    def name(self, name: str) -> str:
-        """Return a name that others gave as it is; fenced if it could be more than a name."""
-        return name if is_plain(name) else self.fence.inline(name)
+    def print_json(self, value: Any, *, found: object = True) -> None:
+        """Add a line of compact JSON to the output; exit with 1 if nothing was found."""
+        self._lines.append(to_json(value))
+        self.exit_code = 0 if found else NotFoundError.exit_code
+
+    def report(self, text: str, value: Any) -> None:
+        """Print a text, or a value as JSON if that is wanted."""
+        self._lines.append(to_json(value) if self.as_json else text)
+
+    def fenced(self, text: str, trust: str) -> str:
+        """Return a text, fenced unless the user said it."""
+        return text if trust == USER else self.fence.inline(text, trust)
+
+    def memory_text(self, memory: Memory, room: int = 0) -> str:
+        """Return a memory's text and the line that completes it, cut and fenced as needed."""
+        text = cut(memory.text, room) if room else memory.text
+        return self.fenced(f"{text} (context: {memory.context})" if memory.context else text, memory.trust)
 
     def take(self) -> str:
-        """Return what was printed."""
-        text = "\n".join(self.pieces())
+        """Return what was printed, and start over."""
+        text = "\n".join(self.take_lines())
         return text + "\n" if text else ""
 
-    def pieces(self) -> list[str]:
-        """Return what was printed, piece by piece: a line, or a fenced block."""
-        pieces, self._lines = self._lines, []
-        return pieces
+    def take_lines(self) -> list[str]:
+        """Return what was printed as lines and fenced blocks, and start over."""
+        lines, self._lines = self._lines, []
+        return lines
 
-    def scope(self, arguments: Arguments) -> Scope:
-        """Work out which sessions are meant by --project, --agent, --days, --since and the current folder."""
+    def scope(self, arguments: Arguments) -> SessionScope:
+        """Return the sessions that --project, --agent, --days, --since and the folder select."""
         since = self._since(arguments)
         agent = agent_name(arguments.text("agent"))
         project: Project | None = None
@@ -198,63 +129,234 @@ class Context:
         if name and arguments.flag("all-projects"):
             raise UsageError("Give --project or --all-projects, not both.")
         if name:
-            project = self._entered or self._named(name)
+            project = self._entered or self.find_project(name)
         elif not arguments.flag("all-projects"):
             project = self.project()
         wanted = Filter(project.id if project else 0, agent, since)
-        return Scope(wanted, project, self.name(project.name) if project else "all projects")
+        return SessionScope(wanted, project, self.name(project.name) if project else "all projects")
 
     def _since(self, arguments: Arguments) -> int:
-        days = arguments["days"]
-        if days is not None and arguments.text("since"):
+        days, since = arguments["days"], arguments.text("since")
+        if days is not None and since:
             raise UsageError("Give --days or --since, not both.")
         if days is not None:
             return max(1, self.now - int(days) * 86_400_000)
-        since = arguments.text("since")
-        if not since:
-            return 0
-        from told.search.dates import beginning
+        return self.parse_time(since) if since else 0
 
-        begins = beginning(since, self.now)
-        if begins is None:
+    def parse_time(self, given: str) -> int:
+        """Return the start of a time that the user gives, in milliseconds."""
+        start = find_start(given, self.now)
+        if start is None:
+            raise UsageError(f"Unknown time {given!r}. Try 2026-11-03, yesterday or 'last week'.")
+        return max(1, start)
+
+
+class MemoryView(MemorySession):
+    """Open memories with lookup by id or words, rows and JSON."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self.context = context
+
+    def find_one(self, given: str, *, any_status: bool = False, also: Sequence[str] = ()) -> Memory:
+        """Return the one memory with an id or words, active or of another allowed status."""
+        matches = find_memories(
+            self.memories, given.strip(), self.scopes, self.context.now, candidates=CANDIDATE in also
+        )
+        found = self.only_one(given, [one for one in matches if one.text])
+        if found.status not in (ACTIVE, *also) and not any_status:
+            hint = f"`told why {found.id}` shows why."
+            if found.status in UNCONFIRMED:
+                hint = f"`told confirm {found.id}` makes it a memory."
+            if found.status == ARCHIVED:
+                hint = f"`told retention restore {found.id}` restores it."
+            status = "a candidate" if found.status == CANDIDATE else found.status
+            raise UsageError(f"{found.id} is {status}. {hint}")
+        return found
+
+    def find_by_prefix(self, given: str) -> list[Memory]:
+        """Return the memory with an id, or those whose ids begin with it."""
+        ids = self.memories.ids_with_prefix(given, 9) if len(given) >= SHORTEST_ID else []
+        found = list(self.memories.get(ids).values())
+        return [one for one in found if one.id == given] or found
+
+    def only_one(self, given: str, found: list[Memory], lister: str = "told memories") -> Memory:
+        """Return the only match, or raise an error with the choices."""
+        if not found:
+            raise NotFoundError(f"No memory matches {cut(given, 60)!r}. `{lister}` lists them.")
+        if len(found) > 1:
+            rows = "\n".join(self.row(one) for one in found[:MOST_MATCHES])
+            raise UsageError(f"{cut(given, 60)!r} matches {memory_count(len(found))}. Give an id:\n{rows}")
+        return found[0]
+
+    def text(self, memory: Memory, room: int = 0) -> str:
+        """Return a memory's text with its context, cut and fenced as needed."""
+        return self.context.memory_text(memory, room)
+
+    def row(self, memory: Memory) -> str:
+        """Return a memory in one line."""
+        marks = [memory.kind_name, self.scope(memory)]
+        marks += ["locked"] if memory.locked else []
+        marks += [memory.status] if memory.status != ACTIVE else []
+        head = f"{when(memory.created, self.context.now)} {memory.id} {' '.join(marks)}"
+        return f"{head}: {self.text(memory, 300)}"
+
+    def scope(self, memory: Memory) -> str:
+        """Return the name of a memory's scope; another project's is its key."""
+        return "project" if memory.scope == self.project != GLOBAL else self.scope_name(memory.scope)
+
+    def scope_name(self, scope: str) -> str:
+        """Return the name of a scope, a project's by its key."""
+        return self.context.name(
+            scope.removeprefix(PROJECT) if scope.startswith(PROJECT) else format_scope(scope)
+        )
+
+    def json(self, memory: Memory) -> dict[str, Any]:
+        """Return a memory for JSON."""
+        project = memory.scope.removeprefix(PROJECT) if memory.scope.startswith(PROJECT) else ""
+        return {
+            "id": memory.id, "text": self.context.fenced(memory.text, memory.trust), "kind": memory.kind,
+            "marks": list(memory.marks),
+            "context": self.context.fenced(memory.context, memory.trust) if memory.context else None,
+            "scope": format_scope(memory.scope), "project": self.context.name(project) or None,
+            "status": memory.status, "locked": memory.locked, "trust": memory.trust,
+            "confidence": memory.confidence, "importance": memory.importance,
+            "created": iso(memory.created), "updated": iso(memory.updated),
+            "superseded_by": memory.superseded_by or None, "times_shown": memory.shown,
+            "repeated": memory.repeated, "entities": list(memory.entities),
+            "triggers": [f"{one.kind}:{one.value}" for one in memory.triggers],
+        }  # fmt: skip
+
+    def json_rows(self, memories: Iterable[Memory]) -> list[dict[str, Any]]:
+        """Return memories for JSON."""
+        return [self.json(one) for one in memories]
+
+    def require_user(self, what: str) -> None:
+        """Refuse an agent."""
+        if not self.caller.is_user:
             raise UsageError(
-                f"--since does not understand {since!r}. Try 2026-11-03, yesterday or 'last week'."
+                f"Only you can {what}, and {self.caller.sign} is set here. Use another terminal."
             )
-        return max(1, begins)
-
-    def _named(self, name: str) -> Project:
-        projects = self.projects()
-        path = self._below(name)
-        if os.path.isdir(path) and ("/" in name or name.startswith((".", "~"))):
-            found = project_at(projects, path)
-            if found is not None:
-                return found
-        if name.startswith(("/", "~", ".")):
-            gone = projects.at(path.rstrip("/"))
-            if gone is not None:
-                return gone
-        matches = projects.named(name)
-        if len(matches) == 1:
-            return matches[0]
-        if matches:
-            keys = ", ".join(self.name(match.key) for match in matches[:5])
-            raise UsageError(f"{self.hide(name)!r} could be {keys}. Give one of these.")
-        raise NotFoundError(f"No project is called {self.hide(name)!r}. `told repos` lists them.")
-
-    def _below(self, name: str) -> str:
-        """Return the path that a name stands for; no path has a NUL."""
-        path = os.path.join(self.cwd, os.path.expanduser(name.replace("\0", "\ufffd")))
-        return os.path.normpath(path)
 
 
-def agent_name(name: str) -> str:
-    """Return the full name of an agent that was named by its name or label."""
-    if not name:
+def may_ask(arguments: Arguments) -> bool:
+    """Tell whether this is an interactive terminal, without --yes or --json."""
+    quiet = arguments.flag("yes") or arguments.flag("json")
+    return sys.stdin.isatty() and sys.stdout.isatty() and not quiet
+
+
+def confirm_yes(context: Context, question: str) -> bool:
+    """Print the output so far, and ask; an empty line means yes."""
+    sys.stdout.write(f"{context.take()}{question} [Y/n] ")
+    sys.stdout.flush()
+    answer = sys.stdin.readline()
+    return answer.strip().lower() in ("", "y", "yes") and answer != ""
+
+
+def memory_count(number: int) -> str:
+    """Return a number of memories in words."""
+    return "1 memory" if number == 1 else f"{number:,} memories"
+
+
+def to_json(value: Any) -> str:
+    """Return compact JSON, with floats rounded to three digits."""
+    return json.dumps(_rounded(value), ensure_ascii=False, separators=(",", ":"))
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return round(value, 3)
+    if isinstance(value, dict):
+        return {name: _rounded(item) for name, item in value.items()}
+    return [_rounded(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def when(at: int, now: int) -> str:
+    """Return a short local date and time; 0 ms is unknown."""
+    if at <= 0:
+        return "undated    "
+    then = _local_time(at)
+    form = "%m-%d %H:%M" if then.tm_year == _local_time(now).tm_year else "%Y-%m-%d %H:%M"
+    return time.strftime(form, then)
+
+
+def day_of(at: int, now: int) -> str:
+    """Return a short local date."""
+    return when(at, now).rpartition(" ")[0]
+
+
+def iso(at: int) -> str | None:
+    """Return a time as ISO text in UTC."""
+    if at <= 0:
+        return None
+    try:
+        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at // 1000))
+    except (OverflowError, OSError, ValueError):
+        return None
+
+
+def _local_time(at: int) -> time.struct_time:
+    try:
+        return time.localtime(at // 1000)
+    except (OverflowError, OSError, ValueError):
+        return time.localtime(0)
+
+
+def count(number: int, word: str) -> str:
+    """Return a number with its noun, in the plural if needed."""
+    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"
+
+
+def cut(text: str, room: int) -> str:
+    """Cut a text to `room` bytes, with an ellipsis."""
+    raw = text.encode()
+    if len(raw) <= room:
+        return text
+    if room < 4:
         return ""
-    from told.agents import all_agents
+    start = raw[: room - 3].decode("utf-8", "ignore")
+    space = start.rfind(" ")
+    if space > len(start) * 2 // 3:
+        start = start[:space]
+    return start.rstrip() + "…"
 
-    agents = all_agents()
-    for agent in agents.values():
-        if name.lower() in (agent.name, agent.label):
-            return agent.name
-    raise UsageError(f"There is no agent {name!r}. told knows: {', '.join(agents)}.")
+
+def cut_line(text: str, room: int) -> str:
+    """Cut a text to `room` bytes on one line."""
+    return cut(" ".join(text.split()), room)
+
+
+def short_path(path: str, root: str, room: int) -> str:
+    """Return a path below its project's root, shortened from the left."""
+    if root and path.startswith(root.rstrip("/") + "/"):
+        path = path[len(root.rstrip("/")) + 1 :]
+    if len(path.encode()) <= room:
+        return path
+    tail = path.encode()[-(room - 3) :].decode("utf-8", "ignore")
+    slash = tail.find("/")
+    return "…" + (tail[slash:] if 0 <= slash < len(tail) - 8 else tail)
+
+
+def short_home(context: Context, path: str) -> str:
+    """Return a path with the home folder as `~`."""
+    home = (context.environ.get("HOME") or context.environ.get("USERPROFILE") or "").rstrip("/\\")
+    below = path.removeprefix(home)
+    return f"~{below}" if home and below != path and below[:1] in ("/", "\\") else path
+
+
+def fit_lines(lines_for: Callable[[int], list[str]], rooms: Sequence[int], most: int) -> list[str]:
+    """Return lines with the widest texts that fit `most` bytes."""
+    lines: list[str] = []
+    for room in rooms:
+        lines = lines_for(room)
+        if sum(len(line.encode()) + 1 for line in lines) <= most:
+            break
+    return lines
+
+
+def draw_progress(share: float, text: str, *, end: bool = False) -> None:
+    """Draw a progress bar on the terminal's current line."""
+    filled = int(share * _BAR)
+    bar = "█" * filled + "·" * (_BAR - filled)
+    sys.stderr.write(f"\r{bar} {share:4.0%}  {text}{chr(10) if end else ''}")
+    sys.stderr.flush()

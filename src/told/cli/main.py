@@ -1,36 +1,263 @@
-"""The command `told`: finds the command, opens the store, catches up, prints, and leaves quickly."""
+"""The entry point of `told`: parse, open the store, run, print."""
 
 from __future__ import annotations
 
 import gc
+import importlib
 import os
+import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import astuple, dataclass
+from typing import Any, NoReturn
 
-from told.cli.commands import COMMANDS, command_named
+import apsw
+
+from told import __version__
+from told.app import CallSite, load_checked_settings, open_store, set_store_aside
+from told.cli.arguments import COMMANDS, Arguments, Command, command_named, nearest_command, parse
+from told.cli.context import Context
 from told.errors import BusyError, MissingError, ToldError, UsageError
+from told.files import write_private
+from told.ingest.checkpoint_sync import find_changed_folders, sync_checkpoints
+from told.ingest.scan import has_checkpoints, scan
+from told.ingest.sweep import Sweep
+from told.journal.apply import find_memory_damage, rebuild
+from told.store import foreign
+from told.store.database import WAIT_MS, acquire_lock, load_key, open_database
+from told.store.sessions.schema import find_damage
+from told.store.sessions.sources import SourceStates
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import NoReturn
+_IMPORT_SECONDS = 0.1  # spent on new data before a query is answered
+_CHECKPOINT_SECONDS = 1.0
+_IMPORT_WAIT_MS = 50
+_SWEEP_EVERY_MS = 60_000
+_MOST_REPAIRS = 2  # one for each database
+_ANY_PROJECT = ("show", "checkpoint", "checkpoints", "timeline")  # they take ids of any project
+_UNAVAILABLE = (BusyError, apsw.BusyError, apsw.ReadOnlyError, apsw.FullError, apsw.IOError)
 
-    from told.cli.arguments import Arguments, Command
-    from told.cli.context import Context, Visit
 
-_TRIES = 2  # one for each database
-_SHOW_ANY = ("show", "checkpoint", "checkpoints", "timeline")  # what an id stands for, in whatever project
+def run_command(
+    command: Command, arguments: Arguments, environ: Mapping[str, str], write: Callable[[Context], None],
+    site: CallSite | None = None, *, repairs: int = 0,
+) -> int:  # fmt: skip
+    """Run a command that needs the store, hand its output to `write`, and return its exit code.
+
+    A process that goes on afterwards says in `site` who calls and from where.
+    """
+    began = time.perf_counter()
+    code, rows = 1, 0
+    run = _Run(command, arguments, environ, site)
+    try:
+        context = run.open()
+        _load_function(command)(context, arguments)
+        code, rows = context.exit_code, context.rows
+        write(context)
+    except ToldError as error:
+        code = error.exit_code
+        raise
+    except (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError) as error:
+        if repairs == _MOST_REPAIRS:
+            raise MissingError("The store is damaged and cannot be rebuilt. Delete it, then retry.") from None
+        run.repair(error)
+        return run_command(command, arguments, environ, write, site, repairs=repairs + 1)
+    except apsw.BusyError:
+        code = BusyError.exit_code
+        raise BusyError from None
+    except (apsw.FullError, apsw.ReadOnlyError, apsw.IOError, apsw.CantOpenError) as error:
+        code = MissingError.exit_code
+        raise MissingError(
+            f"told cannot write its store: {error}. Free some space, or set TOLD_HOME."
+        ) from None
+    finally:
+        run.close(code, rows, (time.perf_counter() - began) * 1000)
+    return code
+
+
+def _load_function(command: Command) -> Callable[..., Any]:
+    module, _, name = command.run.partition(":")
+    function: Callable[..., Any] = getattr(importlib.import_module(module), name)
+    return function
+
+
+class _Run:
+    """One run of a command with its open store."""
+
+    def __init__(
+        self, command: Command, arguments: Arguments, environ: Mapping[str, str], site: CallSite | None
+    ) -> None:
+        self._command = command
+        self._arguments = arguments
+        self._environ = environ
+        self._site = site
+        self._retries = foreign.RETRIES
+        self._settings = load_checked_settings(environ, lenient=command.name == "health")
+        self._context: Context | None = None
+        self._connection: apsw.Connection | None = None
+
+    def open(self) -> Context:
+        """Open the store, import new data, and enter the project."""
+        settings, command = self._settings, self._command
+        only_open = command.name == "health" and self._arguments.flag("deep")  # also a damaged store
+        if only_open and os.path.exists(settings.sessions_path):
+            connection = open_database(settings.sessions_path, create=False)
+        else:
+            connection = open_store(settings.sessions_path, any_version=command.repairs)
+        self._connection = connection
+        key = load_key(settings.home)
+        as_json = self._arguments.flag("json")
+        context = Context(settings, self._environ, connection, key, self._site, as_json=as_json)
+        self._context = context
+        if command.tier or command.catch_up:
+            self._import_new(context)
+        if self._site is not None and self._site.project:
+            known = context.enter_project(self._site.project)
+            if known is not None and any(option.name == "project" for option in command.options):
+                self._arguments.set("project", known.key)
+        return context
+
+    def _import_new(self, context: Context) -> None:
+        states = SourceStates(context.connection)
+        changed = scan(states, self._environ, self._settings.chosen)
+        if not changed.is_empty:
+            with _hurry(context.connection):
+                sweep = Sweep(context.connection, self._settings, self._environ, context.redact)
+                context.left = sweep.read_some(changed, context.cwd, _IMPORT_SECONDS)
+        last, left = states.last_sweep()
+        if has_checkpoints(context.home):
+            _import_checkpoints(context, everywhere=self._covers_other_projects() or not last)
+        context.left = context.left or left
+        context.behind = bool(context.left) or context.now - last > _SWEEP_EVERY_MS
+
+    def _covers_other_projects(self) -> bool:
+        named = self._arguments["project"] or (self._site is not None and self._site.project)
+        return bool(named or self._arguments.flag("all-projects") or self._command.name in _ANY_PROJECT)
+
+    def repair(self, error: Exception) -> None:
+        """Rebuild damaged memories from the journal, or start the session store over."""
+        if find_memory_damage(self._settings.home):
+            rebuild(self._settings.home).close()
+            sys.stderr.write("told: The memories were damaged; they were rebuilt from the journal.\n")
+            return
+        is_damaged = self._connection is not None and find_damage(self._connection)
+        if isinstance(error, UnicodeDecodeError) and not is_damaged:
+            raise error
+        if self._connection is not None:
+            self._connection.close()
+        set_store_aside(self._settings.sessions_path)
+
+    def close(self, code: int, rows: int, milliseconds: float) -> None:
+        """Log the call, start a background sweep, and close the store."""
+        now = time.time_ns() // 1_000_000
+        retries = foreign.RETRIES - self._retries
+        tier = self._command.tier
+        call = Call(now, self._command.name, round(milliseconds, 1), rows, code, tier, retries)
+        log_call(self._settings.home, call)
+        if self._context is not None and self._context.behind and self._settings.background:
+            start_sweep(self._settings.home, self._environ)
+        if self._site is not None:  # the process goes on
+            if self._context is not None:
+                self._context.connection.close()
+            if self._connection is not None:
+                self._connection.close()
+
+
+@contextmanager
+def _hurry(connection: apsw.Connection) -> Iterator[None]:
+    """Wait only briefly for the store; then answer from what is known."""
+    connection.set_busy_timeout(_IMPORT_WAIT_MS)
+    try:
+        yield
+    except _UNAVAILABLE:
+        return  # `told health` says what is wrong
+    finally:
+        connection.set_busy_timeout(WAIT_MS)
+
+
+def _import_checkpoints(context: Context, *, everywhere: bool) -> None:
+    connection, home = context.connection, context.home
+    folders = find_changed_folders(connection, home, None if everywhere else context.project())
+    if folders:
+        folder = folders[0] if len(folders) == 1 else ""
+        with _hurry(connection):
+            sync_checkpoints(connection, home, context.redact, folder=folder, seconds=_CHECKPOINT_SECONDS)
+
+
+_sweeps: list[subprocess.Popen[bytes]] = []  # started by this process; polled so that none stays a zombie
+
+
+def start_sweep(home: str, environ: Mapping[str, str]) -> None:
+    """Start `told sweep` in the background unless one is running."""
+    _sweeps[:] = [sweep for sweep in _sweeps if sweep.poll() is None]
+    descriptor = acquire_lock(home)
+    if descriptor is None:
+        return
+    if descriptor:
+        os.close(descriptor)
+    quiet = subprocess.DEVNULL
+    with suppress(OSError):
+        _sweeps.append(subprocess.Popen(
+            [sys.executable, "-I", "-m", "told", "sweep"],
+            stdin=quiet, stdout=quiet, stderr=quiet, env=dict(environ), start_new_session=True,
+        ))  # fmt: skip
+
+
+_LOGGED_CALLS = 100
+_TRIM_AT = 16_384  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One logged command."""
+
+    at: int
+    command: str
+    milliseconds: float
+    rows: int
+    code: int
+    tier: int
+    retries: int
+
+
+def log_call(home: str, call: Call) -> None:
+    """Append a call to the log of recent calls."""
+    path = os.path.join(home, "calls")
+    with suppress(OSError):
+        descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_APPEND, 0o600)
+        with os.fdopen(descriptor, "ab") as file:
+            file.write((" ".join(map(str, astuple(call))) + "\n").encode())
+            size = file.tell()
+        if size > _TRIM_AT:
+            with open(path, "rb") as file:
+                recent = file.read().splitlines(keepends=True)[-_LOGGED_CALLS:]
+            write_private(path, b"".join(recent))
+
+
+def read_calls(home: str) -> list[Call]:
+    """Return the recent calls, oldest first; damaged lines are skipped."""
+    try:
+        with open(os.path.join(home, "calls"), encoding="utf-8", errors="replace") as file:
+            lines = file.read().splitlines()[-_LOGGED_CALLS:]
+    except OSError:
+        return []
+    calls = []
+    for line in lines:
+        with suppress(ValueError):
+            at, command, took, *numbers = line.split()
+            rows, code, tier, retries = map(int, numbers)
+            calls.append(Call(int(at), command, float(took), rows, code, tier, retries))
+    return calls
 
 
 def run() -> NoReturn:
-    """Run the command line and leave the process, without the interpreter's own tidying up (2 ms)."""
-    gc.disable()  # a command makes no garbage worth looking for, and looking costs 5 % of an index run
+    """Run the command line, and exit without the interpreter's cleanup."""
+    gc.disable()  # a command makes no garbage worth collecting; an index run would lose 5 % to it
     code = main(sys.argv[1:], os.environ)
-    try:
+    with suppress(OSError, AttributeError):  # nobody reads it, or it was never open
         sys.stdout.flush()
         sys.stderr.flush()
-    except (OSError, AttributeError):
-        pass  # nobody reads it, or it was never open
     os._exit(code)
 
 
@@ -41,44 +268,34 @@ def main(words: Sequence[str], environ: Mapping[str, str]) -> int:
     try:
         return _main(list(words), environ)
     except ToldError as error:
-        _complain(str(error))
+        _print_error(str(error))
         return error.exit_code
     except BrokenPipeError:
-        # Whoever read the output has seen enough.
+        # The reader of the output has seen enough.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
     except KeyboardInterrupt:
-        _complain("Stopped.")
+        _print_error("Stopped.")
         return 130
 
 
 def _main(words: list[str], environ: Mapping[str, str]) -> int:
     if not words or words[0] in ("help", "--help", "-h"):
-        from told.cli.help import help_text
-
-        sys.stdout.write(help_text(words[1] if len(words) > 1 else ""))
+        sys.stdout.write(_help_text(words[1] if len(words) > 1 else ""))
         return 0
     if words[0] in ("--version", "-V", "version"):
-        from told import __version__
-
         sys.stdout.write(f"told {__version__}\n")
         return 0
     if words[0].startswith("-"):
         words = _command_first(words)
     command = command_named(words[0])
     if command is None:
-        from told.cli.arguments import nearest_command
-
-        raise UsageError(f"There is no command {words[0]!r}.{nearest_command(words[0], COMMANDS)}")
+        raise UsageError(f"Unknown command {words[0]!r}.{nearest_command(words[0])}")
     if "--help" in words[1:] or "-h" in words[1:]:
-        from told.cli.help import help_text
-
-        sys.stdout.write(help_text(command.name))
+        sys.stdout.write(_help_text(command.name))
         return 0
-    if command.bare:
-        return _function(command)(words[1:], environ)
-    from told.cli.arguments import parse
-
+    if command.standalone:
+        return int(_load_function(command)(words[1:], environ))
     return run_command(command, parse(command, words[1:]), environ, _write)
 
 
@@ -90,93 +307,42 @@ def _command_first(words: list[str]) -> list[str]:
     return words
 
 
-def _is_about_others(command: Command, arguments: Arguments, visit: Visit | None) -> bool:
-    """Tell whether a command may show checkpoints of other projects than the current one."""
-    is_named = arguments["project"] or (visit is not None and visit.project)
-    return bool(is_named or arguments.flag("all-projects") or command.name in _SHOW_ANY)
-
-
-def run_command(
-    command: Command, arguments: Arguments, environ: Mapping[str, str], write: Callable[[Context], None],
-    visit: Visit | None = None, *, again: int = 0,
-) -> int:  # fmt: skip
-    """Run a command that needs the store, and return its exit code.
-
-    Args:
-        command: What to run.
-        arguments: What it is given.
-        environ: The variables of who asks.
-        write: Takes what was printed.
-        visit: Who asks and where, if that is not as the environment and the current folder say.
-        again: How often the store was made anew for it.
-
-    Raises:
-        ToldError: it could not be done; the message says what to do.
-    """
-    import apsw
-
-    from told.cli.session import Session
-
-    began = time.perf_counter()
-    code, rows = 1, 0
-    session = Session(environ, whatever=command.name == "health", visit=visit)
-    try:
-        context = session.open(
-            catch_up=command.tier > 0 or command.learns,
-            any_version=command.mends,
-            as_it_is=command.name == "health" and arguments.flag("deep"),
-            elsewhere=_is_about_others(command, arguments, visit),
-        )
-        if visit is not None and visit.project:
-            _enter(context, command, arguments, visit.project)
-        code = _function(command)(context, arguments)
-        rows = context.rows
-        write(context)
-    except ToldError as error:
-        code = error.exit_code
-        raise
-    except (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError) as error:
-        if again == _TRIES:
-            raise MissingError(
-                "The store is damaged and cannot be made anew. Delete it and try again."
-            ) from None
-        session.mend(error)
-        return run_command(command, arguments, environ, write, visit, again=again + 1)
-    except apsw.BusyError:
-        code = BusyError.exit_code
-        raise BusyError from None
-    except (apsw.FullError, apsw.ReadOnlyError, apsw.IOError, apsw.CantOpenError) as error:
-        code = MissingError.exit_code
-        raise MissingError(
-            f"told cannot write its store: {error}. Free some space, or set TOLD_HOME."
-        ) from None
-    finally:
-        session.close(command, code, rows, (time.perf_counter() - began) * 1000)
-        if visit is not None:  # the process goes on
-            session.let_go()
-    return code
-
-
 def _write(context: Context) -> None:
     sys.stdout.write(context.take())
     sys.stdout.flush()
 
 
-def _enter(context: Context, command: Command, arguments: Arguments, name: str) -> None:
-    """Go to the project that was named; no other one is asked where it has nothing."""
-    known = context.enter(name)
-    if known is not None and any(option.name == "project" for option in command.options):
-        arguments.set("project", known.key)
-
-
-def _function(command: Command) -> Callable[..., int]:
-    __import__(command.module)  # importlib's own import would be twice as slow as what it imports
-    function: Callable[..., int] = getattr(sys.modules[command.module], command.function)
-    return function
-
-
-def _complain(sentence: str) -> None:
-    from contextlib import suppress
-
+def _print_error(sentence: str) -> None:
     with suppress(OSError):
         sys.stderr.write(f"told: {sentence}\n")
+
+
+_START = """told: tell your coding agent once.
+
+It remembers what you teach Claude Code, Codex, Copilot and other agents, and
+searches all your past sessions. Nothing leaves the machine.
+
+usage: told COMMAND [options]
+
+"""
+_END = """
+See `told COMMAND --help` for details. Try `told list`, then `told search "words
+you remember"`, then `told show ID`.
+"""
+
+
+def _help_text(name: str) -> str:
+    if not name:
+        rows = [f"  {command.name:13} {command.summary}\n" for command in COMMANDS if not command.hidden]
+        return _START + "".join(rows) + _END
+    command = command_named(name)
+    if command is None:
+        raise UsageError(f"Unknown command {name!r}. `told help` lists them.")
+    lines = [f"told {command.name}: {command.summary}\n", f"usage: {command.usage}"]
+    lines += [""] if command.options else []
+    for option in command.options:
+        short = f"-{option.short}, " if option.short else ""
+        lines.append(f"  {f'{short}--{option.name} {option.value}'.rstrip():20} {option.help}")
+    if command.details:
+        lines += ["", command.details]
+    return "\n".join(lines) + "\n"

@@ -1,149 +1,312 @@
-"""`told memories` and `told remember`: what is known, and one thing more."""
+"""`told remember`, `told memories` and `told stats`."""
 
 from __future__ import annotations
 
-from told.cli.memory_desk import Desk, joined, memory_count, memory_json
-from told.cli.output import count, to_json
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from told.app import agent_name
+from told.cli.arguments import Arguments
+from told.cli.context import Context, MemoryView, count, iso, memory_count
 from told.errors import NotFoundError, UsageError
-from told.memory.finding import Wanted, checked_kind, listed, scope_name
-from told.memory.scopes import holding_in
-from told.store.memory_records import ACTIVE, ARCHIVED, FORGOTTEN, PROJECT, QUARANTINED, SUPERSEDED
+from told.jsontext import load_json
+from told.judge.ledger import Ledger
+from told.memories.change import LOCK, change
+from told.memories.history import MemoryCounts, count_briefs, count_memories, count_repeats
+from told.memories.remember import Remembered
+from told.memories.remember import remember as store_memory
+from told.memories.scopes import MemoryFilter, active_scopes, format_scope, list_memories, validate_kind
+from told.store.memories.records import (
+    ACTIVE,
+    ARCHIVED,
+    CANDIDATE,
+    DISMISSED,
+    FORGOTTEN,
+    PROJECT,
+    QUARANTINED,
+    SUPERSEDED,
+    Memory,
+)
+from told.store.sessions.read import Filter
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from told.cli.arguments import Arguments
-    from told.cli.context import Context
-    from told.memory.remember import Remembered, Said
-
-_STATUSES = (ACTIVE, SUPERSEDED, QUARANTINED, ARCHIVED, FORGOTTEN)
+_STATUSES = (ACTIVE, CANDIDATE, SUPERSEDED, QUARANTINED, ARCHIVED, DISMISSED, FORGOTTEN)
 
 
-def memories(context: Context, arguments: Arguments) -> int:
-    """List memories of this project and the global ones, the newest first."""
+def memories(context: Context, arguments: Arguments) -> None:
+    """List memories of this project and global ones, newest first."""
     status = arguments.text("status") or ACTIVE
     if status not in _STATUSES:
-        raise UsageError(f"There is no status {status!r}. It is one of: {', '.join(_STATUSES)}.")
+        raise UsageError(f"Unknown status {status!r}. Use one of: {', '.join(_STATUSES)}.")
     limit = arguments.number("limit", 20)
-    with Desk(context) as desk:
-        scopes, words = _scopes(desk, arguments), joined(arguments)
-        asked_for = [words, *(arguments.text(name) for name in ("kind", "source", "status"))]
-        deeds = arguments.flag("all") or any(asked_for)
-        wanted = Wanted(
-            scopes, checked_kind(arguments.text("kind")), status,
-            source_name(arguments.text("source")), arguments.flag("locked"), words, deeds=deeds,
+    with MemoryView(context) as view:
+        scopes, words = _scopes(view, arguments), arguments.phrase
+        filters = [words, *(arguments.text(name) for name in ("kind", "source", "status"))]
+        deeds = arguments.flag("all") or any(filters)
+        wanted = MemoryFilter(
+            scopes, validate_kind(arguments.text("kind")), status,
+            source_name(arguments.text("source")), arguments.flag("locked"), words, observations=deeds,
         )  # fmt: skip
-        found = listed(desk.memories, wanted, context.now, limit)
-        context.rows = len(found)
-        left_out = 0 if deeds else desk.memories.deeds(scopes)
-        if arguments.flag("json"):
-            rows = [memory_json(desk, one) for one in found]
-            context.print(to_json({"count": len(rows), "left_out": left_out, "memories": rows}))
-            return 0 if found else 1
+        found = list_memories(view.memories, wanted, context.now, limit)
+        left_out = 0 if deeds else view.memories.count_observations(scopes)
+        waiting = 0 if any(filters) else view.memories.count_candidates(scopes)
+        if context.as_json:
+            rows = view.json_rows(found)
+            context.print_json(
+                {"count": len(rows), "left_out": left_out, "candidates": waiting, "memories": rows},
+                found=found,
+            )
+            return
         if not found:
-            hint = "" if arguments.flag("all-projects") else " Try --all-projects."
-            raise NotFoundError(f"No memory fits.{hint} `told remember TEXT` makes one.")
-        more = f", the first {limit}" if len(found) == limit else ""
+            raise NotFoundError(_no_memories(arguments, filtered=any(filters) or arguments.flag("locked")))
+        more = " (use --limit to see more)" if len(found) == limit else ""
         context.print(f"{memory_count(len(found))}{more}")
         for one in found:
-            context.print(desk.row(one))
+            context.print(view.row(one))
         if left_out:
             context.print(f"Not listed: {count(left_out, 'note')} on what agents did (--all).")
-    return 0
+        if waiting:
+            context.print(f"Not confirmed yet: {count(waiting, 'candidate')} (--status candidate).")
 
 
-def _scopes(desk: Desk, arguments: Arguments) -> tuple[str, ...]:
+def _no_memories(arguments: Arguments, *, filtered: bool) -> str:
+    if arguments.flag("all-projects"):
+        return "No memories match." if filtered else "No memories yet. `told remember TEXT` adds one."
+    what = "No memories match in this project." if filtered else "No memories in this project yet."
+    return f"{what} Use --all-projects to list all."
+
+
+def _scopes(view: MemoryView, arguments: Arguments) -> tuple[str, ...]:
     named = arguments.text("scope")
-    project = desk.project
+    project = view.project
     if arguments.text("project") or arguments.flag("all-projects"):
-        chosen = desk.context.scope(arguments).project
+        chosen = view.context.scope(arguments).project
         if chosen is None:
             return ()
         project = PROJECT + chosen.key
-    if named:
-        return (desk.named_scope(named, project),)
-    return holding_in(desk.memories, project)
+    return (view.named_scope(named, project),) if named else active_scopes(view.memories, project)
 
 
 def source_name(name: str) -> str:
-    """Return the name that evidence has for an agent, for the terminal, or for a project's files."""
-    from told.cli.context import agent_name
-
+    """Return a source's name as evidence has it."""
     return name if name in ("", "terminal", "file") else agent_name(name)
 
 
-def remember(context: Context, arguments: Arguments) -> int:
-    """Remember a statement, and say what that did to others."""
-    from told.memory.change import LOCK, change
-    from told.memory.remember import remember as write
+def stats(context: Context, _: Arguments) -> None:
+    """Print counts of memories, briefs and repeated corrections."""
+    with MemoryView(context) as view:
+        found = count_memories(view.memories, view.home, context.parse_time("today"))
+        briefs = count_briefs(view.home)
+        repeats = count_repeats(view.memories, briefs.since)
+        sessions = context.reading.count(Filter())
+        since = context.reading.count(Filter(since=briefs.since)) if briefs.since else 0
+        ledger = Ledger(view.home, context.settings.judge_daily_tokens)
+        spent, today = ledger.total(), ledger.today(context.now)
+        locked = view.memories.get([found.last_locked]).get(found.last_locked) if found.last_locked else None
+        if context.as_json:
+            context.print_json({
+                "count": found.total, "candidates": found.statuses.get(CANDIDATE, 0),
+                "by_status": found.statuses, "by_kind": found.kinds,
+                "by_scope": {format_scope(name): many for name, many in found.scopes.items()},
+                "by_trust": found.trusts, "locked": found.locked, "learned": found.learned,
+                "last_locked": view.json(locked) if locked else None,
+                "corrections_today": found.corrections, "corrections_shown_today": found.surfaced,
+                "briefs": briefs.briefs, "tokens_injected": briefs.tokens,
+                "first_brief": iso(briefs.since) if briefs.since else None,
+                "sessions": sessions, "sessions_since_first_brief": since,
+                "repeated": repeats.before + repeats.after, "repeats_before": repeats.before,
+                "repeats_after": repeats.after,
+                "judge": {
+                    "mode": context.settings.judge_mode, "calls": spent.calls, "failed": spent.failed,
+                    "tokens_in": spent.tokens_in, "tokens_out": spent.tokens_out,
+                    "tokens_today": today.tokens, "daily_tokens": ledger.daily_tokens,
+                },
+            })  # fmt: skip
+            return
+        _print_counts(view, found, locked)
+        if briefs.briefs:
+            each = briefs.tokens // briefs.briefs
+            context.print(
+                f"given to agents: {count(briefs.briefs, 'brief')}, {briefs.tokens:,} tokens ({each:,} each)"
+            )
+        else:
+            context.print("given to agents: nothing yet")
+        if spent.calls or context.settings.judge_mode != "none":
+            failed = f", {spent.failed:,} failed" if spent.failed else ""
+            context.print(
+                f"judge: {count(spent.calls, 'call')}{failed}, {spent.tokens:,} tokens;"
+                f" today {today.tokens:,} of {ledger.daily_tokens:,}"
+            )
+        before = f"Repeated corrections: {repeats.before:,} in {count(sessions - since, 'session')}"
+        after = f" before told, {repeats.after:,} in {since:,} since" if briefs.since else ""
+        context.print(f"{before}{after}")
 
-    with Desk(context) as desk:
-        said = statement(desk, arguments, joined(arguments))
-        done = write(desk.pen, said)
-        asked = ""
-        if said.locked and not desk.caller.is_user and not done.memory.locked:
-            asked = change(desk.pen, LOCK, done.memory).proposal
-        report(desk, arguments, done, asked)
-    return 0
+
+def _print_counts(view: MemoryView, found: MemoryCounts, locked: Memory | None) -> None:
+    context = view.context
+    active = found.statuses.get(ACTIVE, 0)
+    context.print(
+        f"{active:,} of {found.total:,} memories are active: {found.locked:,} locked,"
+        f" {found.learned:,} learned from sessions."
+    )
+    if waiting := found.statuses.get(CANDIDATE, 0):
+        context.print(f"{count(waiting, 'candidate')} to confirm: `told memories --status candidate`.")
+    scopes = {context.name(format_scope(name)): many for name, many in found.scopes.items()}
+    tables = (("status", found.statuses), ("kind", found.kinds), ("said by", found.trusts), ("scope", scopes))
+    for head, table in tables:
+        context.print(f"{head}: {', '.join(f'{name} {many:,}' for name, many in table.items()) or '-'}")
+    context.print(f"corrections today: {found.corrections:,}, shown to agents: {found.surfaced:,}")
+    if locked:
+        context.print(f"last locked: {view.row(locked)}")
 
 
-def statement(desk: Desk, arguments: Arguments, text: str) -> Said:
-    """Return what is to be remembered, without secrets, with the trust that its evidence earns."""
-    from told.memory.compare import stands_in
-    from told.memory.remember import Said, checked
-    from told.record import replaced
-
-    redact = desk.context.redactor().redact
-    said = Said(
-        checked(redact(text)), desk.named_scope(arguments.text("scope"), desk.project),
-        checked_kind(arguments.text("kind")), arguments.flag("lock"),
-    )  # fmt: skip
-    quote = " ".join(redact(arguments.text("quote")).split())
-    if desk.caller.is_user:
-        return said
-    from told.cli.memory_quote import quoted
-
-    caller = desk.caller
-    said = replaced(said, trust="agent", agent=caller.agent, session=caller.session, quote=quote)
-    place = quoted(desk.context, caller, quote) if quote else None
-    if place is None:
-        return said
-    trust = "user" if stands_in(place.sentence, said.text) else "agent"
-    return replaced(said, trust=trust, session=place.session, turn=place.turn)
+_MAX_ITEMS = 50
+_MAX_INPUT = 1_000_000  # characters
+_FORM = 'Give a list such as [{"text": "…", "kind": "rule", "quote": "…"}].'
 
 
-def report(desk: Desk, arguments: Arguments, done: Remembered, asked: str) -> None:
-    """Say what became of a statement."""
-    context, memory = desk.context, done.memory
-    context.rows = 1
-    proposals = [*done.proposals, *([asked] if asked else [])]
-    if arguments.flag("json"):
-        context.print(to_json(memory_json(desk, memory) | {
-            "again": done.again,
-            "supersedes": [memory_json(desk, old) | {"why": why} for old, why in done.ended],
-            "conflicts": [memory_json(desk, old) | {"why": why} for old, why in done.kept],
-            "proposals": proposals,
-        }))  # fmt: skip
-        return
-    scope = memory.scope.removeprefix(PROJECT) if memory.scope == desk.project else scope_name(memory.scope)
-    about = ", ".join([memory.kind, context.name(scope), *(["locked"] if memory.locked else [])])
-    if done.again:
-        counted = ", and counted" if done.counted else ""
-        context.print(f"Known already{counted}: {desk.row(memory)}")
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """One statement as it was given."""
+
+    text: str
+    kind: str = ""
+    scope: str = ""
+    quote: str = ""
+    replaces: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Saved:
+    """One statement as it was saved."""
+
+    done: Remembered
+    why_not: str  # why it is not the user's word
+    proposals: list[str]
+
+
+def remember(context: Context, arguments: Arguments) -> None:
+    """Remember statements, and report what each superseded."""
+    given = arguments.text("items")
+    items = _parse_items(given) if given else [_single_item(arguments)]
+    locked = arguments.flag("lock")
+    problems = []
+    saved_items = 0
+    rows: list[dict[str, Any]] = []
+    with MemoryView(context) as view:
+        for number, item in enumerate(items, 1):
+            try:
+                saved = _save(view, item, locked=locked)
+            except UsageError as error:
+                problems.append(f"Item {number} was not saved: {error}" if given else str(error))
+                rows.append({"error": str(error)})
+                continue
+            saved_items += 1
+            rows.append(_json(view, saved))
+            if not context.as_json:
+                _print_saved(view, saved)
+    if not saved_items:
+        raise UsageError("\n".join(problems))
+    if context.as_json:
+        context.print_json({"count": saved_items, "items": rows} if given else rows[0])
     else:
-        trust = "" if memory.trust == "user" else ", as an agent's word"
-        context.print(f"Remembered {memory.id} ({about}{trust}).")
-    for old, why in done.ended:
-        context.print(f"It ends {old.id} ({why}): {desk.text(old, 200)}")
-    for old, _ in done.kept:
-        reason = "locked" if old.locked else f"of another scope ({desk.scope(old)})"
+        for problem in problems:
+            context.print(problem)
+
+
+def _single_item(arguments: Arguments) -> _Item:
+    if not arguments.phrase:
+        raise UsageError("Missing argument: `told remember TEXT`. See `told remember --help`.")
+    texts = {name: arguments.text(name) for name in ("kind", "scope", "quote")}
+    return _Item(arguments.phrase, replaces=tuple(arguments["replaces"] or ()), **texts)
+
+
+def _parse_items(given: str) -> list[_Item]:
+    """Parse a JSON list of statements, from standard input if it is `-`."""
+    try:
+        text = sys.stdin.read(_MAX_INPUT + 1) if given == "-" else given
+        found = load_json(text.strip()) if len(text) <= _MAX_INPUT else None
+    except (OSError, ValueError):
+        found = None
+    if not isinstance(found, list) or not found:
+        raise UsageError(f"--items is not a JSON list. {_FORM}")
+    if len(found) > _MAX_ITEMS:
+        raise UsageError(f"--items has {len(found):,} items. Give at most {_MAX_ITEMS}.")
+    return [_parse_item(one) for one in found]
+
+
+def _parse_item(found: Any) -> _Item:
+    fields = {"text": found} if isinstance(found, str) else found
+    if not isinstance(fields, dict):
+        raise UsageError(f"An item of --items must be an object. {_FORM}")
+    unknown = sorted(set(map(str, fields)) - set(_Item.__slots__))
+    if unknown:
+        raise UsageError(f"Unknown {unknown[0]!r} in --items. Use text, kind, scope, quote and replaces.")
+    old = fields.get("replaces") or ()
+    old = [old] if isinstance(old, str) else old
+    texts = {name: fields.get(name) or "" for name in _Item.__slots__ if name != "replaces"}
+    if not isinstance(old, (list, tuple)) or not all(isinstance(one, str) for one in (*texts.values(), *old)):
+        raise UsageError(f"The values of an item of --items must be texts. {_FORM}")
+    return _Item(replaces=tuple(old), **texts)
+
+
+def _save(view: MemoryView, item: _Item, *, locked: bool) -> _Saved:
+    draft = view.new_memory(
+        item.text, scope=item.scope, kind=item.kind, locked=locked, quote=item.quote, replaces=item.replaces
+    )
+    done = store_memory(view.writer, draft.new)
+    proposals = list(done.proposals)
+    if locked and not view.caller.is_user and not done.memory.locked:
+        proposals.append(change(view.writer, LOCK, done.memory).proposal)
+    return _Saved(done, draft.why_not, proposals)
+
+
+def _json(view: MemoryView, saved: _Saved) -> dict[str, Any]:
+    done = saved.done
+    return view.json(done.memory) | {
+        "again": done.again,
+        "confirmed": done.confirmed,
+        "refined": done.refined,
+        "supersedes": [view.json(old) | {"why": why} for old, why in done.superseded],
+        "conflicts": [view.json(old) | {"why": why} for old, why in done.contradicted],
+        "proposals": saved.proposals,
+        "unproven": saved.why_not or None,
+    }
+
+
+def _print_saved(view: MemoryView, saved: _Saved) -> None:
+    context, done = view.context, saved.done
+    memory = done.memory
+    is_here = memory.scope == view.project
+    scope = memory.scope.removeprefix(PROJECT) if is_here else format_scope(memory.scope)
+    if done.refined or done.confirmed:
+        what = "Refined" if done.refined else "Confirmed"
+        context.print(f"{what}{_describe_trust(view, saved)}: {view.row(memory)}")
+    elif done.again:
+        counted = ", and counted" if done.counted else ""
+        context.print(f"Already known{counted}: {view.row(memory)}")
+    else:
+        marks = [memory.kind_name, context.name(scope), *(["locked"] if memory.locked else [])]
+        context.print(f"Remembered {memory.id} ({', '.join(marks)}){_describe_trust(view, saved)}.")
+    for old, why in done.superseded:
+        context.print(f"It supersedes {old.id} ({why}): {view.text(old, 200)}")
+    for old, _ in done.contradicted:
+        reason = "locked" if old.locked else f"in another scope ({view.scope(old)})"
         context.print(
-            f"It contradicts {old.id}, which is {reason} and stays: {desk.text(old, 200)}\n"
-            f"To put it in its place: `told correct {old.id} NEW`."
+            f"It contradicts {old.id}, which is {reason} and stays: {view.text(old, 200)}\n"
+            f"To replace it: `told correct {old.id} NEW`."
         )
-    if proposals:
-        context.print(waits(proposals))
+    if saved.proposals:
+        context.print(waiting_note(saved.proposals))
 
 
-def waits(proposals: list[str]) -> str:
-    """Say that something is for the user to decide."""
-    return f"Only the user can do the rest; it waits as {', '.join(proposals)} in `told proposals`."
+def _describe_trust(view: MemoryView, saved: _Saved) -> str:
+    if view.caller.is_user:
+        return ""
+    return f" as a candidate: {saved.why_not}" if saved.why_not else " as the user's word"
+
+
+def waiting_note(proposals: list[str]) -> str:
+    """Return the note that proposals wait for the user."""
+    word = "proposal" if len(proposals) == 1 else "proposals"
+    return f"Saved as {word} {', '.join(proposals)} for your approval."

@@ -1,210 +1,268 @@
-"""`told correct`, `lock`, `unlock`, `confirm`, `reject`, `undo` and `proposals`: what the user decides."""
+"""`told correct`, `lock`, `unlock`, `confirm`, `reject`, `undo`, `proposals` and `scopes`."""
 
 from __future__ import annotations
 
-from told.agents.labels import label
-from told.cli.memories import remember, statement, waits
-from told.cli.memory_desk import Desk, joined, memory_json
-from told.cli.output import count, iso, to_json, when
+from dataclasses import replace
+from typing import Any
+
+from told.agents import label
+from told.cli.arguments import Arguments
+from told.cli.context import Context, MemoryView, count, iso, memory_count, when
+from told.cli.memories import remember, waiting_note
 from told.errors import NotFoundError, UsageError
-from told.memory.change import CONFIRM, LOCK, REJECT, UNLOCK, change
-from told.memory.change import accept as accept_proposal
-from told.memory.change import correct as put_in_place
-from told.memory.finding import meant
-from told.memory.proposals import OPEN, Proposal, decide, proposal_like
-from told.memory.proposals import proposals as all_proposals
-from told.record import replaced
-from told.store.memory_records import CAPTURE
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from told.cli.arguments import Arguments
-    from told.cli.context import Context
-    from told.memory.change import Changed
+from told.memories.change import (
+    CONFIRM,
+    LOCK,
+    OPEN,
+    REJECT,
+    UNLOCK,
+    Changed,
+    Proposal,
+    accept,
+    change,
+    decide,
+    find_proposal,
+    is_decided_by_user,
+    read_proposals,
+)
+from told.memories.change import correct as correct_memory
+from told.memories.change import undo as undo_last
+from told.memories.forget import forget, include_duplicates, plan_forget
+from told.memories.remember import remember as store_memory
+from told.memories.scopes import create_scope, find_memories, list_shared_scopes, share, subscribe
+from told.store.memories.records import CANDIDATE, CAPTURE, GLOBAL, PROJECT, QUARANTINED, UNCONFIRMED
 
 _DONE = {LOCK: "Locked", UNLOCK: "Unlocked", CONFIRM: "Confirmed", REJECT: "Rejected"}
-_STATEMENT = 3  # words; what has fewer can only be words to find a memory by
+_STATEMENT_WORDS = 3  # fewer words can only be a search for a memory
 
 
-def correct(context: Context, arguments: Arguments) -> int:
-    """Put a new statement in the place of an old one."""
+def correct(context: Context, arguments: Arguments) -> None:
+    """Replace a memory with a new statement."""
     if len(arguments.operands) < 2:
-        raise UsageError("Give the old one and the new one: `told correct ID 'the new statement'`.")
-    with Desk(context) as desk:
-        old = desk.one(arguments.operands[0])
-        said = statement(desk, arguments, " ".join(arguments.operands[1:]))
-        said = replaced(said, scope=old.scope, kind=said.kind or old.kind)
-        done = put_in_place(desk.pen, old, said)
-        context.rows = 1
-        if arguments.flag("json"):
-            context.print(to_json(_changed_json(desk, done) | {"supersedes": [memory_json(desk, old)]}))
+        raise UsageError("Give the old and the new one: `told correct ID 'the new statement'`.")
+    with MemoryView(context) as view:
+        old = view.find_one(arguments.operands[0])
+        text = " ".join(arguments.operands[1:])
+        draft = view.new_memory(
+            text, kind=arguments.text("kind"), quote=arguments.text("quote"), replaces=(old.id,)
+        )
+        said = replace(draft.new, scope=old.scope, kind=draft.new.kind or old.kind)
+        if draft.why_not or view.caller.is_user or old.locked or not is_decided_by_user(old):
+            done = correct_memory(view.writer, old, replace(said, candidate=False, replaces=()))
+        else:
+            done = Changed(store_memory(view.writer, said).memory, old)
+        if context.as_json:
+            context.print_json(_changed_json(view, done) | {"supersedes": [view.json(old)]})
         elif done.proposal:
-            context.print(f"{old.id} is the user's. {waits([done.proposal])}")
+            context.print(f"Only you can correct your memories. {waiting_note([done.proposal])}")
         else:
             locked = ", locked as before" if done.memory.locked else ""
-            context.print(
-                f"{done.memory.id} stands in the place of {old.id}{locked}. `told undo` takes it back."
-            )
-    return 0
+            context.print(f"Replaced {old.id} with {done.memory.id}{locked}. `told undo` reverts it.")
 
 
-def lock(context: Context, arguments: Arguments) -> int:
+def lock(context: Context, arguments: Arguments) -> None:
     """Lock a memory, or remember a statement and lock it."""
-    given = joined(arguments)
-    with Desk(context) as desk:
-        found = meant(desk.memories, given, desk.scopes, context.now)
+    given = arguments.phrase
+    with MemoryView(context) as view:
+        found = find_memories(view.memories, given, view.scopes, context.now)
         by_id = bool(found) and found[0].id.startswith(given)
-        if by_id or (len(given.split()) < _STATEMENT and given.isascii()):
-            return _change(desk, arguments, LOCK, given)
+        if by_id or (len(given.split()) < _STATEMENT_WORDS and given.isascii()):
+            _set_lock(view, arguments.phrase, LOCK)
+            return
     arguments.set("lock", True)
-    return remember(context, arguments)
+    remember(context, arguments)
 
 
-def unlock(context: Context, arguments: Arguments) -> int:
-    """Let others change a memory again."""
-    with Desk(context) as desk:
-        return _change(desk, arguments, UNLOCK, joined(arguments))
+def unlock(context: Context, arguments: Arguments) -> None:
+    """Unlock a memory."""
+    with MemoryView(context) as view:
+        _set_lock(view, arguments.phrase, UNLOCK)
 
 
-def confirm(context: Context, arguments: Arguments) -> int:
-    """Say that a memory is right."""
-    with Desk(context) as desk:
-        return _change(desk, arguments, CONFIRM, joined(arguments))
-
-
-def reject(context: Context, arguments: Arguments) -> int:
-    """Say that a memory is not right, or not of use."""
-    with Desk(context) as desk:
-        return _change(desk, arguments, REJECT, joined(arguments))
-
-
-def _change(desk: Desk, arguments: Arguments, action: str, given: str) -> int:
-    memory = desk.one(given)
-    context = desk.context
-    context.rows = 1
-    if action in (LOCK, UNLOCK) and memory.locked == (action == LOCK):
-        context.print(
-            to_json(memory_json(desk, memory) | {"proposals": []})
-            if arguments.flag("json")
-            else f"{memory.id} is {'locked' if memory.locked else 'not locked'} as it is."
-        )
-        return 0
-    done = change(desk.pen, action, memory)
-    if arguments.flag("json"):
-        context.print(to_json(_changed_json(desk, done)))
+def _set_lock(view: MemoryView, given: str, action: str) -> None:
+    context, memory = view.context, view.find_one(given)
+    is_done = memory.locked == (action == LOCK)
+    done = Changed(memory, memory) if is_done else change(view.writer, action, memory)
+    if context.as_json:
+        context.print_json(_changed_json(view, done))
+    elif is_done:
+        context.print(f"{memory.id} is already {'locked' if memory.locked else 'unlocked'}.")
     elif done.proposal:
-        context.print(f"Only the user can {action} {memory.id}. {waits([done.proposal])}")
+        context.print(f"Only you can {action} memories. {waiting_note([done.proposal])}")
     else:
-        context.print(f"{_DONE[action]} {_said(desk, action, done)}")
-    return 0
+        context.print(f"{_DONE[action]} {done.memory.id}: {view.text(done.memory, 200)}")
 
 
-def _said(desk: Desk, action: str, done: Changed) -> str:
-    text = f"{done.memory.id}: {desk.text(done.memory, 200)}"
-    if action not in (CONFIRM, REJECT):
-        return text
-    return f"{text}\nConfidence {done.before.confidence:.2f}, now {done.memory.confidence:.2f}."
+def judge(context: Context, arguments: Arguments) -> None:
+    """Confirm or reject the memories with some ids, or the one with some words; one undo reverts all."""
+    with MemoryView(context) as view:
+        _judge(view, arguments, arguments.command.name)
 
 
-def _changed_json(desk: Desk, done: Changed) -> dict[str, Any]:
-    return memory_json(desk, done.memory) | {"proposals": [done.proposal] if done.proposal else []}
+def _judge(view: MemoryView, arguments: Arguments, action: str) -> None:
+    context = view.context
+    also = UNCONFIRMED if action == CONFIRM else (CANDIDATE,)
+    given = list(dict.fromkeys(arguments.operands))
+    if not all(_is_id(view, one) for one in given):
+        given = [arguments.phrase]
+    found = list({one.id: one for one in (view.find_one(name, also=also) for name in given)}.values())
+    done = [change(view.writer, action, one) for one in found]
+    proposals = [one.proposal for one in done if one.proposal]
+    if context.as_json:
+        rows = [_changed_json(view, one) for one in done]
+        context.print_json(rows[0] if len(rows) == 1 else {"count": len(rows), "memories": rows})
+        return
+    if proposals:
+        context.print(f"Only you can {action} memories. {waiting_note(proposals)}")
+    for one in () if proposals else done:
+        was_candidate = one.before.status in UNCONFIRMED
+        verb = "Dismissed" if was_candidate and action == REJECT else _DONE[action]
+        context.print(f"{verb} {one.memory.id}: {view.text(one.memory, 200)}")
+        if not was_candidate:
+            context.print(f"Confidence {one.before.confidence:.2f}, now {one.memory.confidence:.2f}.")
+        elif one.memory.status == QUARANTINED:
+            context.print("It contradicts a locked memory: `told proposals` asks which is right.")
 
 
-def undo(context: Context, arguments: Arguments) -> int:
-    """Take back the user's last command about memories, or the last one about one memory."""
-    from told.memory.undo import undo as take_back
+def _is_id(view: MemoryView, given: str) -> bool:
+    found = find_memories(view.memories, given, view.scopes, view.context.now)
+    return bool(found) and all(one.id.startswith(given) for one in found)
 
-    with Desk(context) as desk:
-        only_user(desk, "undo what the user did")
+
+def _changed_json(view: MemoryView, done: Changed) -> dict[str, Any]:
+    return view.json(done.memory) | {"proposals": [done.proposal] if done.proposal else []}
+
+
+def undo(context: Context, arguments: Arguments) -> None:
+    """Undo the user's last change to memories, or to one memory."""
+    with MemoryView(context) as view:
+        view.require_user("undo your changes")
         given = arguments.text("of")
-        done = take_back(desk.pen, desk.one(given, ended=True).id if given else "")
-        if done is None:
-            raise NotFoundError("There is nothing to take back.")
-        context.rows = len(done.operations)
-        if arguments.flag("json"):
-            rows = [{"id": one.memory, "what": one.kind, "at": iso(one.at)} for one in done.operations]
-            context.print(to_json({"count": len(rows), "undone": rows}))
-            return 0
-        what = ", ".join(f"{one.kind} {one.memory}" for one in done.operations)
-        context.print(f"Taken back: {what}.")
-    return 0
+        done = undo_last(view.writer, view.find_one(given, any_status=True).id if given else "")
+        if not done:
+            raise NotFoundError("There is nothing to undo.")
+        rows = [{"id": one.memory, "what": one.kind, "at": iso(one.at)} for one in done]
+        said = ", ".join(f"{one.kind} {one.memory}" for one in done)
+        context.report(f"Undone: {said}.", {"count": len(rows), "undone": rows})
 
 
-def only_user(desk: Desk, what: str) -> None:
-    """Stop an agent.
-
-    Raises:
-        UsageError: this command is given in an agent's shell.
-    """
-    if not desk.caller.is_user:
-        raise UsageError(f"An agent cannot {what}, and {desk.caller.sign} is set here. Use another terminal.")
-
-
-def proposals(context: Context, arguments: Arguments) -> int:
-    """List what agents asked for, or decide one."""
+def proposals(context: Context, arguments: Arguments) -> None:
+    """List what agents proposed, or accept or decline one proposal."""
     words = arguments.operands
-    with Desk(context) as desk:
+    with MemoryView(context) as view:
         if not words:
-            return _list(desk, arguments)
+            return _list_proposals(view)
         if words[0] not in ("accept", "decline") or len(words) != 2:
             raise UsageError("Decide one: `told proposals accept ID` or `told proposals decline ID`.")
-        only_user(desk, "decide what it asked for")
-        return _decide(desk, arguments, proposal_like(desk.home, words[1]), accept=words[0] == "accept")
+        view.require_user("decide proposals")
+        return _decide(view, find_proposal(view.home, words[1]), accepted=words[0] == "accept")
 
 
-def _decide(desk: Desk, arguments: Arguments, proposal: Proposal, *, accept: bool) -> int:
-    context = desk.context
-    memory = desk.one(proposal.memory, ended=not accept)
-    context.rows = 1
-    if not accept:
-        decide(desk.pen, proposal, accept=False)
-        desk.pen.write()
-        said = f"Declined: {proposal.action} {memory.id}. It stays as it is."
+def _decide(view: MemoryView, proposal: Proposal, *, accepted: bool) -> None:
+    context = view.context
+    memory = view.find_one(proposal.memory, any_status=not accepted)
+    if not accepted:
+        decide(view.writer, proposal, accept=False)
+        view.writer.write()
+        said = f"Declined: {proposal.action} {memory.id}. It is unchanged."
     elif proposal.action == "forget":
-        from told.memory.forget import forget, plan, with_all
-
-        decide(desk.pen, proposal, accept=True)
-        every = with_all(desk.home, desk.memories, [memory])
-        forget(desk.pen, context.connection, plan(context.connection, context.key, desk.home, every))
+        decide(view.writer, proposal, accept=True)
+        every = include_duplicates(view.home, view.memories, [memory])
+        plan = plan_forget(context.connection, context.key, view.home, every)
+        forget(view.writer, context.connection, plan)
         said = f"Forgot {memory.id}."
     else:
-        done = accept_proposal(desk.pen, proposal, memory)
-        said = f"Accepted: {proposal.action} {memory.id}. {desk.row(done.memory)}"
-    if arguments.flag("json"):
-        decided = "accepted" if accept else "declined"
-        context.print(to_json({"id": proposal.id, "action": proposal.action, "memory": memory.id,
-                               "decided": decided}))  # fmt: skip
-    else:
-        context.print(said)
-    return 0
+        done = accept(view.writer, proposal, memory)
+        said = f"Accepted: {proposal.action} {memory.id}. {view.row(done.memory)}"
+    decided = "accepted" if accepted else "declined"
+    found = {"id": proposal.id, "action": proposal.action, "memory": memory.id, "decided": decided}
+    context.report(said, found)
 
 
-def _list(desk: Desk, arguments: Arguments) -> int:
-    context = desk.context
-    waiting = [one for one in all_proposals(desk.home) if one.decided == OPEN]
-    known = desk.memories.get({name for one in waiting for name in (one.memory, one.by) if name})
+def _list_proposals(view: MemoryView) -> None:
+    context = view.context
+    waiting = [one for one in read_proposals(view.home) if one.decided == OPEN]
+    known = view.memories.get({name for one in waiting for name in (one.memory, one.by) if name})
     waiting = [one for one in waiting if one.memory in known and known[one.memory].text]
-    context.rows = len(waiting)
-    if arguments.flag("json"):
+    if context.as_json:
         rows = [
             {"id": one.id, "action": one.action, "agent": one.agent, "session": one.session or None,
-             "at": iso(one.at), "memory": memory_json(desk, known[one.memory]),
-             "new": memory_json(desk, known[one.by]) if one.by in known else None}
+             "at": iso(one.at), "memory": view.json(known[one.memory]),
+             "new": view.json(known[one.by]) if one.by in known else None}
             for one in waiting
         ]  # fmt: skip
-        context.print(to_json({"count": len(rows), "proposals": rows}))
-        return 0 if rows else 1
+        context.print_json({"count": len(rows), "proposals": rows}, found=rows)
+        return
     if not waiting:
-        raise NotFoundError("Nothing waits for you to decide.")
+        raise NotFoundError("No proposals are waiting.")
     context.print(f"{count(len(waiting), 'proposal')}; `told proposals accept ID` or `decline ID` decides.")
     for one in waiting:
-        asks = f"in {label(one.agent)} you said otherwise: {one.action}?"
+        asks = f"you said otherwise in {label(one.agent)}: {one.action}?"
         if one.asked_by != CAPTURE:
             asks = f"{context.name(one.agent)} asks: {one.action}"
         context.print(f"{when(one.at, context.now)} {one.id} {asks}")
-        context.print(f"  {desk.row(known[one.memory])}")
+        context.print(f"  {view.row(known[one.memory])}")
         if one.by in known:
-            context.print(f"  new: {desk.row(known[one.by])}")
-    return 0
+            context.print(f"  new: {view.row(known[one.by])}")
+
+
+_SCOPE_WORDS = {"create": 1, "subscribe": 1, "unsubscribe": 1, "share": 2}
+_SCOPE_USAGE = (
+    "Use `told scopes`, `told scopes create NAME`, `subscribe NAME`, `unsubscribe NAME` or `share ID NAME`."
+)
+
+
+def scopes(context: Context, arguments: Arguments) -> None:
+    """List, create, subscribe to or share in shared scopes."""
+    words = arguments.operands
+    with MemoryView(context) as view:
+        if not words:
+            _list_scopes(view)
+            return
+        if _SCOPE_WORDS.get(words[0]) != len(words) - 1:
+            raise UsageError(_SCOPE_USAGE)
+        view.require_user("change what projects share")
+        said = _change_scope(view, words[0], words[1:])
+        context.report(said, {"action": words[0], "name": words[-1], "done": said})
+
+
+def _change_scope(view: MemoryView, action: str, words: list[str]) -> str:
+    name = words[-1]
+    if action == "create":
+        if view.context.redact(name) != name:
+            raise UsageError("That looks like a secret, which told does not store. Choose another name.")
+        if create_scope(view.writer, name):
+            return f"Created the shared scope {name}. `told scopes subscribe {name}` applies it to a project."
+        return f"The shared scope {name} already exists."
+    if view.project == GLOBAL:
+        raise UsageError("This folder belongs to no project. Go to one of its folders first.")
+    if action == "share":
+        memory = view.find_one(words[0])
+        share(view.writer, memory, name, view.project)
+        return f"Shared in {name}: {view.row(view.writer.read(memory.id))}"
+    subscribes = action == "subscribe"
+    changed = subscribe(view.writer, name, view.project, on=subscribes)
+    verb = "applies" if subscribes else "does not apply"
+    already = " already" if subscribes and not changed else ""
+    return f"The scope {name} {verb} to {view.scope_name(view.project)}{already}."
+
+
+def _list_scopes(view: MemoryView) -> None:
+    context = view.context
+    found = list_shared_scopes(view.memories)
+    if context.as_json:
+        rows = [
+            {
+                "name": one.name, "memories": one.memories, "holds_here": view.project in one.projects,
+                "projects": [name.removeprefix(PROJECT) for name in one.projects],
+            }
+            for one in found
+        ]  # fmt: skip
+        context.print_json({"count": len(rows), "scopes": rows}, found=rows)
+        return
+    if not found:
+        raise NotFoundError("There are no shared scopes yet. `told scopes create NAME` creates one.")
+    for one in found:
+        projects = ", ".join(view.scope_name(name) for name in one.projects) or "no project"
+        mark = " (here)" if view.project in one.projects else ""
+        context.print(f"{one.name}{mark}: {memory_count(one.memories)}; applies to {projects}")

@@ -1,195 +1,257 @@
-"""`told retention`: what fades because nobody needs it, the archive it goes to, and the way back."""
+"""`told retention`: list, archive and restore unused memories; disk use."""
 
 from __future__ import annotations
 
-from told.cli.disk import cut_json, cut_to_fit, disk_json, over_line, print_cut
-from told.cli.memory_changes import only_user
-from told.cli.memory_desk import Desk, memory_count, memory_json
-from told.cli.output import count, cut, to_json
+from dataclasses import replace
+from typing import Any
+
+from told.cli.arguments import Arguments
+from told.cli.context import Context, MemoryView, count, iso, memory_count
 from told.errors import NotFoundError, UsageError
-from told.memory.authority import Caller
-from told.memory.finding import Wanted, listed
-from told.memory.lived import DAY, lived, tick
-from told.memory.pen import Pen
-from told.memory.retention import Clock, Fading, archive, archived_oldest_first, fading, next_left
-from told.memory.retention import restore as bring_back
-from told.record import replaced
-from told.store.memory_records import ACTIVE, ARCHIVED, CAPTURE
+from told.memories.journal_writer import Caller, JournalWriter
+from told.memories.scopes import MemoryFilter, list_memories
+from told.recall.shown_log import move_shown_to_journal
+from told.retention.disk import MB, DeletionPlan, delete_planned, measure_disk_use, plan_deletion
+from told.retention.retention import (
+    DAY,
+    ClockReading,
+    RetentionClock,
+    archive,
+    find_unused,
+    list_archived,
+    ms_until_next_archive,
+    read_clock,
+    restore,
+    tick,
+)
+from told.store.memories.records import ACTIVE, ARCHIVED, CAPTURE, Memory
+from told.store.sessions.read import Filter
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from told.cli.arguments import Arguments
-    from told.cli.context import Context
-    from told.memory.lived import Lived
-    from told.store.memory_records import Memory
-
-_USE = "Use `told retention`, `told retention prune`, `archived`, `restore ID…` or `restore --all`."
-_OFF = "Retention is off (retention.days is 0): nothing fades by itself."
-_SHOWN = 20
-
-
-def retention(context: Context, arguments: Arguments) -> int:
-    """Say what fades and what is archived, archive what has faded, or bring it back."""
-    what, rest = "".join(arguments.operands[:1]), arguments.operands[1:]
-    if what not in ("", "prune", "archived", "restore") or (rest and what != "restore"):
-        raise UsageError(_USE)
-    with Desk(context) as desk:
-        if what == "prune":
-            return _prune(desk, arguments)
-        if what == "archived":
-            return _archived(desk, arguments)
-        if what == "restore":
-            return _restore(desk, arguments, rest)
-        return _status(desk, arguments)
+_SESSIONS_SHOWN = 10
+_MEMORIES_SHOWN = 20
+_SMALLEST_PART = MB // 20
+_OVER = "What can be restored is deleted automatically; for the rest see `told retention prune`."
+_USAGE = "Use `told retention`, `told retention prune`, `archived`, `restore ID…` or `restore --all`."
+_OFF = "Retention is off (retention.days is 0): nothing is archived automatically."
 
 
-def _status(desk: Desk, arguments: Arguments) -> int:
-    context, days = desk.context, desk.context.settings.retention_days
+def disk_json(context: Context) -> dict[str, Any]:
+    """Return told's disk use for JSON."""
+    found = measure_disk_use(context.home, context.settings.retention_cap_mb)
+    return {"disk": {
+        "bytes": found.total, "cap": found.cap or None, "over": found.over, "parts": found.parts,
+        "not_searched": context.reading.count_trimmed(Filter()),
+    }}  # fmt: skip
+
+
+def disk_line(context: Context) -> str:
+    """Return told's disk use and cap in a line."""
+    found = measure_disk_use(context.home, context.settings.retention_cap_mb)
+    parts = [f"{name} {_mb(size)}" for name, size in found.parts.items() if size > _SMALLEST_PART]
+    cap = f" of {_mb(found.cap)} MB" if found.cap else ""
+    line = f"Disk: {_mb(found.total)} MB{cap} ({', '.join(parts)})."
+    if found.total < MB:
+        line = f"Disk: less than 1 MB{cap}."
+    trimmed = context.reading.count_trimmed(Filter())
+    if trimmed:
+        line += f" {count(trimmed, 'older session')} not searched."
+    over = _over_line(context)
+    return f"{line}\n{over}" if over else line
+
+
+def _over_line(context: Context) -> str:
+    """Return by how much told is over its cap, if it is."""
+    found = measure_disk_use(context.home, context.settings.retention_cap_mb)
+    return f"told is {_mb(found.over)} MB over its cap of {_mb(found.cap)} MB. {_OVER}" if found.over else ""
+
+
+def _delete_over_cap(view: MemoryView, *, force: bool) -> DeletionPlan:
+    """Plan deletions to get below the cap; with `force` delete."""
+    context = view.context
+    settings = context.settings
+    found = plan_deletion(
+        context.connection, settings.home, view.memories, settings.retention_cap_mb, learned=settings.learn
+    )
+    if force and (found.sessions or found.memories):
+        delete_planned(view.writer, context.connection, found)
+    return found
+
+
+def _deletion_json(found: DeletionPlan, *, done: bool) -> dict[str, Any]:
+    sessions = [{"id": one.public, "agent": one.agent, "ended": iso(one.ended)} for one in found.sessions]
+    return {"over_cap": {
+        "bytes": found.over, "deleted": done, "fits": found.fits, "sessions": sessions,
+        "memories": [one.id for one in found.memories],
+    }}  # fmt: skip
+
+
+def _print_deletion(context: Context, found: DeletionPlan, *, done: bool) -> None:
+    if not found.over:
+        return
+    verb = "Deleted" if done else "Would delete"
+    parts = [count(len(found.sessions), "session")] if found.sessions else []
+    if found.memories:
+        parts.append(f"{memory_count(len(found.memories))} (archived)")
+    what = " and ".join(parts) or "nothing"
+    then = "" if done else " for good; add --force to do it"
+    context.print(f"{_mb(found.over)} MB over the cap of {context.settings.retention_cap_mb:,} MB.")
+    context.print(f"{verb} {what}{then}. There is no other copy.")
+    for one in found.sessions[:_SESSIONS_SHOWN]:
+        text = context.fence.inline(" ".join(one.summary.split())[:60])
+        context.print(f"  {(iso(one.ended) or '')[:10]} {one.public} {text}")
+    if len(found.sessions) > _SESSIONS_SHOWN:
+        context.print(f"  and {count(len(found.sessions) - _SESSIONS_SHOWN, 'more session')}")
+    if not found.fits:
+        context.print("That is not enough. Raise the cap: `told config set retention.cap_mb N`.")
+
+
+def _mb(size: int) -> str:
+    return f"{size / MB:,.1f}" if size % MB and size < 10 * MB else f"{size / MB:,.0f}"
+
+
+def retention(context: Context, arguments: Arguments) -> None:
+    """Show the archive's state, archive unused memories, or restore them."""
+    action, rest = "".join(arguments.operands[:1]), arguments.operands[1:]
+    if action not in ("", "prune", "archived", "restore") or (rest and action != "restore"):
+        raise UsageError(_USAGE)
+    with MemoryView(context) as view:
+        if action == "prune":
+            return _prune(view, arguments)
+        if action == "archived":
+            return _list_archived(view, arguments)
+        if action == "restore":
+            return _restore(view, arguments, rest)
+        return _status(view)
+
+
+def _status(view: MemoryView) -> None:
+    context, days = view.context, view.context.settings.retention_days
     statuses: dict[str, int] = {}
-    for status, _, _, many, _ in desk.memories.counts():
+    for status, _, _, many, _ in view.memories.counts():
         statuses[status] = statuses.get(status, 0) + many
     active, away = statuses.get(ACTIVE, 0), statuses.get(ARCHIVED, 0)
-    clock = Clock(context.now, lived(desk.home, desk.memories))
-    by_user = replaced(clock, from_said=True)
-    ripe = len(fading(desk.home, desk.memories, by_user, days))
-    soonest = next_left(desk.memories, clock, days)
+    clock = ClockReading(context.now, read_clock(view.home, view.memories))
+    by_user = replace(clock, from_said=True)
+    ripe = len(find_unused(view.home, view.memories, by_user, days))
+    soonest = ms_until_next_archive(view.memories, clock, days)
     then = None if soonest is None else -(-soonest // DAY)
-    context.rows = away
-    over = over_line(context)
-    if arguments.flag("json"):
-        context.print(to_json({
+    over = _over_line(context)
+    if context.as_json:
+        context.print_json({
             "days": days, "active": active, "archived": away, "fading": ripe, "next_in_days": then,
-            "counted_days": clock.lived.now // DAY, **(disk_json(context) if over else {}),
-        }))  # fmt: skip
-        return 0
+            "counted_days": clock.elapsed.now // DAY, **(disk_json(context) if over else {}),
+        })  # fmt: skip
+        return
     context.print(f"{memory_count(active)} active, {away:,} archived (`told retention archived`).")
     if over:
         context.print(over)
     if not days:
         context.print(_OFF)
-        return 0
+        return
     context.print(f"The window is {count(days, 'day')}. {_counted(clock)}")
     if ripe:
-        context.print(f"{memory_count(ripe)} would go to the archive: `told retention prune`.")
+        context.print(f"{memory_count(ripe)} would be archived: `told retention prune`.")
     elif then:
-        context.print(f"Nothing fades now; the next may in {count(then, 'day')} at the earliest.")
+        context.print(f"Nothing to archive now; the next may be due in {count(then, 'day')}.")
     else:
-        context.print("Nothing fades.")
-    return 0
+        context.print("Nothing to archive.")
 
 
-def _counted(clock: Clock) -> str:
-    return f"{count(clock.lived.now // DAY, 'day')} of use were counted so far."
+def _counted(clock: ClockReading) -> str:
+    return f"{count(clock.elapsed.now // DAY, 'day')} of use counted so far."
 
 
-def _prune(desk: Desk, arguments: Arguments) -> int:
-    context = desk.context
+def _prune(view: MemoryView, arguments: Arguments) -> None:
+    context = view.context
     days = arguments.number("days", context.settings.retention_days)
     force = arguments.flag("force")
     if force:
-        only_user(desk, "put memories away")
-    # Before anything is archived: what only fades now is never deleted in the same breath.
-    over = cut_to_fit(desk, force=force)
+        view.require_user("archive memories")
+    # First, so that what is archived now is not deleted at once.
+    over = _delete_over_cap(view, force=force)
     if not days and not over.over:
         raise UsageError(f"{_OFF} Give a window: `told retention prune --days 90`.")
-    counted = _up_to_date(desk) if force else lived(desk.home, desk.memories)
-    clock = Clock(context.now, counted, from_said=True)
-    found = fading(desk.home, desk.memories, clock, days)
-    context.rows = len(found)
-    known = desk.memories.get(one.memory.id for one in found[: arguments.number("limit", _SHOWN)])
+    counted = _update_clock(view) if force else read_clock(view.home, view.memories)
+    clock = ClockReading(context.now, counted, from_said=True)
+    found = find_unused(view.home, view.memories, clock, days)
+    known = view.memories.get(one.memory.id for one in found[: arguments.number("limit", _MEMORIES_SHOWN)])
     if force:
-        archive(desk.pen, found)
-    if arguments.flag("json"):
-        rows = [_row_json(desk, one, known[one.memory.id]) for one in found if one.memory.id in known]
-        context.print(to_json({
-            "count": len(found), "archived": force, "days": days, "counted_days": clock.lived.now // DAY,
-            "memories": rows, **(cut_json(over, done=force) if over.over else {}),
-        }))  # fmt: skip
-        return 0 if found or over.over else 1
-    print_cut(context, over, done=force)
+        archive(view.writer, found)
+    if context.as_json:
+        rows = [
+            view.json(known[one.memory.id]) | {"why": one.why, "idle_days": one.days}
+            for one in found
+            if one.memory.id in known
+        ]
+        context.print_json({
+            "count": len(found), "archived": force, "days": days, "counted_days": clock.elapsed.now // DAY,
+            "memories": rows, **(_deletion_json(over, done=force) if over.over else {}),
+        }, found=found or over.over)  # fmt: skip
+        return
+    _print_deletion(context, over, done=force)
     if not found and over.over:
-        return 0
+        return
     if not found:
-        raise NotFoundError(f"Nothing fades with a window of {count(days, 'day')}. {_counted(clock)}")
+        raise NotFoundError(f"Nothing to archive with a window of {count(days, 'day')}. {_counted(clock)}")
     if force:
-        context.print(f"Archived {memory_count(len(found))}. `told undo` takes it back.")
+        context.print(f"Archived {memory_count(len(found))}. `told undo` reverts it.")
     else:
         many = memory_count(len(found))
-        context.print(f"Would archive {many}; add --force to do it. It can be brought back.")
+        context.print(f"Would archive {many}; add --force to do it. It can be restored.")
     for one in found:
         if one.memory.id in known:
-            context.print(f"{desk.row(known[one.memory.id])}\n  {one.why}")
+            context.print(f"{view.row(known[one.memory.id])}\n  {one.why}")
     if len(found) > len(known):
         context.print(f"And {len(found) - len(known):,} more (-n).")
-    return 0
 
 
-def _up_to_date(desk: Desk) -> Lived:
-    """Note what sessions were shown just now, and count the day."""
-    from told.hook.shown import write_down
-
-    pen = Pen(desk.home, desk.memories, desk.context.now, Caller(CAPTURE))
-    write_down(pen, desk.context.now)
-    return tick(pen)
+def _update_clock(view: MemoryView) -> RetentionClock:
+    """Record what sessions were shown just now, and count the day."""
+    writer = JournalWriter(view.home, view.memories, view.context.now, Caller(CAPTURE))
+    move_shown_to_journal(writer, view.context.now)
+    return tick(writer)
 
 
-def _row_json(desk: Desk, one: Fading, memory: Memory) -> dict[str, Any]:
-    return memory_json(desk, memory) | {"why": one.why, "idle_days": one.days}
-
-
-def _archived(desk: Desk, arguments: Arguments) -> int:
-    context = desk.context
-    every = archived_oldest_first(desk.memories)[::-1]
-    found = every[: arguments.number("limit", _SHOWN)]
-    context.rows = len(found)
-    if arguments.flag("json"):
-        rows = [memory_json(desk, one) for one in found]
-        context.print(to_json({"count": len(every), "memories": rows}))
-        return 0 if every else 1
+def _list_archived(view: MemoryView, arguments: Arguments) -> None:
+    context = view.context
+    every = list_archived(view.memories)[::-1]
+    found = every[: arguments.number("limit", _MEMORIES_SHOWN)]
+    if context.as_json:
+        rows = view.json_rows(found)
+        context.print_json({"count": len(every), "memories": rows}, found=every)
+        return
     if not every:
         raise NotFoundError("Nothing is archived.")
-    context.print(f"{memory_count(len(every))} archived; `told retention restore ID` brings one back.")
+    context.print(f"{memory_count(len(every))} archived; `told retention restore ID` restores one.")
     for one in found:
-        context.print(desk.row(one))
+        context.print(view.row(one))
     if len(every) > len(found):
         context.print(f"And {len(every) - len(found):,} more (-n).")
-    return 0
 
 
-def _restore(desk: Desk, arguments: Arguments, given: list[str]) -> int:
-    context = desk.context
+def _restore(view: MemoryView, arguments: Arguments, given: list[str]) -> None:
+    context = view.context
     if bool(given) == arguments.flag("all"):
-        raise UsageError("Say what to bring back: `told retention restore ID…` or `restore --all`.")
-    only_user(desk, "bring memories back")
-    found = archived_oldest_first(desk.memories) if not given else [_meant(desk, one) for one in given]
+        raise UsageError("Say what to restore: `told retention restore ID…` or `restore --all`.")
+    view.require_user("restore memories")
+    found = list_archived(view.memories) if not given else [_find_archived(view, one) for one in given]
     if not found:
         raise NotFoundError("Nothing is archived.")
-    bring_back(desk.pen, dict.fromkeys(found))
-    back = desk.memories.get(one.id for one in found)
-    context.rows = len(back)
-    if arguments.flag("json"):
-        rows = [memory_json(desk, one) for one in list(back.values())[: arguments.number("limit", _SHOWN)]]
-        context.print(to_json({"count": len(back), "memories": rows}))
-        return 0
-    context.print(f"Brought back {memory_count(len(back))}.")
-    for one in list(back.values())[: arguments.number("limit", _SHOWN)]:
-        context.print(desk.row(one))
-    return 0
+    restore(view.writer, dict.fromkeys(found))
+    back = view.memories.get(one.id for one in found)
+    shown = list(back.values())[: arguments.number("limit", _MEMORIES_SHOWN)]
+    context.report(
+        "\n".join([f"Restored {memory_count(len(back))}.", *map(view.row, shown)]),
+        {"count": len(back), "memories": view.json_rows(shown)},
+    )
 
 
-def _meant(desk: Desk, given: str) -> Memory:
-    """Return the one archived memory that an id or words stand for."""
-    found = list(desk.memories.get(desk.memories.like(given, 9)).values()) if len(given) >= 3 else []
-    found = [one for one in found if one.id == given] or found
+def _find_archived(view: MemoryView, given: str) -> Memory:
+    found = view.find_by_prefix(given)
     if len(found) == 1 and found[0].status != ARCHIVED:
         raise UsageError(f"{found[0].id} is not archived, it is {found[0].status}.")
     found = [one for one in found if one.status == ARCHIVED]
-    found = found or listed(desk.memories, Wanted(status=ARCHIVED, words=given), desk.context.now, 9)
     if not found:
-        raise NotFoundError(f"Nothing archived fits {cut(given, 60)!r}. `told retention archived` lists it.")
-    if len(found) > 1:
-        rows = "\n".join(desk.row(one) for one in found)
-        raise UsageError(f"{cut(given, 60)!r} fits {memory_count(len(found))}. Give an id:\n{rows}")
-    return found[0]
+        words = MemoryFilter(status=ARCHIVED, words=given)
+        found = list_memories(view.memories, words, view.context.now, 9)
+    return view.only_one(given, found, "told retention archived")

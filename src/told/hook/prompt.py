@@ -1,45 +1,195 @@
-"""At a prompt: keeps at once what it teaches, obeys the user's own commands, and hands over the brief."""
+"""Answer a prompt: store what it teaches, run its `/mem:` command, return its brief."""
 
 from __future__ import annotations
 
-from told.hook import settled
-from told.memory._capture_gate import may_teach
-from told.memory._recall_quiet import quiet
-from told.search.topics import spoken
-from told.snapshot import CAPTURE, RECALL, load_apsw, ready
+from collections.abc import Sequence
+from dataclasses import replace
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from told.hook.moment import Moment
-    from told.memory.capture import Statement
+from told.capture.statements import Statement, capture
+from told.errors import NotFoundError, ToldError, UsageError
+from told.fence import Fence, wrap_in_tags
+from told.hook.context import HookContext, Location, locate
+from told.hook.nudge import note_prompt
+from told.memories.change import CONFIRM, LOCK, REJECT, UNLOCK, change, correct
+from told.memories.journal_writer import Caller, JournalWriter
+from told.memories.remember import NewMemory, remember, validate_text
+from told.memories.scopes import active_scopes, find_memories
+from told.recall.brief import format_for_agent, make_prompt_brief
+from told.recall.prompt import RecallRequest, find_quiet_reason, relative_folder
+from told.search.tokens import split_words
+from told.settings import apply_project_settings
+from told.store.database import load_key
+from told.store.memories.read import Memories
+from told.store.memories.records import ACTIVE, CANDIDATE, CAPTURE, GLOBAL, UNCONFIRMED, USER, Memory
+from told.text import count_tokens, cut_at_word, shorten
 
 _COMMAND = "/mem:"
-_LONGEST = 4000  # characters of a prompt that are looked at for recall
+_LONGEST_QUERY = 4000  # characters of a prompt that recall looks at
+_LONGEST_MESSAGE = 32_000  # characters; the same as sessions store of a message
+_MARGIN = 8_000  # characters that are redacted beyond it, so that no secret is cut in two
 
 
-def at_prompt(moment: Moment) -> str:
-    """Return what the agent should know for a prompt; nothing where nothing fits."""
-    prompt = moment.call.prompt
+def answer_prompt(context: HookContext) -> str:
+    """Return what the agent should know for a prompt; empty if nothing."""
+    prompt = context.call.prompt
     if prompt.startswith(_COMMAND):
-        from told.hook.commands import carried_out
+        return run_command(context)
+    # These statements may still contain secrets: `_learn` redacts before it stores anything.
+    taught = capture(prompt) if context.settings.learn else []
+    noted = note_prompt(context, taught)
+    query = prompt[:_LONGEST_QUERY]
+    is_quiet = not taught and find_quiet_reason(query, split_words(query))
+    brief = "" if is_quiet else _make_brief(context, query, taught, is_read=noted.is_read)
+    return "\n".join(filter(None, (brief, noted.nudge)))
 
-        return carried_out(moment)
-    taught = _statements(prompt) if may_teach(prompt) and moment.settings.learn else []
-    if not taught:
-        settled()
-    asked = prompt[:_LONGEST]
-    if not taught and quiet(asked, spoken(asked)):
+
+def _make_brief(context: HookContext, query: str, taught: list[Statement], *, is_read: bool) -> str:
+    """Store what a prompt teaches, and return the brief for it."""
+    call, now = context.call, context.now
+    memories = context.open_memories()
+    location = locate(context)
+    key = load_key(context.home)
+    shown = context.shown_log.read()
+    known = shown.memories
+    settings = apply_project_settings(context.settings, location.root)
+    if taught and settings.learn:
+        known |= dict.fromkeys(_learn(context, taught, location, memories, is_read=is_read), now)
+    folder = relative_folder(location.root, call.cwd)
+    ask = RecallRequest(query, active_scopes(memories, location.scope), now, folder)
+    brief = make_prompt_brief(
+        memories, ask, Fence(key), budget=settings.brief_tokens, session=call.session, since=shown.since,
+        known=known,
+    )  # fmt: skip
+    if call.session and brief.memories and not context.is_late:
+        context.shown_log.add(now, brief.memories, count_tokens(brief.text))
+    return format_for_agent(brief)
+
+
+def _learn(
+    context: HookContext, taught: list[Statement], location: Location, memories: Memories, *, is_read: bool
+) -> list[str]:
+    """Store what a prompt teaches; return the ids of the memories.
+
+    Where the agent saves what its user teaches, what told only infers waits as a candidate.
+    """
+    call, now, session = context.call, context.now, context.stored_session()
+    message = context.redactor().redact(cut_at_word(call.prompt, _LONGEST_MESSAGE + _MARGIN))
+    message = message[:_LONGEST_MESSAGE]
+    if message != call.prompt:  # it was shortened, or a secret was removed
+        taught = capture(message)
+    writer = JournalWriter(context.home, memories, now, Caller(CAPTURE), hurry=True)
+    known = []
+    for number, one in enumerate(taught):
+        new = NewMemory(
+            " ".join(one.text.split()), GLOBAL if one.scope == GLOBAL else location.scope, one.kind,
+            quote=one.quote, agent=call.agent, session=session, at=now, about=one,
+            seed=f"{call.agent}/{session}.{now}.{number}", certainty=one.certainty,
+            candidate=not one.sure or (is_read and not one.explicit), marks=one.marks, context=one.context,
+        )  # fmt: skip
+        known.append(remember(writer, new).memory.id)
+    return known
+
+
+_REMEMBER, _CORRECT = "remember", "correct"
+_CHANGES = {LOCK: "locked", UNLOCK: "unlocked", CONFIRM: "confirmed", REJECT: "rejected"}
+_MAY_CHANGE = {CONFIRM: UNCONFIRMED, REJECT: (CANDIDATE,)}  # besides active memories
+_FEWEST_WORDS = 3  # of a statement; fewer words can only search for a memory
+_LONGEST_ROW = 200
+_QUOTES = {'"': '"', "'": "'", "“": "”", "„": "“", "«": "»", "`": "`"}
+_ARROWS = (" -> ", " => ", " → ")
+
+
+def run_command(context: HookContext) -> str:
+    """Run a command; return what the agent should tell the user."""
+    name, *rest = context.call.prompt.removeprefix(_COMMAND).split(None, 1) or [""]
+    name, given = name.lower(), " ".join(rest).strip()
+    if name not in (_REMEMBER, _CORRECT, *_CHANGES):
         return ""
-    load_apsw()
-    ready(RECALL)
-    from told.hook.briefing import brief_for  # for many prompts their words are enough
+    try:
+        done = _Command(context).do(name, given)
+    except ToldError as error:
+        done = f"/mem:{name} was not carried out: {error}"
+    return wrap_in_tags(f"{done}\nTell the user so in one line; there is nothing else to do.")
 
-    return brief_for(moment, asked, taught)
+
+class _Command:
+    """One command of the user."""
+
+    def __init__(self, context: HookContext) -> None:
+        call, home, now = context.call, context.home, context.now
+        location = locate(context)
+        self._call = replace(call, session=context.stored_session())
+        self._now = now
+        self._fence = Fence(load_key(home))
+        self._redact = context.redactor().redact
+        self._problem = context.settings.problem
+        self._memories = context.open_memories(hurry=False)
+        self._writer = JournalWriter(home, self._memories, now)
+        self._scope = location.scope
+        self._scopes = active_scopes(self._memories, location.scope)
+
+    def do(self, name: str, given: str) -> str:
+        """Run the command; return what was done."""
+        if not given:
+            raise UsageError(f"say what: `/mem:{name} …`.")
+        if name == _CORRECT:
+            return self._correct(given)
+        if name == _REMEMBER or (name == LOCK and not self._is_found(given)):
+            return self._remember(given, locked=name == LOCK)
+        memory = self._find_one(given, _MAY_CHANGE.get(name, ()))
+        return f"told {_CHANGES[name]} {self._row(change(self._writer, name, memory).memory)}"
+
+    def _is_found(self, given: str) -> bool:
+        found = find_memories(self._memories, given, self._scopes, self._now)
+        return bool(found) and (found[0].id.startswith(given) or len(given.split()) < _FEWEST_WORDS)
+
+    def _remember(self, given: str, *, locked: bool) -> str:
+        done = remember(self._writer, self._new_memory(given, locked=locked))
+        what = "knew already" if done.again else "remembers"
+        ended = "".join(f"\nIt replaces {self._row(old)}" for old, _ in done.superseded)
+        return f"told {what}{' and locked' if locked else ''} {self._row(done.memory)}{ended}"
+
+    def _correct(self, given: str) -> str:
+        old, new = _split_correction(given)
+        memory = self._find_one(old)
+        new_memory = replace(self._new_memory(new), scope=memory.scope, kind=memory.kind)
+        done = correct(self._writer, memory, new_memory)
+        return f"told saved {self._row(done.memory)}\nwhich replaces {self._row(memory)}"
+
+    def _new_memory(self, given: str, *, locked: bool = False) -> NewMemory:
+        if self._problem:  # the invalid settings may contain a redaction rule
+            raise UsageError(self._problem)
+        text = validate_text(self._redact(given))
+        return NewMemory(
+            text, self._scope, locked=locked, quote=text, agent=self._call.agent, session=self._call.session
+        )
+
+    def _find_one(self, given: str, also: Sequence[str] = ()) -> Memory:
+        """Return the one memory with an id or words, active or of another allowed status."""
+        found = find_memories(self._memories, given, self._scopes, self._now, candidates=CANDIDATE in also)
+        found = [one for one in found if one.status in (ACTIVE, *also)]
+        if not found:
+            raise NotFoundError(f"no memory fits {given[:60]!r}. `told memories` lists them.")
+        if len(found) > 1:
+            rows = "\n".join(map(self._row, found[:5]))
+            raise UsageError(f"{given[:60]!r} fits {len(found)} memories. Give an id:\n{rows}")
+        return found[0]
+
+    def _row(self, memory: Memory) -> str:
+        text = shorten(memory.text, _LONGEST_ROW)
+        return f"{memory.id}: {text if memory.trust == USER else self._fence.inline(text, memory.trust)}"
 
 
-def _statements(prompt: str) -> list[Statement]:
-    """Return what it teaches; secrets may still be in it, so nothing of it may be kept as it is."""
-    ready(CAPTURE)
-    from told.memory.capture import capture
-
-    return capture(prompt)
+def _split_correction(given: str) -> tuple[str, str]:
+    """Split `ID new text`, `"old words" new text` or `old -> new`."""
+    closing = _QUOTES.get(given[:1], "")
+    for arrow in _ARROWS:
+        if arrow in given and not closing:
+            old, _, new = given.partition(arrow)
+            return old.strip(), new.strip()
+    old, _, new = given[1:].partition(closing) if closing else given.partition(" ")
+    for arrow in _ARROWS:
+        new = new.strip().removeprefix(arrow.strip())
+    if not old.strip() or not new.strip():
+        raise UsageError("say the old and the new one: `/mem:correct ID the new statement`.")
+    return old.strip(), new.strip()

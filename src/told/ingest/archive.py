@@ -1,165 +1,390 @@
-"""Keeps the redacted text of quiet sessions, for when an agent has deleted its own files.
+"""Archive the redacted text of sessions, for when their agent deletes its files.
 
-One compressed file a session, below `archive/<agent>/`. It is what a session is made from again after its
-source is gone.
+Each session is one compressed JSON Lines file in `archive/<agent>/`.
 """
 
 from __future__ import annotations
 
+import gzip
+import json
 import os
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, TypeVar
 
-from told.guard.names import plain_path
-from told.ingest.archive_file import archive_path, draft_of, head, is_whole, write_lines
-from told.ingest.batch import ARCHIVE, Batch, Portion
-from told.ingest.look import QUIET_MS
-from told.ingest.places import keep_places
-from told.ingest.tombstones import Tombstones
-from told.ingest.whole import Whole
-from told.model import Cursor, Source
-from told.search.index_text import extra_words, near_words
-from told.store.condition import damaged
-from told.store.database import Transaction
-from told.store.memories import UNREADABLE
-from told.store.projects import Projects
-from told.store.reading import Filter
-from told.store.sources import Sources
-from told.store.writing import Writer
+import apsw
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from typing import Any
+from told.agents.values import as_dict, as_text
+from told.files import replace_private
+from told.ingest.batch import ARCHIVE_LAYOUT, Batch, Portion
+from told.ingest.fold import SessionDraft
+from told.ingest.forgotten import Forgotten, Tombstones
+from told.ingest.projects import write_places
+from told.ingest.scan import QUIET_MS
+from told.model import AGENT, Checkpoint, Cursor, Facts, Ref, Source, Touch
+from told.redact.engine import redact_path
+from told.search.index_text import make_extra_words, make_near_words
+from told.store.database import make_private_folder, public_id, transaction
+from told.store.memories.read import UNREADABLE
+from told.store.sessions.checkpoints import Projects
+from told.store.sessions.facts import TrimmedSessions
+from told.store.sessions.read import CheckpointRow, Filter, SessionReader, TurnRow
+from told.store.sessions.schema import find_damage
+from told.store.sessions.sources import Sources
+from told.store.sessions.write import SessionState, SessionWriter, TurnText
 
-    import apsw
+Texts = dict[int, tuple[str, str, str]]  # asked, answered and steps by turn number
 
-_EVER = 1 << 62
+_MAX_LINE = 16 * 1024 * 1024  # longer than any stored turn
+_MAX_TIME = 1 << 53
+_MAX_KEY = 1 << 63
 
 
-def keep(connection: apsw.Connection, home: str, now: int, *, everything: bool = False) -> int:
-    """Keep the sessions that have been quiet for a day, or all; and which folder belongs to which project.
+T = TypeVar("T", TurnRow, TurnText)
 
-    Returns:
-        How many sessions were written.
-    """
-    reading = Whole(connection, home)
+
+class CompleteSessions(SessionReader):
+    """Read sessions; get trimmed texts from the archive or the agent's file."""
+
+    def __init__(
+        self, connection: apsw.Connection, home: str, reread: Callable[[str, str], Texts] | None = None
+    ) -> None:
+        """Take the database, told's home, and a function that reads an agent's file again."""
+        super().__init__(connection)
+        self._home = home
+        self._reread = reread
+        self._trimmed = TrimmedSessions(connection)
+        self._last: tuple[int, Texts] = (0, {})
+
+    def turns(self, session_id: int, limit: int = -1, *, newest: bool = False) -> list[TurnRow]:
+        """Return a session's turns in order; with `newest` the last ones."""
+        found = super().turns(session_id, limit, newest=newest)
+        texts = self._missing_texts(session_id, ((one.asked, one.answered, one.steps) for one in found))
+        return [_fill(one, texts) for one in found] if texts else found
+
+    def turn(self, session_id: int, n: int) -> TurnRow | None:
+        """Return one turn."""
+        found = super().turn(session_id, n)
+        if found is None:
+            return None
+        return _fill(found, self._missing_texts(session_id, [(found.asked, found.answered, found.steps)]))
+
+    def archive_turns(self, session_id: int) -> tuple[TurnText, ...]:
+        """Return a session's turns in order, as they are written."""
+        found = super().archive_turns(session_id)
+        texts = self._missing_texts(session_id, (one.texts for one in found))
+        return tuple(_fill(one, texts) for one in found)
+
+    def is_lost(self, session_id: int) -> bool:
+        """Return whether a trimmed session's texts cannot be found anywhere."""
+        return self._trimmed.has(session_id) and not self._texts(session_id)
+
+    def _missing_texts(self, session_id: int, found: Iterable[tuple[str, str, str]]) -> Texts:
+        if all(map(any, found)) or not self._trimmed.has(session_id):
+            return {}
+        return self._texts(session_id)
+
+    def _texts(self, session_id: int) -> Texts:
+        if self._last[0] != session_id:
+            session = self.session(session_id)
+            texts = read_archived_texts(self._home, session.agent, session.native)
+            if not texts and self._reread is not None:
+                texts = self._reread(session.agent, session.native)
+            self._last = (session_id, texts)
+        return self._last[1]
+
+
+def _fill(turn: T, texts: Texts) -> T:
+    if turn.asked or turn.answered or turn.steps or turn.n not in texts:
+        return turn
+    asked, answered, steps = texts[turn.n]
+    return replace(turn, asked=asked, answered=answered, steps=steps)
+
+
+def restore_texts(writer: SessionWriter, reader: CompleteSessions, session: SessionState) -> None:
+    """Put the texts of a trimmed session back, if they can be found."""
+    turns = reader.archive_turns(session.id)
+    with writer.transaction():
+        writer.put_turns(session, turns, replace=True)
+
+
+def read_archived_texts(home: str, agent: str, native: str) -> Texts:
+    """Read a session's texts from the archive; {} if missing or damaged."""
+    path = archive_path(home, agent, native)
+    draft = read_draft(path, str) if os.path.exists(path) else None
+    return {turn.n: turn.texts for turn in draft.turns} if draft else {}
+
+
+def archive_path(home: str, agent: str, native: str) -> str:
+    """Return the path of a session's archive file."""
+    name = public_id("s", agent, native, length=16)
+    return os.path.join(home, "archive", agent, name[1:3], f"{name}.jsonl.gz")
+
+
+def write_lines(path: str, lines: Iterable[list[Any]]) -> None:
+    """Replace an archive file atomically."""
+    make_private_folder(os.path.dirname(path))
+    with (
+        replace_private(path, sync=False) as file,  # the caller syncs many files at once
+        gzip.GzipFile(fileobj=file, mode="wb", compresslevel=1, mtime=0) as packed,
+    ):
+        for line in lines:
+            packed.write(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+
+
+def cut_forgotten(path: str, agent: str, forgotten: Forgotten) -> bool:
+    """Cut forgotten text out of an archive file; return False to delete the file."""
+    draft = read_draft(path, str)
+    if draft is None or forgotten.has(agent, draft.native, draft.facts.parent):
+        return False
+    forgotten.cut(agent, draft)
+    write_lines(path, _format_draft(draft))
+    return True
+
+
+def _format_draft(draft: SessionDraft) -> Iterator[list[Any]]:
+    facts = draft.facts
+    yield ["session", {
+        "native": draft.native, "cwd": facts.cwd, "branch": facts.branch, "repository": facts.repository,
+        "title": facts.title, "title_by": facts.title_by, "summary": draft.about, "started": facts.started,
+        "ended": draft.last_at, "parent": facts.parent, "kind": facts.kind, "archived": int(facts.archived),
+        "model": facts.model, "next_n": draft.next_n,
+    }]  # fmt: skip
+    for turn in draft.turns:
+        yield _format_turn(turn)
+    for touch in draft.touches.values():
+        yield ["touch", touch.path, touch.how, touch.at]
+    for ref in draft.refs.values():
+        yield ["ref", ref.kind, ref.value, ref.at]
+    for note in draft.notes.values():
+        yield _format_note(note)
+
+
+def _format_turn(turn: TurnText) -> list[Any]:
+    return ["turn", turn.n, turn.at, None if turn.key == "" else turn.key, *turn.texts]
+
+
+def _format_note(note: Checkpoint | CheckpointRow) -> list[Any]:
+    return [
+        "checkpoint", note.number, note.title, note.overview, note.at, note.work_done,
+        note.technical_details, note.important_files, note.next_steps, note.history,
+    ]  # fmt: skip
+
+
+def _format_session(reader: SessionReader, session_id: int) -> Iterator[list[Any]]:
+    yield ["session", reader.archive_facts(session_id)]
+    for turn in reader.archive_turns(session_id):
+        yield _format_turn(turn)
+    for touch in reader.files_of(session_id):
+        yield ["touch", *touch]
+    for ref in reader.refs_of(session_id):
+        yield ["ref", *ref]
+    for note in reader.checkpoints(Filter(), -1, session_id=session_id):
+        if not note.path:  # told's own checkpoints have their own files
+            yield _format_note(note)
+
+
+def is_intact(path: str) -> bool:
+    """Return whether an archive file matches its checksum."""
+    try:
+        with gzip.open(path, "rb") as file:
+            while file.read(1 << 20):
+                pass
+    except (OSError, EOFError, zlib.error):
+        return False
+    return True
+
+
+def read_head(path: str) -> tuple[str, int]:
+    """Read a session's native id and turn count; ("", 0) if unreadable."""
+    for kind, *fields in read_lines(path):
+        facts = as_dict(fields[0]) if fields else {}
+        return (as_text(facts.get("native")), _number(facts.get("next_n"))) if kind == "session" else ("", 0)
+    return "", 0
+
+
+def read_draft(path: str, redact: Callable[[str], str]) -> SessionDraft | None:
+    """Read a session from its archive file; None without a valid head."""
+    draft: SessionDraft | None = None
+    turns: list[TurnText] = []
+    for kind, *fields in read_lines(path):
+        if kind == "session" and fields and draft is None:
+            draft = _parse_head(as_dict(fields[0]), redact)
+        elif draft is None:
+            return None
+        elif kind == "turn" and len(fields) == 6:
+            n, at, key, *texts = fields
+            has_key = isinstance(key, int) and not isinstance(key, bool) and -_MAX_KEY <= key < _MAX_KEY
+            asked, answered, steps = (redact(as_text(one)) for one in texts)
+            turns.append(TurnText(_number(n), _number(at), key if has_key else "", asked, answered, steps))
+        elif kind == "touch" and len(fields) == 3:
+            touched = redact(as_text(fields[0]))
+            draft.touches[touched] = Touch("", touched, as_text(fields[1]), _number(fields[2]))
+        elif kind == "ref" and len(fields) == 3:
+            named, value = as_text(fields[0]), redact(as_text(fields[1]))
+            draft.refs[named, value] = Ref("", named, value, _number(fields[2]))
+        elif kind == "checkpoint" and len(fields) == 9:
+            number, title, overview, at, *notes = fields
+            texts = [redact(as_text(one)) for one in notes]
+            draft.notes[_number(number)] = Checkpoint(
+                "", _number(number), redact(as_text(title)), redact(as_text(overview)), _number(at), *texts
+            )
+    if draft is not None:
+        draft.turns = tuple({turn.n: turn for turn in sorted(turns, key=lambda turn: turn.n)}.values())
+        draft.next_n = max(draft.next_n, turns[-1].n + 1 if turns else 0)
+    return draft
+
+
+def _parse_head(facts: dict[str, Any], redact: Callable[[str], str]) -> SessionDraft | None:
+    native = as_text(facts.get("native"))
+    if not native:
+        return None
+    draft = SessionDraft(native, begin=True)
+    given = {
+        name: redact(as_text(facts.get(name))) for name in ("cwd", "branch", "repository", "title", "model")
+    }
+    draft.facts = Facts(
+        native, **given, title_by=as_text(facts.get("title_by")) or AGENT,
+        started=_number(facts.get("started")), parent=as_text(facts.get("parent")),
+        kind=as_text(facts.get("kind")), archived=bool(facts.get("archived")),
+    )  # fmt: skip
+    draft.place = draft.facts.cwd
+    draft.about = redact(as_text(facts.get("summary")))
+    draft.last_at = _number(facts.get("ended"))
+    draft.next_n = _number(facts.get("next_n"))
+    return draft
+
+
+def _number(value: Any) -> int:
+    return value if isinstance(value, int) and 0 <= value < _MAX_TIME else 0
+
+
+def read_lines(path: str) -> Iterator[list[Any]]:
+    """Yield the valid lines of an archive file up to the first damage."""
+    try:
+        with gzip.open(path, "rb") as file:
+            for raw in iter(lambda: file.readline(_MAX_LINE), b""):
+                try:
+                    line = json.loads(raw)
+                except (ValueError, RecursionError):
+                    continue
+                if isinstance(line, list) and line:
+                    yield line
+    except (OSError, EOFError, zlib.error):
+        return
+
+
+def archive_quiet_sessions(
+    connection: apsw.Connection, home: str, now: int, *, everything: bool = False
+) -> int:
+    """Archive sessions that were quiet for a day, or all, and the project folders; return how many."""
+    reader = CompleteSessions(connection, home)
     kept = []
-    is_sound = not everything or not damaged(connection)
-    for session_id, revision in _to_keep(reading, _EVER if everything else now - QUIET_MS, is_sound):
-        if is_sound and reading.is_lost(session_id):
-            continue  # its text is in the agent's file alone
-        row = reading.session(session_id)
-        path = archive_path(home, row.agent, row.native)
-        if is_sound:
-            write_lines(path, _kept_lines(reading, session_id))
-        elif not os.path.exists(path):  # better a damaged copy than none
-            try:
-                write_lines(path, _kept_lines(reading, session_id))
-            except UNREADABLE:
-                continue
-        kept.append((session_id, revision))
-    if not is_sound:
-        return len(kept)
-    keep_places(Projects(connection), home)
-    _note_kept(connection, kept)
+    if everything and find_damage(connection):
+        return _rescue_sessions(reader, home)
+    for session_id, revision in reader.to_archive(1 << 62 if everything else now - QUIET_MS):
+        if not reader.is_lost(session_id):  # otherwise only the agent's file has its text
+            _write_session(reader, home, session_id)
+            kept.append((session_id, revision))
+    write_places(Projects(connection), home)
+    _mark_archived(connection, kept)
     return len(kept)
 
 
-def _to_keep(reading: Whole, before: int, is_sound: bool) -> list[tuple[int, int]]:
+def _rescue_sessions(reader: CompleteSessions, home: str) -> int:
+    """Archive what a damaged database has and the archive has not; return how many."""
     try:
-        return reading.to_keep(before)
+        waiting = reader.to_archive(1 << 62)
     except UNREADABLE:
-        if is_sound:
-            raise
-        return []
+        return 0
+    count = 0
+    for session_id, _ in waiting:
+        with suppress(*UNREADABLE):
+            row = reader.session(session_id)
+            if not os.path.exists(archive_path(home, row.agent, row.native)):
+                _write_session(reader, home, session_id)
+            count += 1
+    return count
 
 
-def keep_these(connection: apsw.Connection, home: str, sessions: Iterable[int]) -> None:
-    """Keep some sessions now, quiet or not."""
-    reading = Whole(connection, home)
+def _write_session(reader: SessionReader, home: str, session_id: int) -> None:
+    row = reader.session(session_id)
+    write_lines(archive_path(home, row.agent, row.native), _format_session(reader, session_id))
+
+
+def archive_sessions(connection: apsw.Connection, home: str, sessions: Iterable[int]) -> None:
+    """Archive some sessions now, quiet or not."""
+    reader = CompleteSessions(connection, home)
     kept = []
     for session_id in sessions:
-        row, revision = reading.session(session_id), reading.revision(session_id)
-        write_lines(archive_path(home, row.agent, row.native), _kept_lines(reading, session_id))
-        kept.append((session_id, revision))
-    _note_kept(connection, kept)
+        kept.append((session_id, reader.revision(session_id)))
+        _write_session(reader, home, session_id)
+    _mark_archived(connection, kept)
 
 
-def _note_kept(connection: apsw.Connection, kept: list[tuple[int, int]]) -> None:
-    if not kept:
+def _mark_archived(connection: apsw.Connection, sessions: list[tuple[int, int]]) -> None:
+    if not sessions:
         return
-    if hasattr(os, "sync"):
-        os.sync()  # one for all: a session counts as kept only once its file is on the disk
-    with Transaction(connection):
-        Sources(connection).kept(kept)
+    sync_disk()
+    with transaction(connection):
+        Sources(connection).mark_archived(sessions)
 
 
-def keep_again(connection: apsw.Connection, home: str, sessions: Iterable[int]) -> None:
-    """Write the files of some sessions anew, as far as they have any; nothing of the old ones stays."""
-    reading = Whole(connection, home)
-    for session_id in sessions:
-        row = reading.session(session_id)
-        path = archive_path(home, row.agent, row.native)
-        if os.path.exists(path):
-            write_lines(path, _kept_lines(reading, session_id))
+def sync_disk() -> None:
+    """Flush all archive files at once, where the system can."""
     if hasattr(os, "sync"):
         os.sync()
 
 
-def _kept_lines(reading: Whole, session_id: int) -> Iterator[list[Any]]:
-    yield ["session", reading.kept_facts(session_id)]
-    for turn in reading.kept_turns(session_id):
-        yield ["turn", *turn]
-    for touch in reading.files_of(session_id):
-        yield ["touch", *touch]
-    for ref in reading.refs_of(session_id):
-        yield ["ref", *ref]
-    for note in reading.checkpoints(Filter(), -1, session_id=session_id):
-        if not note.path:  # told's own come back from their files
-            yield [
-                "checkpoint", note.number, note.title, note.overview, note.at, note.work_done,
-                note.technical_details, note.important_files, note.next_steps, note.history,
-            ]  # fmt: skip
+def rewrite_sessions(connection: apsw.Connection, home: str, sessions: Iterable[int]) -> None:
+    """Rewrite the archive files that some sessions have."""
+    reader = CompleteSessions(connection, home)
+    for session_id in sessions:
+        row = reader.session(session_id)
+        if os.path.exists(archive_path(home, row.agent, row.native)):
+            _write_session(reader, home, session_id)
+    sync_disk()
 
 
-def restore(connection: apsw.Connection, home: str, redact: Callable[[str], str]) -> int:
-    """Bring back the sessions that no agent's file holds any more. Returns how many there were."""
-    writer, sources, projects = (
-        Writer(connection, extra_words, near_words),
-        Sources(connection),
-        Projects(connection, lambda name: plain_path(name, redact)),
-    )
+def restore_sessions(connection: apsw.Connection, home: str, redact: Callable[[str], str]) -> int:
+    """Restore sessions whose agents' files are gone; return how many."""
+    writer = SessionWriter(connection, make_extra_words, make_near_words)
+    sources = Sources(connection)
+    projects = Projects(connection, lambda name: redact_path(name, redact))
     batch = Batch(writer, sources, projects, lambda: 0, Tombstones(home))
     restored = 0
-    for agent, path in kept_files(os.path.join(home, "archive")):
-        native, next_n = head(path)
-        known_session = writer.session(agent, native) if native else None
-        if not native or (known_session is not None and known_session.next_n >= max(1, next_n)):
+    for agent, path in list_archive_files(home):
+        native, next_n = read_head(path)
+        session = writer.session(agent, native) if native else None
+        if not native or (session is not None and session.next_n >= max(1, next_n)):
             continue
-        draft = draft_of(path, redact)
+        draft = read_draft(path, redact)
         if draft is None or not draft.turns:
             continue
         with writer.transaction():
-            sources.add([Source(agent, path, ARCHIVE, home)])
-            sources.mark_gone([path])  # it is not an agent's file: no sweep looks at it
+            sources.add([Source(agent, path, ARCHIVE_LAYOUT, home)])
+            sources.mark_gone([path])  # not an agent's file: sweeps skip it
         known = sources.get(path)
         assert known is not None
         size = os.path.getsize(path)
         batch.add(Portion(known, (draft,), (), known.cursor, Cursor(size), size, 1, False, True))
         batch.commit()
         with writer.transaction():
-            sources.kept(sources.sessions_of(known.id))
+            sources.mark_archived(sources.sessions_of(known.id))
         restored += 1
     return restored
 
 
-def damaged_files(home: str) -> list[str]:
-    """Return the files of the archive that are not as they were written."""
-    return [path for _, path in kept_files(os.path.join(home, "archive")) if not is_whole(path)]
+def find_damaged_files(home: str) -> list[str]:
+    """Return the archive files that are damaged."""
+    return [path for _, path in list_archive_files(home) if not is_intact(path)]
 
 
-def kept_files(folder: str) -> Iterator[tuple[str, str]]:
-    """Yield the agent and the path of each file of the archive."""
-    for parent, _, names in sorted(os.walk(folder)):
+def list_archive_files(home: str) -> Iterator[tuple[str, str]]:
+    """Yield agent and path of each archive file."""
+    for parent, _, names in sorted(os.walk(os.path.join(home, "archive"))):
         agent = os.path.basename(os.path.dirname(parent))
         for name in sorted(names):
             if name.endswith(".jsonl.gz"):

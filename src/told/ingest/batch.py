@@ -1,37 +1,32 @@
-"""Commits what was read: sessions, turns and the cursors behind them, all or nothing."""
+"""Commit what was read: sessions, turns and cursors in one transaction."""
 
 from __future__ import annotations
 
-from _blake2 import blake2s
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from hashlib import blake2s
 
-from told.guard.files import NotReadableError, open_regular
-from told.ingest.fold import is_telling
-from told.ingest.locate import Locator
-from told.ingest.look import state_of
-from told.model import Cursor
-from told.record import record, replaced
+from told.agents.base import is_scratch_folder
+from told.files import NotReadableError, open_regular
+from told.ingest.fold import SessionDraft, is_informative
+from told.ingest.forgotten import Tombstones
+from told.ingest.projects import Locator
+from told.ingest.scan import file_state
+from told.model import Cursor, Facts, Problem
+from told.store.sessions.checkpoints import Projects
+from told.store.sessions.sources import KnownSource, Sources
+from told.store.sessions.write import SessionState, SessionWriter
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from told.ingest.fold import Draft
-    from told.ingest.tombstones import Tombstones
-    from told.model import Facts, Problem
-    from told.store.projects import Projects
-    from told.store.sources import Known, Sources
-    from told.store.writing import SessionState, Writer
-
-ARCHIVE = "archive"  # the layout of what told itself keeps of sessions whose source is gone
-_SAMPLE = 512
+ARCHIVE_LAYOUT = "archive"  # of sources that are archive files
+_SAMPLE = 512  # bytes
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Portion:
     """A part of one source, from one cursor to the next."""
 
-    known: Known
-    drafts: tuple[Draft, ...]
+    known: KnownSource
+    drafts: tuple[SessionDraft, ...]
     problems: tuple[Problem, ...]
     start: Cursor
     cursor: Cursor
@@ -42,81 +37,85 @@ class Portion:
 
 
 class Batch:
-    """Portions that are committed together."""
+    """Collect portions and commit them together."""
 
     def __init__(
-        self, writer: Writer, sources: Sources, projects: Projects, now: Callable[[], int],
+        self, writer: SessionWriter, sources: Sources, projects: Projects, now: Callable[[], int],
         tombstones: Tombstones,
     ) -> None:  # fmt: skip
-        """Take the store's parts, a clock, and what was forgotten."""
         self._writer = writer
         self._sources = sources
         self._projects = projects
         self._now = now
         self._tombstones = tombstones
         self._portions: list[Portion] = []
-        # Sources that grow while their session was taken from another: to be read again from their start.
+        # Sources that grew while another source owns their session: read again from the start.
         self._outgrown: set[int] = set()
         self._refused: set[tuple[int, str]] = set()
         self._again: list[int] = []
         self._has_placed = False
-        self.weight = 0
+        self.weight = 0  # characters
 
     def add(self, portion: Portion, weight: int = 0) -> None:
-        """Hold a portion, of so many characters, until the commit."""
+        """Add a portion of so many characters."""
         self._portions.append(portion)
         self.weight += weight
 
     def commit(self) -> None:
-        """Write everything held, in one transaction."""
+        """Write all portions in one transaction."""
         if not self._portions:
             return
         with self._writer.transaction():
-            # Looked up in here: what is forgotten from now on finds what is written now.
-            forgotten = self._tombstones.now()
+            # Read inside the transaction, so that a later forget finds what is written now.
+            forgotten = self._tombstones.current()
             locator = Locator(self._projects, self._writer)
             for portion in self._portions:
-                current = self._sources.by_id(portion.known.id)
+                source_id = portion.known.id
+                current = self._sources.by_id(source_id)
                 if current is None or (current.cursor != portion.start and not portion.fresh):
-                    continue  # another told has read it meanwhile
+                    continue  # another process read it meanwhile
                 if portion.fresh:
-                    self._sources.clear_problems(portion.known.id)
-                drafts, cursor = forgotten.take(portion.known.source.agent, portion.drafts, portion.cursor)
+                    self._sources.clear_problems(source_id)
+                drafts, cursor = forgotten.cut_drafts(
+                    portion.known.source.agent, portion.drafts, portion.cursor
+                )
                 for draft in drafts:
+                    if is_scratch_folder(draft.place or draft.facts.cwd):
+                        continue  # an agent that worked for told
                     self._write(portion, draft, locator)
-                self._sources.put_problems(portion.known.id, portion.problems, self._now())
-                if portion.known.id in self._outgrown:
-                    self._outgrown.remove(portion.known.id)
-                    self._sources.advance(portion.known.id, Cursor(), "")
-                    self._again.append(portion.known.id)
+                self._sources.put_problems(source_id, portion.problems, self._now())
+                if source_id in self._outgrown:
+                    self._outgrown.remove(source_id)
+                    self._sources.advance(source_id, Cursor(), "")
+                    self._again.append(source_id)
                     continue
                 printed = fingerprint(portion.known.source.path, portion.cursor.offset)
-                self._sources.advance(portion.known.id, cursor, printed)
+                self._sources.advance(source_id, cursor, printed)
                 if portion.finished:
-                    self._sources.finish(portion.known.id, portion.size, portion.changed)
-            for helper, project_id in self._projects.helpers_behind() if self._has_placed else ():
+                    self._sources.finish(source_id, portion.size, portion.changed)
+            for helper, project_id in self._projects.unplaced_helpers() if self._has_placed else ():
                 self._writer.place_session(helper, project_id, "")
             self._has_placed = False
         self._portions.clear()
         self.weight = 0
 
     def take_again(self) -> list[int]:
-        """Return the sources that have to be read again, from their start."""
+        """Return the sources to read again from their start, once."""
         again, self._again = self._again, []
         return again
 
-    def _write(self, portion: Portion, draft: Draft, locator: Locator) -> None:
+    def _write(self, portion: Portion, draft: SessionDraft, locator: Locator) -> None:
         writer, agent, source_id = self._writer, portion.known.source.agent, portion.known.id
         session = before = writer.session(agent, draft.native) or writer.new_session(agent, draft.native)
         owns = bool(draft.turns or draft.touches) and self._owns(portion, draft, session)
         if owns and session.source_id != source_id:
             self._take_over(session, source_id)
         writer.facts.put(session.id, source_id, _dated(draft, session), draft.last_at, replace=draft.begin)
-        writer.facts.settle(session.id)
-        session = self._placed(writer.session(agent, draft.native) or session, locator, draft)
+        writer.facts.update_session(session.id)
+        session = self._place(writer.session(agent, draft.native) or session, locator, draft)
         if draft.begin:
             writer.clear_source(session, source_id)
-        is_new = owns and not self._is_as_before(draft, session)
+        is_new = owns and not self._is_unchanged(draft, session)
         if owns:
             if draft.begin:
                 writer.clear_touches(session.id)
@@ -133,14 +132,13 @@ class Batch:
         next_n = draft.next_n if owns else session.next_n
         writer.close_session(session.id, next_n, _summary(draft, session) if owns else session.summary)
 
-    def _is_as_before(self, draft: Draft, session: SessionState) -> bool:
-        """Tell whether a session lost its texts for lack of room, and just these were read again."""
+    def _is_unchanged(self, draft: SessionDraft, session: SessionState) -> bool:
+        """Return whether exactly the trimmed texts of a session were read again."""
         if not draft.begin or draft.next_n != session.next_n:
             return False
-        texts = ((one.n, one.asked, one.answered, one.steps) for one in draft.turns)
-        return self._writer.trimmed.is_as_before(session.id, texts)
+        return self._writer.trimmed.is_unchanged(session.id, ((one.n, *one.texts) for one in draft.turns))
 
-    def _placed(self, session: SessionState, locator: Locator, draft: Draft) -> SessionState:
+    def _place(self, session: SessionState, locator: Locator, draft: SessionDraft) -> SessionState:
         place = draft.place if draft.facts.cwd == session.cwd else session.cwd
         project_id, part = locator.locate(place, session.repository)
         if not project_id and session.parent:
@@ -152,13 +150,13 @@ class Batch:
         self._has_placed = True
         return self._writer.session(session.agent, session.native) or session
 
-    def _owns(self, portion: Portion, draft: Draft, session: SessionState) -> bool:
-        """Whether this source is the one that the session's turns are taken from.
+    def _owns(self, portion: Portion, draft: SessionDraft, session: SessionState) -> bool:
+        """Return whether this source provides the session's turns.
 
-        The same session can lie in two files: a copy, or a file that was moved. The larger one counts.
+        Two files can contain the same session: a copy, or a file that was moved. The larger one counts.
         """
         known = portion.known
-        if session.source_id in (0, known.id) or known.source.layout == ARCHIVE:
+        if session.source_id in (0, known.id) or known.source.layout == ARCHIVE_LAYOUT:
             return True
         if not draft.begin:
             if (known.id, draft.native) not in self._refused:
@@ -167,10 +165,10 @@ class Batch:
         owner = self._sources.by_id(session.source_id)
         if owner is None:
             return True
-        if owner.source.layout == ARCHIVE:
+        if owner.source.layout == ARCHIVE_LAYOUT:
             owns = not portion.finished or draft.next_n >= session.next_n
         else:
-            other = state_of(owner.source.path)
+            other = file_state(owner.source.path)
             mine, theirs = (portion.size, owner.source.path), (other or (owner.size,))[0]
             owns = mine > (theirs, known.source.path) if other else portion.size >= theirs
         if not owns:
@@ -178,41 +176,43 @@ class Batch:
         return owns
 
     def _take_over(self, session: SessionState, source_id: int) -> None:
-        """Make a source the one a session's turns come from; what is no longer there has no say any more."""
+        """Make a source the owner of a session; drop what a deleted owner said."""
         owner = self._sources.by_id(session.source_id) if session.source_id else None
-        if owner is not None and (owner.source.layout == ARCHIVE or state_of(owner.source.path) is None):
+        if owner is not None and (
+            owner.source.layout == ARCHIVE_LAYOUT or file_state(owner.source.path) is None
+        ):
             self._writer.clear_source(session, owner.id)
             self._writer.facts.forget(session.id, owner.id)
-        self._writer.own(session.id, source_id)
+        self._writer.set_source(session.id, source_id)
 
 
-def _dated(draft: Draft, session: SessionState) -> Facts:
-    """Return a draft's facts, with the time of its first turn as the start when the agent wrote none."""
+def _dated(draft: SessionDraft, session: SessionState) -> Facts:
+    """Return a draft's facts; the first turn's time is the default start."""
     facts = draft.facts
     if facts.started or (session.started and not draft.begin):
         return facts
     first = next((turn.at for turn in draft.turns if turn.at), 0)
-    return replaced(facts, started=first)
+    return replace(facts, started=first)
 
 
-def _summary(draft: Draft, session: SessionState) -> str:
-    """Return what the session is about: the same whether it was read at once or bit by bit."""
+def _summary(draft: SessionDraft, session: SessionState) -> str:
+    """Return the summary a session has, whether it was read at once or in parts."""
     new, old = draft.summary, session.summary
     if draft.begin or not old:
         return new
-    return new if is_telling(new) and not is_telling(old) else old
+    return new if is_informative(new) and not is_informative(old) else old
 
 
 def fingerprint(path: str, offset: int) -> str:
-    """Return a hash of a file's first bytes and of those before an offset; a database has none."""
-    head = min(_SAMPLE, offset)
+    """Hash a file's first bytes and those before an offset; "" for databases."""
+    size = min(_SAMPLE, offset)
     try:
         with open_regular(path) as file:
-            start = file.read(head)
+            start = file.read(size)
             if start.startswith(b"SQLite format 3"):
                 return ""
             file.seek(max(0, offset - _SAMPLE))
-            end = file.read(min(_SAMPLE, offset))
+            end = file.read(size)
     except (NotReadableError, OSError):
         return ""
     return blake2s(start + end, digest_size=8).hexdigest()

@@ -1,47 +1,133 @@
-"""What was forgotten and must not be read in again: sessions, and spans of which only marks are left."""
+"""Recognise forgotten text by keyed hashes and cut it out of sessions."""
 
 from __future__ import annotations
 
-import json
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2s
+from typing import Any
 
-from told.guard.text import one_line
-from told.ingest.spans import FORGOTTEN, Mark, Marker, without
-from told.record import replaced
-from told.store.writing import hash_of_key
+from told.ingest.fold import SessionDraft, change_state, change_summary
+from told.journal.apply import open_memories
+from told.journal.files import journal_folder, list_machines, list_segments, read_key
+from told.model import Checkpoint, Cursor
+from told.search.tokens import UNSPACED_RANGES
+from told.store.memories.records import FORGOTTEN as STATUS_FORGOTTEN
+from told.store.memories.records import Evidence
+from told.store.sessions.write import NOTE_TEXTS, TurnText, hash_key
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Any
-
-    from told.ingest.fold import Draft
-    from told.model import Checkpoint, Cursor
-    from told.store.memory_records import Evidence
-    from told.store.writing import TurnText
-
-# Topics of notes in the journal: {"agent/native": "1"}, and {number of a turn's own id: "agent/native"}.
+FORGOTTEN = "[forgotten]"
+# Topics of notes in the journal: {"agent/native": "1"}, and {hash of a turn's key: "agent/native"}.
 SESSION_TOPIC = "forgotten_session"
 TURN_TOPIC = "forgotten_turn"
-# Stands for no turn: the words may be anywhere in the session.
-ANYWHERE = -1
-_SUMMARY = 200
+ANYWHERE = -1  # instead of a turn number: the words may be anywhere in the session
+
+_UNSPACED = "".join(f"{chr(first)}-{chr(last)}" for first, last in UNSPACED_RANGES)
+# In scripts without spaces each character counts as a word.
+_WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
+_END = re.compile(r"[.!?…]+(?=\s)|[。！？]+|\n+|[.!?…]+\Z")  # noqa: RUF001 - Chinese and Japanese marks
+_PREFIX = 2  # characters of a mark that depend on the first word only
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word and its position."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A keyed hash of a span of words."""
+
+    mark: str
+    words: int
+
+
+def split_words(text: str) -> list[Word]:
+    """Split a text into words, folded to lower case."""
+    return [Word(found.group().casefold(), *found.span()) for found in _WORD.finditer(text)]
+
+
+def find_sentences(text: str) -> list[tuple[int, int]]:
+    """Return start and end of each sentence, without the marks between them."""
+    found, at = [], 0
+    for start, end in [*(sign.span() for sign in _END.finditer(text)), (len(text), len(text))]:
+        inner = text[at:start]
+        begin = at + len(inner) - len(inner.lstrip())
+        if inner.strip():
+            found.append((begin, begin + len(inner.strip())))
+        at = end
+    return found
+
+
+class Marker:
+    """Create marks with told's key, and find spans that have them."""
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key[:32]
+        self._prefixes: dict[str, str] = {}
+
+    def mark(self, words: Sequence[str]) -> Mark:
+        """Create the mark of some words."""
+        digest = blake2s("\0".join(words).encode("utf-8", "replace"), key=self._key, digest_size=8)
+        return Mark(self._prefix(words[0]) + digest.hexdigest(), len(words))
+
+    def _prefix(self, word: str) -> str:
+        """Return one byte for a word: it avoids hashing most spans, and reveals nothing."""
+        known = self._prefixes.get(word)
+        if known is None:
+            digest = blake2s(word.encode("utf-8", "replace"), key=self._key, digest_size=1, person=b"first")
+            known = self._prefixes[word] = digest.hexdigest()
+        return known
+
+    def find_spans(self, text: str, marks: Iterable[Mark]) -> list[tuple[int, int, Mark]]:
+        """Return start, end and mark of the spans that have one of the marks."""
+        wanted: dict[int, set[str]] = {}
+        for one in marks:
+            wanted.setdefault(one.words, set()).add(one.mark)
+        words = split_words(text) if wanted else []
+        spans = []
+        for size, of_size in wanted.items():
+            prefixes = {mark[:_PREFIX] for mark in of_size}
+            for at in range(len(words) - size + 1 if size else 0):
+                if self._prefix(words[at].text) in prefixes:
+                    mark = self.mark([word.text for word in words[at : at + size]])
+                    if mark.mark in of_size:
+                        spans.append((words[at].start, words[at + size - 1].end, mark))
+        return spans
+
+
+def cut_sentences(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """Replace the sentences that contain spans with a placeholder."""
+    cut: list[tuple[int, int]] = []
+    sentences = find_sentences(text)
+    for start, end in spans:
+        touched = [one for one in sentences if one[0] < end and start < one[1]]
+        if touched:
+            cut.append((touched[0][0], touched[-1][1]))
+    parts, at = [], 0
+    for start, end in sorted(cut, key=lambda one: (one[0], -one[1])):
+        if start >= at:
+            parts += [text[at:start], FORGOTTEN]
+        at = max(at, end)
+    return "".join(parts) + text[at:]
 
 
 class Forgotten:
-    """Cuts what was forgotten out of sessions. Those in which nothing was forgotten cost nothing."""
+    """Cut forgotten text out of sessions."""
 
     def __init__(
         self, key: bytes, places: Iterable[Evidence] = (), sessions: Iterable[str] = (),
         turns: Mapping[int, str] | None = None,
     ) -> None:  # fmt: skip
-        """Take told's key, the places where something was forgotten, and sessions that were as a whole.
+        """Take the evidence with marks, sessions as "agent/native", and sessions by hashed turn key.
 
-        Args:
-            key: With which the marks were made.
-            places: Each with a mark; the words have to stand in the turn, or else all of it is left out.
-            sessions: As "agent/native".
-            turns: By the numbers of turns' own ids, the session in which something of it was forgotten: the
-                same turn may be copied into another session's file.
+        If the words are not found in their turn, all of the turn is cut. Agents copy turns to other sessions.
         """
         self._marker = Marker(key)
         self._places: dict[str, list[tuple[int, Mark]]] = {}
@@ -53,36 +139,35 @@ class Forgotten:
         self._turns = turns or {}
 
     def has(self, agent: str, native: str, parent: str = "") -> bool:
-        """Tell whether a session was forgotten as a whole, or the one that started it."""
+        """Return whether a session or its parent was forgotten completely."""
         return f"{agent}/{native}" in self.sessions or f"{agent}/{parent}" in self.sessions
 
     def marks(self, agent: str, native: str) -> list[Mark]:
         """Return the marks of what was forgotten in a session."""
         return list(dict.fromkeys(mark for _, mark in self._places.get(f"{agent}/{native}", ())))
 
-    def long_marks(self, least: int) -> list[Mark]:
-        """Return the marks of what was forgotten anywhere, if it has at least so many words."""
-        found = (mark for places in self._places.values() for _, mark in places if mark.words >= least)
+    def long_marks(self, words: int) -> list[Mark]:
+        """Return all marks of spans of at least so many words."""
+        found = (mark for places in self._places.values() for _, mark in places if mark.words >= words)
         return list(dict.fromkeys(found))
 
-    def take(self, agent: str, drafts: Iterable[Draft], cursor: Cursor) -> tuple[list[Draft], Cursor]:
-        """Cut what was forgotten out of what was read: return what is left, and the cursor behind it.
-
-        A reader may keep in its cursor some of what was said.
-        """
-        kept, marks, all_of_it = [], [], False
+    def cut_drafts(
+        self, agent: str, drafts: Iterable[SessionDraft], cursor: Cursor
+    ) -> tuple[list[SessionDraft], Cursor]:
+        """Cut forgotten text out of drafts and out of the reader's state."""
+        left, marks, all_texts = [], [], False
         for draft in drafts:
             if self.has(agent, draft.native, draft.facts.parent):
-                all_of_it = True
+                all_texts = True
             else:
                 marks += self.cut(agent, draft)
-                kept.append(draft)
-        if cursor.state and (marks or all_of_it):
-            cursor = replaced(cursor, state=self.state(cursor.state, marks, all_of_it=all_of_it))
-        return kept, cursor
+                left.append(draft)
+        if cursor.state and (marks or all_texts):
+            cursor = replace(cursor, state=self.cut_state(cursor.state, marks, all_texts=all_texts))
+        return left, cursor
 
-    def cut(self, agent: str, draft: Draft) -> list[Mark]:
-        """Cut what was forgotten out of what was read of a session; return the marks it was known by."""
+    def cut(self, agent: str, draft: SessionDraft) -> list[Mark]:
+        """Cut forgotten text out of a draft; return the marks it was known by."""
         marks = self.marks(agent, draft.native)
         if self._turns:
             owners = {turn.n: self._owner(agent, turn) for turn in draft.turns}
@@ -94,95 +179,106 @@ class Forgotten:
         return marks
 
     def _owner(self, agent: str, turn: TurnText) -> str:
-        key = hash_of_key(agent, turn.key)
+        key = hash_key(agent, turn.key)
         return self._turns.get(key, "") if key is not None else ""
 
-    def _cut_draft(self, agent: str, draft: Draft, marks: list[Mark]) -> None:
+    def _cut_draft(self, agent: str, draft: SessionDraft, marks: list[Mark]) -> None:
         before = draft.turns
-        draft.turns = self.turns(agent, draft.native, draft.turns, marks)
-        draft.about = self.summary(draft.about, before, draft.turns, marks)
+        draft.turns = self.cut_turns(agent, draft.native, draft.turns, marks)
+        draft.about = self.cut_summary(draft.about, before, draft.turns, marks)
         facts = draft.facts
-        draft.facts = replaced(
-            facts, title=self.text(facts.title, marks), branch=self.text(facts.branch, marks)
+        draft.facts = replace(
+            facts, title=self.cut_text(facts.title, marks), branch=self.cut_text(facts.branch, marks)
         )
-        draft.notes = {number: self.note(note, marks) for number, note in draft.notes.items()}
-        draft.touches = {path: one for path, one in draft.touches.items() if self.keeps(path, marks)}
-        draft.refs = {name: one for name, one in draft.refs.items() if self.keeps(name[1], marks)}
+        draft.notes = {number: self.cut_note(note, marks) for number, note in draft.notes.items()}
+        draft.touches = {path: one for path, one in draft.touches.items() if self.allows(path, marks)}
+        draft.refs = {name: one for name, one in draft.refs.items() if self.allows(name[1], marks)}
 
-    def turns(
+    def cut_turns(
         self, agent: str, native: str, turns: Iterable[TurnText], marks: list[Mark]
     ) -> tuple[TurnText, ...]:
-        """Return turns without what was forgotten; all of a turn goes whose place is known but not found."""
+        """Cut forgotten text out of turns; replace known turns where it is not found."""
         found: set[Mark] = set()
         cut: dict[int, TurnText] = {}
         for turn in turns:
             texts = []
-            for text in (turn.asked, turn.answered, turn.steps):
-                spans = self._marker.spans(text, marks)
+            for text in turn.texts:
+                spans = self._marker.find_spans(text, marks)
                 found |= {mark for _, _, mark in spans}
-                texts.append(without(text, [span[:2] for span in spans]) if spans else text)
+                texts.append(cut_sentences(text, [span[:2] for span in spans]) if spans else text)
             asked, answered, steps = texts
-            cut[turn.n] = replaced(turn, asked=asked, answered=answered, steps=steps)
+            cut[turn.n] = replace(turn, asked=asked, answered=answered, steps=steps)
         for n, mark in self._places.get(f"{agent}/{native}", ()):
-            if n in cut and mark not in found and not _is_cut(cut[n]):
-                cut[n] = replaced(cut[n], asked=FORGOTTEN, answered="", steps="")
+            if n in cut and mark not in found and not any(FORGOTTEN in text for text in cut[n].texts):
+                cut[n] = replace(cut[n], asked=FORGOTTEN, answered="", steps="")
         return tuple(cut.values())
 
-    def summary(
+    def cut_summary(
         self, summary: str, before: Iterable[TurnText], after: Iterable[TurnText], marks: list[Mark]
     ) -> str:
-        """Return a session's summary without what was forgotten; it may have been a turn cut short."""
-        if not summary:
-            return ""
-        for old, new in zip(before, after, strict=True):
-            if old.asked != new.asked and one_line(old.asked, _SUMMARY) == summary:
-                return one_line(new.asked, _SUMMARY)
-        return self.text(summary, marks)
+        """Cut forgotten text out of a summary, which may be a shortened prompt."""
+        return change_summary(summary, before, after, lambda text: self.cut_text(text, marks))
 
-    def text(self, text: str, marks: list[Mark]) -> str:
-        """Return a text without the sentences that have a span with one of the marks."""
-        spans = self._marker.spans(text, marks) if text else []
-        return without(text, [span[:2] for span in spans]) if spans else text
+    def cut_text(self, text: str, marks: list[Mark]) -> str:
+        """Cut the sentences with one of the marks out of a text."""
+        spans = self._marker.find_spans(text, marks) if text else []
+        return cut_sentences(text, [span[:2] for span in spans]) if spans else text
 
-    def note(self, note: Checkpoint, marks: list[Mark]) -> Checkpoint:
-        """Return a checkpoint without what was forgotten."""
-        values: dict[str, Any] = {
-            name: self.text(getattr(note, name), marks)
-            for name in ("title", "overview", "work_done", "technical_details", "important_files",
-                         "next_steps", "history")
-        }  # fmt: skip
-        return replaced(note, **values)
+    def cut_note(self, note: Checkpoint, marks: list[Mark]) -> Checkpoint:
+        """Cut forgotten text out of a checkpoint."""
+        values: dict[str, Any] = {name: self.cut_text(getattr(note, name), marks) for name in NOTE_TEXTS}
+        return replace(note, **values)
 
-    def keeps(self, name: str, marks: list[Mark]) -> bool:
-        """Tell whether a path or the like says nothing that was forgotten."""
-        return not self._marker.spans(name, marks)
+    def allows(self, name: str, marks: list[Mark]) -> bool:
+        """Return whether a path or reference contains no forgotten text."""
+        return not self._marker.find_spans(name, marks)
 
-    def state(self, state: str, marks: list[Mark], *, all_of_it: bool = False) -> str:
-        """Return what a reader wanted to remember, without what was forgotten, or without anything said."""
+    def cut_state(self, state: str, marks: list[Mark], *, all_texts: bool = False) -> str:
+        """Cut forgotten text, or all texts, out of a reader's state."""
 
         def cut(text: str) -> str:
-            return _without_texts(text) if all_of_it else self.text(text, marks)
+            if all_texts:  # ids and paths have no spaces
+                return "" if len(text.split()) > 1 else text
+            return self.cut_text(text, marks)
 
-        try:
-            value = json.loads(state)
-        except (ValueError, RecursionError):
-            return cut(state)
-        new = _mapped(value, cut)
-        return state if new == value else json.dumps(new)
+        return change_state(state, cut)
 
 
-def _is_cut(turn: TurnText) -> bool:
-    return any(FORGOTTEN in text for text in (turn.asked, turn.answered, turn.steps))
+class Tombstones:
+    """Provide what was forgotten according to the journal."""
+
+    def __init__(self, home: str) -> None:
+        self._home = home
+        self._seen: list[tuple[str, int, int]] = []
+        self._forgotten = Forgotten(b"")
+
+    def current(self) -> Forgotten:
+        """Return what was forgotten; reload it if the journal changed."""
+        state = _journal_state(self._home)
+        if state and state != self._seen:
+            self._forgotten = _load(self._home)
+            self._seen = state
+        return self._forgotten
 
 
-def _without_texts(text: str) -> str:
-    """Return an id, a path or the like as it is, and nothing of what was said."""
-    return "" if len(text.split()) > 1 else text
+def _journal_state(home: str) -> list[tuple[str, int, int]]:
+    """Return name, size and time of each machine's newest segment."""
+    found = []
+    folder = journal_folder(home)
+    for machine in list_machines(folder):
+        for name in list_segments(os.path.join(folder, machine))[-1:]:
+            state = os.stat(os.path.join(folder, machine, name))
+            found.append((f"{machine}/{name}", state.st_size, state.st_mtime_ns))
+    return found
 
 
-def _mapped(value: Any, cut: Any) -> Any:
-    if isinstance(value, str):
-        return cut(value)
-    if isinstance(value, dict):
-        return {name: _mapped(item, cut) for name, item in value.items()}
-    return [_mapped(item, cut) for item in value] if isinstance(value, list) else value
+def _load(home: str) -> Forgotten:
+    memories = open_memories(home)
+    try:
+        forgotten = memories.load(memories.listed(status=STATUS_FORGOTTEN)).values()
+        places = [place for memory in forgotten for place in memory.evidence]
+        sessions = memories.noted(SESSION_TOPIC)
+        turns = {int(key): name for key, name in memories.noted(TURN_TOPIC).items()}
+    finally:
+        memories.close()
+    return Forgotten(read_key(home), places, sessions, turns)

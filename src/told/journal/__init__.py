@@ -1,1 +1,1 @@
-"""The operation log: append, verify, fold operations into memories, erase a payload."""
+"""Append-only log of everything that changed a memory."""

@@ -1,76 +1,62 @@
-"""Appends operations to this machine's journal: what is acknowledged is on disk.
-
-A prompt waits for this, so it imports next to nothing and reads only the last line.
-"""
+"""Append operations to a journal; they are on disk when the call returns."""
 
 from __future__ import annotations
 
+import errno
 import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from told.errors import UsageError
+from told.files import cannot_write, make_folder, open_private, sync_folder
 from told.journal.files import (
-    SEGMENT,
-    TORN,
-    WAIT_MS,
+    MAKES_MEMORY,
+    MAX_PAYLOAD,
+    SEGMENT_SUFFIX,
+    TORN_SUFFIX,
+    Draft,
     SeriesLock,
-    cannot_write,
+    drop_partial_batch,
+    encode_head,
+    encode_line,
+    first_hash,
+    get_machine_id,
     journal_folder,
-    make_folder,
+    list_segments,
     next_segment,
-    open_private,
-    segments,
-    sync_folder,
-)  # fmt: skip
-from told.journal.line import LONGEST, end_of, first_previous, head_of, line_of, without_part
-from told.journal.machine import machine_of
-from told.record import record
-from told.store.ids import public_id
-from told.store.memory_json import encoded
+    peek_line,
+    read_key,
+)
+from told.journal.registry import ProjectJournal, own_series_name, seal_payload
+from told.jsontext import dump_json
+from told.store.database import public_id
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import Any
-
-    from told.journal.registry import Place
-
-ROTATE = 1_000_000
-MAKES_MEMORY = frozenset(("remember", "correct"))
-_WINDOW = 8192
+SEGMENT_BYTES = 1_000_000  # a larger segment is followed by a new one
+_FIRST_READ = 8192  # bytes
 _sync = getattr(os, "fdatasync", os.fsync)
 
 
-@record
-class Draft:
-    """An operation that is still to be written down."""
-
-    kind: str
-    by: str
-    payload: dict[str, Any] | None = None
-    memory: str = ""  # made for it, if it makes a memory
-
-
-@record
+@dataclass(frozen=True, slots=True)
 class Written:
-    """An operation as it was written down."""
+    """An operation that was appended."""
 
     machine: str
     number: int
     memory: str
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class _End:
-    """Where a series ends."""
+    """The end of a series."""
 
-    segment: str  # empty: there is none yet
+    segment: str  # "": there is none yet
     size: int
     number: int
     previous: str
 
 
 def new_memory_id(taken: Callable[[str], bool] | None = None, seed: str = "") -> str:
-    """Return an id for a memory; a longer one as long as it is taken."""
+    """Generate a memory id; longer if shorter ones are taken."""
     seed = seed or os.urandom(16).hex()
     length = 7
     while taken and taken(public_id("m", seed, length=length)):
@@ -79,41 +65,38 @@ def new_memory_id(taken: Callable[[str], bool] | None = None, seed: str = "") ->
 
 
 def append(
-    home: str, drafts: Sequence[Draft], *, now: int, wait_ms: int = WAIT_MS, sync: bool = True,
-    place: Place | None = None,
+    home: str, drafts: Sequence[Draft], *, now: int, sync: bool = True, project: ProjectJournal | None = None
 ) -> list[Written]:  # fmt: skip
-    """Write operations to the journal, all in one go; when this returns they are on disk.
+    """Append operations as one batch; without `sync` a later call flushes it to disk.
 
-    Args:
-        home: The folder of everything told writes for itself.
-        drafts: What happened, in order.
-        now: When, in ms since 1970.
-        wait_ms: How long to wait for another writer.
-        sync: Without it they are only handed to the system, and on disk once a later call returns that syncs.
-        place: The project whose own journal they are written to, instead of the one in told's home.
-
-    Raises:
-        MissingError: the disk is full or may not be written; the journal is as it was.
-        BusyError: another writer took too long.
-        UsageError: an operation is too long to be kept.
+    On an error nothing was written.
     """
-    machine = _series(place) if place else machine_of(home)
-    folder = os.path.join(place.journal if place else journal_folder(home), machine)
-    payloads = [_payload(draft, part, len(drafts)) for part, draft in enumerate(drafts, 1)]
+    machine = own_series_name(project) if project else get_machine_id(home)
+    folder = os.path.join(project.journal if project else journal_folder(home), machine)
+    key = read_key(project.home) if project else b""
+    payloads = [_encode_payload(draft, part, len(drafts)) for part, draft in enumerate(drafts, 1)]
     try:
         make_folder(folder)
-        with SeriesLock(folder, wait_ms):
-            return _append(folder, machine, drafts, payloads, now, sync=sync, key=_key(place))
+        with SeriesLock(folder):
+            return _append(folder, machine, drafts, payloads, now, sync=sync, key=key)
     except OSError as error:
         raise cannot_write(folder, error) from None
+
+
+def _encode_payload(draft: Draft, part: int, count: int) -> bytes:
+    parts = {"part": [part, count]} if count > 1 else {}
+    salted = {**(draft.payload or {}), **parts, "salt": os.urandom(16).hex()}
+    payload = dump_json(salted).encode("utf-8", "replace")
+    if len(payload) > MAX_PAYLOAD:
+        raise UsageError(f"That is too long to remember: {len(payload) // 1024} KB. Say it shorter.")
+    return payload
 
 
 def _append(
     folder: str, machine: str, drafts: Sequence[Draft], payloads: list[bytes], now: int, *, sync: bool,
     key: bytes,
 ) -> list[Written]:  # fmt: skip
-    names = segments(folder)
-    end = _end_of_series(folder, machine, names)
+    end = _find_end(folder, machine)
     number, previous = end.number, end.previous
     written, lines = [], []
     for draft, payload in zip(drafts, payloads, strict=True):
@@ -121,58 +104,27 @@ def _append(
         memory = draft.memory
         if not memory and draft.kind in MAKES_MEMORY:
             memory = public_id("m", machine, str(number), str(now))
-        head = head_of(number, now, draft.kind, memory, draft.by)
-        line, previous = line_of(head, _sealed(payload, head, machine, key) if key else payload, previous)
+        head = encode_head(number, now, draft.kind, memory, draft.by)
+        line, previous = encode_line(head, seal_payload(payload, head, machine, key), previous)
         lines.append(line)
         written.append(Written(machine, number, memory))
-    fresh = not end.segment or end.size >= ROTATE
-    name = next_segment(end.segment) if fresh else end.segment
-    if fresh and end.segment:
-        _write(os.path.join(folder, end.segment), b"", end.size)  # what was not synced there
-    _write(os.path.join(folder, name), b"".join(lines), 0 if fresh else end.size, sync=sync)
-    if fresh:
+    is_new = not end.segment or end.size >= SEGMENT_BYTES
+    name = next_segment(end.segment) if is_new else end.segment
+    if is_new and end.segment:
+        _write(os.path.join(folder, end.segment), b"", end.size)  # sync what was not synced
+    _write(os.path.join(folder, name), b"".join(lines), 0 if is_new else end.size, sync=sync)
+    if is_new:
         sync_folder(folder)
     return written
 
 
-def _series(place: Place) -> str:
-    from told.journal.places import own_series
-
-    return own_series(place)
-
-
-def _sealed(payload: bytes, head: bytes, machine: str, key: bytes) -> bytes:
-    from told.journal.origin import sealed
-
-    return sealed(payload, head, machine, key)
-
-
-def _key(place: Place | None) -> bytes:
-    """Return what operations are sealed with where others can write, too."""
-    if place is None:
-        return b""
-    from told.journal.origin import key_of
-
-    return key_of(place.home)
-
-
-def _payload(draft: Draft, part: int, count: int) -> bytes:
-    parts = {"part": [part, count]} if count > 1 else {}
-    salted = {**(draft.payload or {}), **parts, "salt": os.urandom(16).hex()}
-    payload = encoded(salted).encode("utf-8", "replace")
-    if len(payload) > LONGEST:
-        raise UsageError(f"That is too long to remember: {len(payload) // 1024} KB. Say it shorter.")
-    return payload
-
-
 def _write(path: str, content: bytes, size: int, *, sync: bool = True) -> None:
-    """Write behind the last whole line; if that fails, leave the file as it was."""
+    """Append to a segment; on failure truncate it to its former size."""
     descriptor = open_private(path, os.O_RDWR | os.O_APPEND)
     try:
         try:
-            count = os.write(descriptor, content)
-            if count != len(content):
-                raise OSError(28, "no space left on device")  # noqa: TRY301 - the same way out as any other
+            if os.write(descriptor, content) != len(content):
+                raise OSError(errno.ENOSPC, "no space left on device")  # noqa: TRY301 - truncated below
             if sync:
                 _sync(descriptor)
         except OSError:
@@ -182,32 +134,32 @@ def _write(path: str, content: bytes, size: int, *, sync: bool = True) -> None:
         os.close(descriptor)
 
 
-def _end_of_series(folder: str, machine: str, names: list[str]) -> _End:
-    """Return where the series ends; a line that was cut off is put aside first."""
+def _find_end(folder: str, machine: str) -> _End:
+    """Find the end of a series, after moving a torn line aside."""
+    names = list_segments(folder)
     newest = names[-1] if names else ""
-    size = 0
-    skipped = 0
+    size = skipped = 0
     for name in reversed(names):
         path = os.path.join(folder, name)
         if name == newest:
-            size = _without_torn(path)
-        last, bad = _last_line(path)
+            size = _move_torn_aside(path)
+        last, bad = _read_last_line(path)
         skipped += bad
         if last:
             return _End(newest, size, last[0] + skipped, last[1])
-    return _End(newest, size, skipped, first_previous(machine))
+    return _End(newest, size, skipped, first_hash(machine))
 
 
-def _without_torn(path: str) -> int:
-    """Return the size of what is whole in a segment; what a killed writer left behind goes into a file."""
+def _move_torn_aside(path: str) -> int:
+    """Move what a killed writer left to another file; return the size left."""
     descriptor = os.open(path, os.O_RDWR)
     try:
         size = os.fstat(descriptor).st_size
         if not size:
             return 0
-        start, data, end = _whole(descriptor, size)
+        start, data, end = _complete_part(descriptor, size)
         if end < len(data):
-            aside = open_private(path.removesuffix(SEGMENT) + TORN, os.O_WRONLY | os.O_APPEND)
+            aside = open_private(path.removesuffix(SEGMENT_SUFFIX) + TORN_SUFFIX, os.O_WRONLY | os.O_APPEND)
             os.write(aside, data[end:] + b"\n")
             os.close(aside)
             os.ftruncate(descriptor, start + end)
@@ -217,25 +169,25 @@ def _without_torn(path: str) -> int:
         os.close(descriptor)
 
 
-def _whole(descriptor: int, size: int) -> tuple[int, bytes, int]:
-    """Return where the last bytes of a segment begin, these, and how many of them are whole."""
-    for start, data in _ends(descriptor, size):
+def _complete_part(descriptor: int, size: int) -> tuple[int, bytes, int]:
+    """Return the offset of a segment's end, its bytes, and how many are complete batches."""
+    for start, data in _read_backwards(descriptor, size):
         lines = data.split(b"\n")
         known = lines[1:-1] if start else lines[:-1]
-        kept = without_part(known)
-        if kept or not start:
+        complete = drop_partial_batch(known)
+        if complete or not start:
             break
-    return start, data, len(data) - len(lines[-1]) - sum(len(line) + 1 for line in known[len(kept) :])
+    return start, data, len(data) - len(lines[-1]) - sum(len(line) + 1 for line in known[len(complete) :])
 
 
-def _last_line(path: str) -> tuple[tuple[int, str] | None, int]:
-    """Return number and hash of the last line that is one, and how many behind it are not."""
+def _read_last_line(path: str) -> tuple[tuple[int, str] | None, int]:
+    """Return number and hash of the last valid line, and the count of bad lines after it."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
-        for start, data in _ends(descriptor, os.fstat(descriptor).st_size):
+        for start, data in _read_backwards(descriptor, os.fstat(descriptor).st_size):
             lines = data.split(b"\n")[:-1]
             for bad, line in enumerate(reversed(lines if not start else lines[1:])):
-                found = end_of(line)
+                found = peek_line(line)
                 if found:
                     return found, bad
         return None, len(lines)
@@ -243,11 +195,11 @@ def _last_line(path: str) -> tuple[tuple[int, str] | None, int]:
         os.close(descriptor)
 
 
-def _ends(descriptor: int, size: int) -> Iterator[tuple[int, bytes]]:
-    """Yield ever more of the end of a file, up to all of it: where that begins, and its bytes."""
-    window, start = _WINDOW, size
-    while start or window == _WINDOW:
-        start = max(0, size - window)
+def _read_backwards(descriptor: int, size: int) -> Iterator[tuple[int, bytes]]:
+    """Yield the offset and bytes of ever longer ends of a file."""
+    length, start = _FIRST_READ, size
+    while start or length == _FIRST_READ:
+        start = max(0, size - length)
         os.lseek(descriptor, start, os.SEEK_SET)
         yield start, os.read(descriptor, size - start)
-        window *= 8
+        length *= 8

@@ -1,81 +1,228 @@
-"""Erases payloads for good: the operations stay, their chain still holds, what was said is gone."""
+"""Erase or redact payloads; the operations and their hash chain stay valid."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from typing import Any
 
+from told.files import UNFINISHED, cannot_write, write_private
 from told.journal.files import (
-    TORN,
-    UNFINISHED,
+    FORGET,
+    SET,
+    TORN_SUFFIX,
+    BadLineError,
+    Operation,
     SeriesLock,
-    cannot_write,
-    every_series,
+    erase_payload,
+    head_of,
     journal_folder,
-    write_whole,
+    parse_line,
+    read_key,
+    redact_payload,
 )
-from told.journal.line import head_of, split
-from told.journal.read import BadLineError, operation
-from told.store.memory_json import encoded
+from told.journal.registry import Series, list_series, seal_payload
+from told.jsontext import dump_json
+from told.redact.rescan import Rescanner, changed_texts, find_removed, remove_copies
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection
+_SALT, _PART, _PAD = "salt", "part", "pad"
+_SESSION, _SCOPE = "session", "scope"
+# Payload fields with ids and numbers instead of text.
+_NAMES = frozenset((
+    _SALT, _PART, "act", "agent", _SESSION, "machine", "mark", _SCOPE, "trust", "status", "by", "target",
+    "proposal", "action", "memories", SET,
+))  # fmt: skip
 
 
 def erase(home: str, memories: Collection[str]) -> int:
-    """Erase what every operation of some memories says, in the journals of all machines and projects.
+    """Erase the payloads of all operations on some memories; return how many.
 
-    What was cut off, damaged or left behind and may say it, too, is removed. A `forget` keeps its payload: it
-    names the places that are not to be read in again, and nothing of what was said. A segment is replaced in
-    one step.
-
-    Returns:
-        How many operations were erased.
-
-    Raises:
-        MissingError: a segment cannot be written.
-        BusyError: another writer took too long.
+    Torn and unfinished files may contain the same text and are removed. A `forget` keeps its payload, which
+    lists the evidence that must not be imported again, without any text.
     """
-    needles = [encoded(memory).encode() for memory in memories]
+    needles = [dump_json(memory).encode() for memory in memories]
     wanted = frozenset(memories)
-    count = 0
-    for series in every_series(journal_folder(home)):
-        folder = series.folder
+    return _rewrite_segments(home, lambda path, series: _erase_in_segment(path, series, wanted, needles))
+
+
+def _rewrite_segments(home: str, rewrite: Callable[[str, Series], int]) -> int:
+    """Rewrite each segment under its lock, and remove leftovers; return how many lines changed.
+
+    If a segment cannot be written, the other series are still done.
+    """
+    count, failed = 0, None
+    for series in list_series(journal_folder(home)):
         try:
-            with SeriesLock(folder):
-                for name in os.listdir(folder):
-                    if name.endswith((TORN, UNFINISHED)):
-                        os.remove(os.path.join(folder, name))
+            with SeriesLock(series.folder):
+                _remove_leftovers(series.folder)
                 for name in series.segments():
-                    count += _erase_in(os.path.join(folder, name), series.machine, wanted, needles)
+                    count += rewrite(os.path.join(series.folder, name), series)
         except OSError as error:
-            raise cannot_write(folder, error) from None
+            failed = failed or cannot_write(series.folder, error)
+    if failed:
+        raise failed
     return count
 
 
-def _erase_in(path: str, machine: str, memories: frozenset[str], needles: list[bytes]) -> int:
-    with open(path, "rb") as file:
-        data = file.read()
+def _erase_in_segment(path: str, series: Series, memories: frozenset[str], needles: list[bytes]) -> int:
+    data = _read(path)
     *lines, torn = data.split(b"\n")
     if not torn and not any(needle in data for needle in needles):
         return 0
-    kept, count = [], 0
-    for line in lines:
-        new = _erased(line, machine, memories) if any(needle in line for needle in needles) else line
-        count += new != line
-        if new:
-            kept.append(new + b"\n")
-    write_whole(path, b"".join(kept))
+    new = [
+        _erase_line(line, series.machine, memories) if any(needle in line for needle in needles) else line
+        for line in lines
+    ]
+    write_private(path, _join(new))
+    return _count_changes(lines, new)
+
+
+def _erase_line(line: bytes, machine: str, memories: frozenset[str]) -> bytes:
+    """Return a line without the payload of one of the memories; b"" if damaged."""
+    try:
+        found = parse_line(line, machine)
+    except BadLineError:
+        return b""
+    if found.memory not in memories or found.payload is None or found.kind == FORGET:
+        return line
+    return erase_payload(line, head_of(found))
+
+
+@dataclass(frozen=True, slots=True)
+class Redacted:
+    """A journal line that current rules redact."""
+
+    file: str
+    memory: str  # "" if it has none or cannot be read
+    old: str  # the text; "" if only a name changes
+    new: str
+    named: bool = False  # a name changes, too
+
+
+def find_secrets(home: str, rescanner: Rescanner) -> Iterator[Redacted]:
+    """Yield the lines of all journals that current rules redact."""
+    for series in list_series(journal_folder(home)):
+        for name in [*_list_leftovers(series.folder), *series.segments()]:
+            path = os.path.join(series.folder, name)
+            try:
+                lines = _read(path).split(b"\n")
+            except OSError:
+                continue  # removed meanwhile
+            for line in lines:
+                _, found = _redact_line(line, series, rescanner)
+                if found:
+                    yield Redacted(path, *found)
+
+
+def redact_journals(home: str, rescanner: Rescanner) -> int:
+    """Redact all journals, remove torn and unfinished files; return how many lines changed."""
+    return _rewrite_segments(home, lambda path, series: _redact_segment(path, series, rescanner))
+
+
+def _redact_segment(path: str, series: Series, rescanner: Rescanner) -> int:
+    data = _read(path)
+    *lines, torn = data.split(b"\n")
+    new = [_redact_line(line, series, rescanner)[0] for line in lines]
+    count = _count_changes(lines, new)
+    if not count and not torn:
+        return 0
+    content = _join(new)
+    if len(content) == len(data):
+        # Readers notice a rewritten segment by its size.
+        at = next(at for at, (old, line) in enumerate(zip(lines, new, strict=True)) if old != line)
+        new[at] = _redact_line(lines[at], series, rescanner, pad=True)[0]
+        content = _join(new)
+    write_private(path, content)
     return count
 
 
-def _erased(line: bytes, machine: str, memories: frozenset[str]) -> bytes:
-    """Return a line without its payload, if it is of one of the memories; nothing if it is damaged."""
+def _redact_line(
+    line: bytes, series: Series, rescanner: Rescanner, *, pad: bool = False
+) -> tuple[bytes, tuple[str, str, str, bool] | None]:
+    """Return the redacted line, and the fields of `Redacted` if it changed."""
+    if not line:
+        return line, None
     try:
-        found = operation(line, machine)
+        found = parse_line(line, series.machine)
     except BadLineError:
-        return b""
-    if found.memory not in memories or found.payload is None or found.kind == "forget":
-        return line
-    head = head_of(found.number, found.at, found.kind, found.memory, found.by)
-    return head + b"null" + split(line, head)[1]
+        text = line.decode("utf-8", "replace")
+        new = rescanner.redact_text(text)
+        return (b"", ("", text, new, False)) if new != text else (line, None)
+    if found.payload is None:
+        return line, None
+    named = _redact_names(found.payload, rescanner)
+    payload = named if found.kind == FORGET else rescanner.redact_value(named, _NAMES)
+    if payload == found.payload:
+        return line, None
+    changed = list(changed_texts(named, payload)) or [("", "")]
+    secrets = {secret: marker for old, new in changed for secret, marker in find_removed(old, new).items()}
+    payload = remove_copies(payload, secrets, _NAMES)
+    rewritten = _rewrite_line(line, found, payload, series, pad=pad)
+    return rewritten, (found.memory, *changed[0], named != found.payload)
+
+
+def _redact_names(value: Any, rescanner: Rescanner, name: str = "") -> Any:
+    """Redact the session ids and scopes of a payload."""
+    if isinstance(value, dict):
+        if name == SET:
+            return {topic: _redact_notes(notes, rescanner) for topic, notes in value.items()}
+        return {key: _redact_names(of, rescanner, key) for key, of in value.items()}
+    if isinstance(value, list):
+        return [_redact_names(one, rescanner, name) for one in value]
+    if isinstance(value, str) and name in (_SESSION, _SCOPE):
+        return rescanner.redact_id(value) if name == _SESSION else rescanner.redact_path(value)
+    return value
+
+
+def _redact_notes(notes: Any, rescanner: Rescanner) -> Any:
+    """Redact notes, whose keys and values are names of sessions or projects."""
+    if not isinstance(notes, dict):
+        return rescanner.redact_value(notes)
+    return {
+        _redact_name(name, rescanner): _redact_name(of, rescanner) if isinstance(of, str) else of
+        for name, of in notes.items()
+    }
+
+
+def _redact_name(name: str, rescanner: Rescanner) -> str:
+    agent, slash, native = name.partition("/")
+    if slash and ":" not in agent:
+        return f"{agent}/{rescanner.redact_id(native)}"
+    return rescanner.redact_path(name)
+
+
+def _rewrite_line(
+    line: bytes, found: Operation, payload: dict[str, Any], series: Series, *, pad: bool
+) -> bytes:
+    head = head_of(found)
+    body = {key: value for key, value in payload.items() if key not in (_SALT, _PART)}
+    body |= {_PAD: os.urandom(4).hex()} if pad else {}
+    body |= {_PART: payload[_PART]} if _PART in payload else {}
+    raw = dump_json(body | {_SALT: os.urandom(16).hex()}).encode("utf-8", "replace")
+    if series.project and series.accept(found, line) is found:  # sealed by this machine
+        raw = seal_payload(raw, head, series.machine, read_key(series.project.home))
+    return redact_payload(line, head, raw)
+
+
+def _join(lines: list[bytes]) -> bytes:
+    return b"".join(line + b"\n" for line in lines if line)
+
+
+def _count_changes(old: list[bytes], new: list[bytes]) -> int:
+    return sum(one != other for one, other in zip(old, new, strict=True))
+
+
+def _list_leftovers(folder: str) -> list[str]:
+    """List what killed writers left."""
+    return sorted(name for name in os.listdir(folder) if name.endswith((TORN_SUFFIX, UNFINISHED)))
+
+
+def _remove_leftovers(folder: str) -> None:
+    for name in _list_leftovers(folder):
+        os.remove(os.path.join(folder, name))
+
+
+def _read(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()

@@ -1,192 +1,145 @@
-"""The journal's folders and files: private, locked by one writer at a time, and really on disk."""
+"""Files of the journal: their names and locks, and the exact byte format of their lines, the operations.
+
+The hash of an operation covers its fields, the hash of its payload and the hash of the previous operation.
+A payload can therefore be erased and the chain still verifies; a random salt keeps its hash meaningless.
+A payload that was redacted later keeps the original payload hash and adds a hash of the new line.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import time
+from dataclasses import dataclass
+from hashlib import blake2s
+from typing import Any
 
-from told.errors import BusyError, MissingError
-from told.record import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from types import TracebackType
-
-    from told.journal.registry import Place
+from told.errors import BusyError
+from told.files import cannot_write, create_private, make_folder, open_private, write_private
+from told.jsontext import dump_json, load_json
+from told.store.database import public_id
 
 try:
     import fcntl
-except ImportError:  # no such locks: a second writer at the same moment is found by verify
+except ImportError:  # no such locks here: `verify` reports what two writers at once break
     fcntl = None  # type: ignore[assignment]
 
-WAIT_MS = 5000
-SEGMENT = ".jsonl"
-TORN = ".torn"
-UNFINISHED = ".new"
-REGISTRY = "registry"  # in told's home: the projects that keep their own journal
-_CLOSE = getattr(os, "O_CLOEXEC", 0)
-_DIGITS = 6
+SET = "set"  # sets notes that belong to no memory: {"set": {topic: {name: value}}}
+FORGET, UNDO, ARCHIVE, RESTORE = "forget", "undo", "archive", "restore"
+MAKES_MEMORY = frozenset(("remember", "correct"))
+STRANGER = "~"  # prefix of the machine of an operation in a project that this machine did not write
 
+MAX_PAYLOAD = 512 * 1024  # bytes
+_HEX = 32
+_TAIL = len(f',"payload_hash":"{"":0<{_HEX}}","previous":"{"":0<{_HEX}}","hash":"{"":0<{_HEX}}"}}')
+_NUMBER = b'{"number":'
+_HASH = b'","hash":"'
+_REDACTED = b',"redacted":"'
+_REDACTED_LENGTH = len(_REDACTED) + _HEX + 1
+_SALT_LENGTH = len('"salt":""}') + _HEX
+_PART = b'"part":['
+_MAX_PART = 24
+_FIELDS = 9
 
-@record
-class Series:
-    """The operations of one machine in one place."""
-
-    folder: str
-    machine: str
-    place: Place | None = None  # None: told's home
-
-    @property
-    def name(self) -> str:
-        """What tells it apart from every other, also from a copy of the same in another folder."""
-        return f"{self.machine}@{self.place.root}" if self.place else self.machine
-
-    def segments(self) -> list[str]:
-        """Return the names of its segments, in order."""
-        if self.place is None:
-            return segments(self.folder)
-        from told.journal.registry import fit_to_read
-
-        return fit_to_read(self.folder, segments(self.folder))
+LOCK_WAIT_MS = 5000
+SEGMENT_SUFFIX = ".jsonl"
+TORN_SUFFIX = ".torn"
+_SEGMENT_DIGITS = 6
+_SEGMENT = re.compile(rf"[0-9]{{{_SEGMENT_DIGITS}}}\.[^.]*")
+_MACHINE_ID_LENGTH = 8
+_MACHINE_ID = re.compile(rf"[a-z2-7]{{{_MACHINE_ID_LENGTH}}}")
 
 
 def journal_folder(home: str) -> str:
-    """Return where all journals are, but those that projects keep themselves."""
+    """Return the folder of the journals in told's home."""
     return os.path.join(home, "journal")
 
 
-def every_series(folder: str) -> list[Series]:
-    """Return all series, from the folder of journals in told's home: its own, then those of projects."""
-    found = [Series(os.path.join(folder, name), name) for name in machines(folder)]
-    home = os.path.dirname(folder)
-    if has_places(home):
-        from told.journal.registry import series_of_places
-
-        found += series_of_places(home)
-    return found
-
-
-def rename_place(home: str, old: str, new: str) -> None:
-    """Let a project that keeps its own journal go on to do so under another scope."""
-    if has_places(home):
-        from told.journal.places import rename
-
-        rename(home, old, new)
-
-
-def has_places(home: str) -> bool:
-    """Tell whether any project keeps its own journal."""
-    try:
-        return os.stat(os.path.join(home, REGISTRY)).st_size > 0
-    except OSError:
-        return False
-
-
-def machines(folder: str) -> list[str]:
-    """Return the machines that have a journal here, in order."""
+def list_machines(folder: str) -> list[str]:
+    """List the machines that have a journal in a folder, sorted."""
     try:
         return sorted(name for name in os.listdir(folder) if os.path.isdir(os.path.join(folder, name)))
     except OSError:
         return []
 
 
-def segments(folder: str, ending: str = SEGMENT) -> list[str]:
-    """Return the names of the segments in a machine's folder, in order."""
+def list_segments(folder: str, suffix: str = SEGMENT_SUFFIX) -> list[str]:
+    """List the segment names in a machine's folder, in order."""
     try:
         names = os.listdir(folder)
     except OSError:
         return []
-    return sorted(name for name in names if name.endswith(ending) and is_segment(name))
-
-
-def is_segment(name: str) -> bool:
-    """Tell whether a name is of a segment, and not what some program is still writing."""
-    return len(name.partition(".")[0]) == _DIGITS and name[:_DIGITS].isdecimal() and name.count(".") == 1
+    return sorted(name for name in names if name.endswith(suffix) and _SEGMENT.fullmatch(name))
 
 
 def next_segment(name: str) -> str:
-    """Return the name after a segment's; the first when there is none."""
-    return f"{int(name[:_DIGITS] or 0) + 1:0{_DIGITS}}{SEGMENT}"
+    """Return the segment name after this one; the first for ""."""
+    return f"{int(name[:_SEGMENT_DIGITS] or 0) + 1:0{_SEGMENT_DIGITS}}{SEGMENT_SUFFIX}"
 
 
-def make_folder(path: str) -> None:
-    """Make a folder that only the user may look into, and its parents; know that they are on disk."""
-    if os.path.isdir(path):
-        return
-    above = os.path.dirname(path)
-    make_folder(above)
+def read_key(home: str) -> bytes:
+    """Read the secret key of told's home; b"" if there is none."""
     try:
-        os.mkdir(path, 0o700)
-    except FileExistsError:
-        return  # another told was quicker
-    sync_folder(above)
-
-
-def open_private(path: str, flags: int) -> int:
-    """Open a file that only the user may read."""
-    return os.open(path, flags | os.O_CREAT | _CLOSE | getattr(os, "O_NOFOLLOW", 0), 0o600)
-
-
-def sync_folder(path: str) -> None:
-    """Know that the names in a folder are on disk."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | _CLOSE)
+        with open(os.path.join(home, "key"), "rb") as file:
+            return file.read(32)
     except OSError:
-        return  # folders cannot be opened here
+        return b""
+
+
+def get_machine_id(home: str) -> str:
+    """Return this machine's id; create it on first use."""
+    path = os.path.join(home, "machine")
+    return _read_machine_id(path) or _create_machine_id(path)
+
+
+def is_machine_id(name: str) -> bool:
+    """Return whether a name has the form of a machine id."""
+    return _MACHINE_ID.fullmatch(name) is not None
+
+
+def _read_machine_id(path: str) -> str:
     try:
-        os.fsync(descriptor)
+        with open(path, encoding="ascii", errors="replace") as file:
+            name = file.read(64).strip()
     except OSError:
-        pass  # some file systems refuse; the data itself was synced
-    finally:
-        os.close(descriptor)
+        return ""
+    return name if is_machine_id(name) else ""
 
 
-def write_whole(path: str, content: bytes) -> None:
-    """Replace a file in one step: it is the old one or the new one, never between."""
-    temporary = f"{path}.{os.getpid()}{UNFINISHED}"
-    descriptor = open_private(temporary, os.O_WRONLY | os.O_TRUNC)
+def _create_machine_id(path: str) -> str:
+    name = public_id("", os.urandom(16).hex(), length=_MACHINE_ID_LENGTH)
+    content = f"{name}\n".encode()
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(descriptor)
-        os.replace(temporary, path)
-    except OSError:
-        if os.path.exists(temporary):
-            os.remove(temporary)
-        raise
-    sync_folder(os.path.dirname(path))
-
-
-def cannot_write(path: str, error: OSError) -> MissingError:
-    """Return the error for a journal that cannot be written."""
-    why = (error.strerror or "error").lower()
-    return MissingError(f"told cannot write to {path} ({why}). Free some space, or check its permissions.")
+        make_folder(os.path.dirname(path))
+        if os.path.exists(path) and not _read_machine_id(path):
+            write_private(path, content)
+        else:
+            with contextlib.suppress(FileExistsError):  # another process was faster
+                create_private(path, content)
+    except OSError as error:
+        raise cannot_write(path, error) from None
+    return _read_machine_id(path) or name
 
 
 class SeriesLock:
-    """One writer at a time in a machine's folder; a killed one leaves no lock behind."""
+    """Lock a machine's folder for one writer; a killed writer releases it."""
 
-    def __init__(self, folder: str, wait_ms: int = WAIT_MS) -> None:
+    def __init__(self, folder: str, wait_ms: int = LOCK_WAIT_MS) -> None:
         self._path = os.path.join(folder, "lock")
         self._wait_ms = wait_ms
         self._descriptor = -1
 
     def __enter__(self) -> None:
-        """Wait for the lock.
-
-        Raises:
-            BusyError: another told kept it for too long.
-        """
         self._descriptor = open_private(self._path, os.O_RDWR)
         if fcntl is None:
             return
-        until = time.monotonic() + self._wait_ms / 1000
+        deadline = time.monotonic() + self._wait_ms / 1000
         while True:
             try:
                 fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                if time.monotonic() < until:
+                if time.monotonic() < deadline:
                     time.sleep(0.001)
                     continue
                 os.close(self._descriptor)
@@ -196,8 +149,179 @@ class SeriesLock:
                 raise
             return
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Let the next one in."""
+    def __exit__(self, *_: object) -> None:
         os.close(self._descriptor)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An operation to append."""
+
+    kind: str
+    by: str
+    payload: dict[str, Any] | None = None
+    memory: str = ""  # generated if the operation creates a memory
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One line of a journal: a change of a memory."""
+
+    machine: str
+    number: int
+    at: int
+    kind: str
+    memory: str
+    by: str
+    payload: dict[str, Any] | None  # None: erased
+    hash: str = ""
+    previous: str = ""
+    redacted: bool = False  # the payload was redacted after it was written
+
+    @property
+    def touched(self) -> tuple[str, ...]:
+        """The ids of the memories it changes: its own, or those its payload lists."""
+        if self.memory or not self.payload:
+            return (self.memory,) if self.memory else ()
+        listed = self.payload.get("memories")
+        if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
+            return ()
+        return tuple(dict.fromkeys(listed))
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """A line of a journal that told did not write."""
+
+    file: str
+    line: int  # from 1; 0: the whole file
+    what: str
+
+
+class BadLineError(Exception):
+    """A line is not what told wrote; the message says why."""
+
+
+def hash_bytes(data: bytes) -> str:
+    """Hash bytes to hexadecimal text."""
+    return blake2s(data, digest_size=_HEX // 2).hexdigest()
+
+
+def first_hash(machine: str) -> str:
+    """Return the `previous` hash of a machine's first operation."""
+    return hash_bytes(machine.encode())
+
+
+def encode_head(number: int, at: int, kind: str, memory: str, by: str) -> bytes:
+    """Encode a line up to its payload."""
+    fields = f'"kind":{dump_json(kind)},"memory":{dump_json(memory)},"by":{dump_json(by)}'
+    return f'{{"number":{number},"at":{at},{fields},"payload":'.encode("utf-8", "replace")
+
+
+def head_of(operation: Operation) -> bytes:
+    """Encode an operation's line up to its payload."""
+    return encode_head(operation.number, operation.at, operation.kind, operation.memory, operation.by)
+
+
+def encode_line(head: bytes, payload: bytes, previous: str) -> tuple[bytes, str]:
+    """Encode a line with its line feed; also return the operation's hash."""
+    payload_hash = hash_bytes(payload)
+    own = _hash_operation(head, payload_hash, previous)
+    tail = f',"payload_hash":"{payload_hash}","previous":"{previous}","hash":"{own}"}}\n'
+    return head + payload + tail.encode(), own
+
+
+def _hash_operation(head: bytes, payload_hash: str, previous: str) -> str:
+    return hash_bytes(head + f"{payload_hash} {previous}".encode())
+
+
+def parse_line(line: bytes, machine: str) -> Operation:
+    """Parse and verify a line without its line feed."""
+    try:
+        value = load_json(line.decode())
+    except ValueError:
+        raise BadLineError("not valid JSON") from None
+    redacted_hash = _read_redacted_hash(line)
+    if not isinstance(value, dict) or len(value) != _FIELDS + (redacted_hash is not None):
+        raise BadLineError("not an operation")
+    number, at, kind, memory, by, payload = (
+        value.get(name) for name in ("number", "at", "kind", "memory", "by", "payload")
+    )
+    if not (_is_count(number) and _is_count(at) and all(isinstance(one, str) for one in (kind, memory, by))):
+        raise BadLineError("not an operation")
+    head = encode_head(number, at, kind, memory, by)  # type: ignore[arg-type]
+    raw, tail = split_line(line, head)
+    payload_hash, previous, own = value.get("payload_hash"), value.get("previous"), value.get("hash")
+    if tail.decode() != f',"payload_hash":"{payload_hash}","previous":"{previous}","hash":"{own}"}}':
+        raise BadLineError("not written by told")
+    if not line.startswith(head) or _hash_operation(head, str(payload_hash), str(previous)) != own:
+        raise BadLineError("wrong hash")
+    if redacted_hash is not None:
+        matches = isinstance(payload, dict) and hash_bytes(head + raw + tail) == redacted_hash
+    elif payload is None:
+        matches = raw == b"null"
+    else:
+        matches = isinstance(payload, dict) and hash_bytes(raw) == payload_hash
+    if not matches:
+        raise BadLineError("its payload does not match")
+    return Operation(
+        machine, number, at, kind, memory, by, payload, own, previous,  # type: ignore[arg-type]
+        redacted=redacted_hash is not None,
+    )  # fmt: skip
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 53
+
+
+def split_line(line: bytes, head: bytes) -> tuple[bytes, bytes]:
+    """Split a line that starts with `head` into payload and tail."""
+    return _strip_redacted_hash(line[len(head) : -_TAIL]), line[-_TAIL:]
+
+
+def erase_payload(line: bytes, head: bytes) -> bytes:
+    """Replace the payload of a line with null."""
+    return head + b"null" + line[-_TAIL:]
+
+
+def redact_payload(line: bytes, head: bytes, payload: bytes) -> bytes:
+    """Replace the payload of a line and add the hash of the new line."""
+    tail = line[-_TAIL:]
+    return head + payload + _REDACTED + hash_bytes(head + payload + tail).encode() + b'"' + tail
+
+
+def _read_redacted_hash(line: bytes) -> str | None:
+    field = line[-_TAIL - _REDACTED_LENGTH : -_TAIL]
+    if not field.startswith(_REDACTED) or not field.endswith(b'"'):
+        return None
+    return field[len(_REDACTED) : -1].decode("ascii", "replace")
+
+
+def _strip_redacted_hash(payload: bytes) -> bytes:
+    # A payload ends with a brace, the field behind it with a quotation mark.
+    has_hash = payload[-_REDACTED_LENGTH:].startswith(_REDACTED) and payload.endswith(b'"')
+    return payload[:-_REDACTED_LENGTH] if has_hash else payload
+
+
+def peek_line(line: bytes) -> tuple[int, str] | None:
+    """Read number and hash of a line without parsing it; None if it is none."""
+    if not line.startswith(_NUMBER) or not line.endswith(b'"}') or line[-_HEX - 12 : -_HEX - 2] != _HASH:
+        return None
+    number = line[len(_NUMBER) : len(_NUMBER) + 20].partition(b",")[0]
+    return (int(number), line[-_HEX - 2 : -2].decode("ascii", "replace")) if number.isdigit() else None
+
+
+def drop_partial_batch(lines: list[bytes]) -> list[bytes]:
+    """Drop the last lines if the batch they belong to is incomplete."""
+    position, count = _read_part(lines[-1]) if lines else (1, 1)
+    return lines[:-position] if position < count else lines
+
+
+def _read_part(line: bytes) -> tuple[int, int]:
+    """Return the position of a line in its batch, and the batch size."""
+    payload = _strip_redacted_hash(line[:-_TAIL])[:-_SALT_LENGTH]
+    start = payload.rfind(_PART, -_MAX_PART)
+    if start < 0 or not payload.endswith(b"],"):
+        return 1, 1
+    position, _, count = payload[start + len(_PART) : -2].partition(b",")
+    return (int(position), int(count)) if position.isdigit() and count.isdigit() else (1, 1)

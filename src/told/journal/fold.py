@@ -1,121 +1,109 @@
-"""Folds operations into memories: the same set of operations gives the same memories, however it arrived.
+"""Fold operations into memories; the order in which they arrive does not matter.
 
-What an operation does to a memory depends on nothing but the operation and that memory, so each memory can
-be folded by itself, and a memory that is up to date can be carried on by the operations that come after.
+An operation's effect depends only on the operation and its memory. Each memory can therefore be folded alone,
+and an up-to-date one can be advanced by later operations.
 """
 
 from __future__ import annotations
 
-from told.journal.append import MAKES_MEMORY
-from told.journal.model import FORGOTTEN, STRANGER, TEAM, USER, Memory, Operation
-from told.journal.steps import STEPS, UNDO, born, step
-from told.record import record, replaced
-from told.store.ids import public_id
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from told.journal.files import FORGET, MAKES_MEMORY, STRANGER, UNDO, Operation
+from told.journal.transitions import TRANSITIONS, change_memory, create_memory
+from told.store.database import public_id
+from told.store.memories.records import FORGOTTEN, TEAM, USER, Memory
 
-    Key = tuple[int, str, int]
+Key = tuple[int, str, int]  # time, machine, number
 
-KNOWN = MAKES_MEMORY | STEPS.keys()
-FORGET = "forget"
-_FAMILY = 8
+KNOWN_KINDS = MAKES_MEMORY | TRANSITIONS.keys()
+_FAMILY_LENGTH = 8
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Folded:
-    """A memory and the sessions it was shown in, with the last time."""
+    """A memory, and when it was last shown in which session."""
 
     memory: Memory
     shown: tuple[tuple[str, int], ...] = ()
 
 
 def family_of(memory: str) -> str:
-    """Return what the id of a memory has in common with those that are told apart by further letters."""
-    return memory[:_FAMILY]
+    """Return the prefix a memory id shares with ids that got more letters."""
+    return memory[:_FAMILY_LENGTH]
 
 
-def families(operations: Iterable[Operation]) -> dict[str, list[Operation]]:
-    """Sort operations by the families of the memories they touch; what is not understood is left out."""
+def group_by_family(operations: Iterable[Operation]) -> dict[str, list[Operation]]:
+    """Group operations by the families they touch; drop unknown kinds."""
     groups: dict[str, list[Operation]] = {}
     for operation in operations:
-        if operation.kind in KNOWN:
+        if operation.kind in KNOWN_KINDS:
             for family in dict.fromkeys(map(family_of, operation.touched)):
                 groups.setdefault(family, []).append(operation)
     return groups
 
 
-def fold(operations: Iterable[Operation]) -> dict[str, Memory]:
-    """Return every memory that operations make, by id."""
-    made: dict[str, Memory] = {}
-    for family, touching in sorted(families(operations).items()):
-        made |= {name: folded.memory for name, folded in fold_family(family, touching).items()}
-    return made
-
-
 def fold_family(family: str, operations: Iterable[Operation]) -> dict[str, Folded]:
-    """Return the memories of a family, from all operations that touch it.
+    """Fold the memories of a family from all operations that touch it.
 
-    Two machines may by chance have made the same id: the later memory gets some more letters. So does one
-    that others wrote into a project's folder, whenever that was: it cannot take the place of another.
+    If two operations create the same id, the later one gets a longer id. So does a colleague's, at any time,
+    because it must not replace another memory.
     """
     every = list(operations)
-    makers: dict[str, Operation] = {}
-    making = in_order(one for one in every if one.kind in MAKES_MEMORY)
+    creations: dict[str, Operation] = {}
+    making = sort_operations(one for one in every if one.kind in MAKES_MEMORY)
     for _, operation in sorted(making, key=lambda pair: pair[1].by.startswith(TEAM)):
         if family_of(operation.memory) == family:
-            taken = operation.memory in makers
-            makers[_other_id(operation) if taken else operation.memory] = operation
+            name = operation.memory
+            if name in creations:
+                name += public_id("", operation.machine, str(operation.number), str(operation.at), length=5)
+            creations[name] = operation
     changes = [operation for operation in every if operation.kind not in MAKES_MEMORY]
     made: dict[str, Folded] = {}
-    for name, maker in makers.items():
-        ordered = in_order([maker, *(one for one in changes if name in one.touched)])
-        cancelled = _undone(ordered)
-        if _name(maker) in cancelled:
+    for name, creation in creations.items():
+        ordered = sort_operations([creation, *(one for one in changes if name in one.touched)])
+        undone = _find_undone(ordered)
+        if _id(creation) in undone:
             continue
-        key = next(key for key, operation in ordered if operation is maker)
-        kept = [pair for pair in ordered if pair[1] is not maker and _name(pair[1]) not in cancelled]
-        folded = _carried(Folded(born(name, maker, key)), kept)
+        key = next(key for key, operation in ordered if operation is creation)
+        left = [pair for pair in ordered if pair[1] is not creation and _id(pair[1]) not in undone]
+        folded = _apply(Folded(create_memory(name, creation, key)), left)
         if folded.memory.last != ordered[-1][0]:  # the last one was undone
-            folded = Folded(replaced(folded.memory, last=ordered[-1][0]), folded.shown)
+            folded = Folded(replace(folded.memory, last=ordered[-1][0]), folded.shown)
         made[name] = folded
-    for name in sorted(_forgotten(family, changes) - makers.keys()):
-        ordered = in_order(one for one in changes if name in one.touched)
-        first = next(one for _, one in ordered if one.kind == FORGET and one.memory == name)
-        made[name] = _carried(Folded(Memory(name, first.machine, first.number)), ordered)
-    return made
-
-
-def _forgotten(family: str, operations: Iterable[Operation]) -> set[str]:
-    """Return the memories that were forgotten here: of those that are gone with their folder this is all."""
-    return {
+    # The creation of what was forgotten here may be gone with a project's folder.
+    forgotten = {
         one.memory
-        for one in operations
+        for one in changes
         if one.kind == FORGET and family_of(one.memory) == family and not one.by.startswith(TEAM)
     }
+    for name in sorted(forgotten - creations.keys()):
+        ordered = sort_operations(one for one in changes if name in one.touched)
+        first = next(one for _, one in ordered if one.kind == FORGET and one.memory == name)
+        made[name] = _apply(Folded(Memory(name, first.machine, first.number)), ordered)
+    return made
 
 
 def advance(memory: Memory, operations: Iterable[Operation]) -> Folded | None:
-    """Carry a memory on by later operations; None if it has to be folded anew from all of them.
+    """Apply later operations to a memory; None if it must be folded again.
 
-    No machine's operations may be given that come before others of it that are already in the memory.
+    The operations of each machine must come after those already applied.
     """
-    ordered = in_order(operations, memory.last)
+    ordered = sort_operations(operations, memory.last)
     if any(operation.kind == UNDO or operation.kind in MAKES_MEMORY for _, operation in ordered):
         return None
     _, machine, number = memory.last
     if any(key <= memory.last or (key[1] == machine and key[2] <= number) for key, _ in ordered):
         return None
-    return _carried(Folded(memory), ordered)
+    return _apply(Folded(memory), ordered)
 
 
-def in_order(operations: Iterable[Operation], after: Key = (0, "", 0)) -> list[tuple[Key, Operation]]:
-    """Sort the operations that are understood by (when, machine, number), each once.
+def sort_operations(operations: Iterable[Operation], after: Key = (0, "", 0)) -> list[tuple[Key, Operation]]:
+    """Sort known operations by (time, machine, number); drop duplicates.
 
-    A machine's own order always stands, even when its clock was set back in between.
+    A machine's own order always holds, even when its clock was set back.
     """
-    known = {_name(operation): operation for operation in operations if operation.kind in KNOWN}
+    known = {_id(operation): operation for operation in operations if operation.kind in KNOWN_KINDS}
     latest = {after[1]: after}
     ordered = []
     for name in sorted(known):
@@ -130,10 +118,10 @@ def in_order(operations: Iterable[Operation], after: Key = (0, "", 0)) -> list[t
     return ordered
 
 
-def _carried(folded: Folded, ordered: list[tuple[Key, Operation]]) -> Folded:
+def _apply(folded: Folded, ordered: list[tuple[Key, Operation]]) -> Folded:
     memory, shown = folded.memory, dict(folded.shown)
     for key, operation in ordered:
-        memory = step(memory, operation, key)
+        memory = change_memory(memory, operation, key)
         if operation.kind == "show" and operation.payload:
             session = operation.payload.get("session")
             if isinstance(session, str) and session:
@@ -141,28 +129,23 @@ def _carried(folded: Folded, ordered: list[tuple[Key, Operation]]) -> Folded:
     return Folded(memory, () if memory.status == FORGOTTEN else tuple(sorted(shown.items())))
 
 
-def _undone(ordered: list[tuple[Key, Operation]]) -> set[tuple[str, int]]:
-    """Return the operations that the user took back; an undo can itself be undone, forgetting cannot."""
-    cancelled: set[tuple[str, int]] = set()
+def _find_undone(ordered: list[tuple[Key, Operation]]) -> set[tuple[str, int]]:
+    """Return the operations the user undid; an undo can be undone, a forget cannot."""
+    undone: set[tuple[str, int]] = set()
     if all(operation.kind != UNDO for _, operation in ordered):
-        return cancelled
-    final = {_name(operation) for _, operation in ordered if operation.kind == FORGET}
+        return undone
+    final = {_id(operation) for _, operation in ordered if operation.kind == FORGET}
     if final:
-        final |= {_name(operation) for _, operation in ordered if operation.kind in MAKES_MEMORY}
+        final |= {_id(operation) for _, operation in ordered if operation.kind in MAKES_MEMORY}
     for _, operation in reversed(ordered):
-        mine = operation.by == USER or operation.machine.startswith(STRANGER)  # which names its own alone
-        if operation.kind == UNDO and mine and _name(operation) not in cancelled:
+        may_undo = operation.by == USER or operation.machine.startswith(STRANGER)  # its own operations only
+        if operation.kind == UNDO and may_undo and _id(operation) not in undone:
             payload = operation.payload or {}
-            target = (payload.get("machine"), payload.get("number"))
-            if isinstance(target[0], str) and isinstance(target[1], int):
-                cancelled.add(target)  # type: ignore[arg-type]
-    return cancelled - final
+            machine, number = payload.get("machine"), payload.get("number")
+            if isinstance(machine, str) and isinstance(number, int):
+                undone.add((machine, number))
+    return undone - final
 
 
-def _name(operation: Operation) -> tuple[str, int]:
+def _id(operation: Operation) -> tuple[str, int]:
     return operation.machine, operation.number
-
-
-def _other_id(operation: Operation) -> str:
-    parts = (operation.machine, str(operation.number), str(operation.at))
-    return operation.memory + public_id("", *parts, length=5)

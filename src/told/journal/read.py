@@ -1,194 +1,158 @@
-"""Reads the journals of all machines: each operation that is whole, and each place that is damaged."""
+"""Read the journals of all machines: every operation and every damaged line."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from heapq import merge
+from typing import TypeVar
 
 from told.errors import BusyError
-from told.journal.files import SEGMENT, TORN, SeriesLock, every_series, segments
-from told.journal.line import (
-    digest,
-    first_previous,
-    hash_of,
-    head_of,
-    mark_of,
-    redacted_mark,
-    split,
-    without_part,
-)  # fmt: skip
-from told.journal.model import Damage, Operation
-from told.store.memory_json import decoded, encoded
+from told.journal.files import (
+    SEGMENT_SUFFIX,
+    TORN_SUFFIX,
+    BadLineError,
+    Damage,
+    Operation,
+    SeriesLock,
+    drop_partial_batch,
+    first_hash,
+    list_segments,
+    parse_line,
+)
+from told.journal.registry import Series, list_series
+from told.jsontext import dump_json
+from told.store.memories.records import Position
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
-    from typing import TypeVar
+T = TypeVar("T")
+Key = tuple[int, str, int]  # time, machine, number
+Positions = dict[tuple[str, str], Position]  # by series and segment
 
-    from told.journal.files import Series
-
-    T = TypeVar("T")
-
-_FEW = 64  # so many ids are looked for byte by byte; with more it is quicker to read every line
-_FIELDS = 9
+_MAX_NEEDLES = 64  # with more ids it is faster to parse every line
+_MARK_LENGTH = 48  # bytes before a position, to notice that a segment was rewritten
 
 
-class BadLineError(Exception):
-    """A line is not what told wrote; the text says why."""
+def read_operations(folder: str) -> Iterator[Operation | Damage]:
+    """Yield all operations and damage, always in the same order.
 
-
-def read(folder: str) -> Iterator[Operation | Damage]:
-    """Yield every operation of every machine, and every damage, in an order that is always the same.
-
-    Also of the projects that keep their own journal and are named in the registry beside the folder.
-    Operations come by (when, machine, number), where a clock that was set back does not bring a machine's
-    operations out of their own order.
+    Includes registered projects. Sorted by (time, machine, number), but a machine's own order always holds,
+    even when its clock was set back.
     """
-    streams = [_keyed(_all_of(series), series.machine) for series in every_series(folder)]
-    for _, found in merged(streams):
-        yield found
+    return _merge(folder, _read_series, lambda found: found if isinstance(found, Operation) else None)
 
 
 def verify(folder: str) -> list[Damage]:
-    """Return every damage: the file, the line and what is wrong there."""
-    return [found for found in read(folder) if isinstance(found, Damage)]
+    """List all damage of the journals in a folder."""
+    return [found for found in read_operations(folder) if isinstance(found, Damage)]
 
 
-def operations_of(folder: str, beginnings: Collection[str]) -> Iterator[Operation]:
-    """Yield the operations that touch memories whose ids begin so, without reading all others."""
-    wanted = tuple(beginnings)
-    needles = [encoded(begin)[:-1].encode() for begin in wanted] if len(wanted) <= _FEW else []
-    sizes = sorted({len(begin) for begin in wanted})
-    exact = frozenset(wanted)
-    yield from _picked(
+def find_by_memory(folder: str, prefixes: Collection[str]) -> Iterator[Operation]:
+    """Yield the operations on memories whose ids have one of the prefixes."""
+    exact = frozenset(prefixes)
+    needles = [dump_json(prefix)[:-1].encode() for prefix in exact] if len(exact) <= _MAX_NEEDLES else []
+    sizes = sorted({len(prefix) for prefix in exact})
+    return _find(
         folder, needles, lambda found: any(one[:size] in exact for one in found.touched for size in sizes)
     )
 
 
-def operations_like(folder: str, kinds: Collection[str]) -> Iterator[Operation]:
+def find_by_kind(folder: str, kinds: Collection[str]) -> Iterator[Operation]:
     """Yield the operations of some kinds, machine by machine."""
-    needles = [f'"kind":{encoded(kind)},'.encode() for kind in kinds]
-    yield from _picked(folder, needles, lambda operation: operation.kind in kinds)
+    needles = [f'"kind":{dump_json(kind)},'.encode() for kind in kinds]
+    return _find(folder, needles, lambda operation: operation.kind in kinds)
 
 
-def operation(line: bytes, machine: str) -> Operation:
-    """Return what a line without its end says.
-
-    Raises:
-        BadLineError: it is not what told wrote.
-    """
-    try:
-        value = decoded(line.decode())
-    except ValueError:
-        raise BadLineError("not valid JSON") from None
-    mark = mark_of(line)
-    if not isinstance(value, dict) or len(value) != _FIELDS + (mark is not None):
-        raise BadLineError("not an operation")
-    number, at, kind, memory, by, payload = (
-        value.get(name) for name in ("number", "at", "kind", "memory", "by", "payload")
-    )
-    if not (_is_count(number) and _is_count(at) and all(isinstance(one, str) for one in (kind, memory, by))):
-        raise BadLineError("not an operation")
-    head = head_of(number, at, kind, memory, by)  # type: ignore[arg-type]
-    raw, tail = split(line, head)
-    payload_hash, previous, own = value.get("payload_hash"), value.get("previous"), value.get("hash")
-    if tail.decode() != f',"payload_hash":"{payload_hash}","previous":"{previous}","hash":"{own}"}}':
-        raise BadLineError("not written by told")
-    if not line.startswith(head) or hash_of(head, str(payload_hash), str(previous)) != own:
-        raise BadLineError("wrong hash")
-    matches = raw == b"null" if payload is None else isinstance(payload, dict) and digest(raw) == payload_hash
-    if mark is not None:
-        matches = isinstance(payload, dict) and redacted_mark(head, raw, tail) == mark
-    if not matches:
-        raise BadLineError("its payload does not match")
-    return Operation(
-        machine, number, at, kind, memory, by, payload, own, previous, mark is not None,  # type: ignore[arg-type]
-    )  # fmt: skip
+def _find(folder: str, needles: list[bytes], wanted: Callable[[Operation], bool]) -> Iterator[Operation]:
+    for series in list_series(folder):
+        yield from find_in_series(series, needles, wanted)
 
 
-def taken(found: Operation, line: bytes, series: Series) -> Operation | None:
-    """Return an operation as it may be taken from where it stands; None if it may not be taken at all."""
-    if series.place is None:
-        return found
-    from told.journal.origin import as_known
-
-    return as_known(found, line, series.place)
-
-
-def merged(
-    streams: list[Iterator[tuple[tuple[int, str, int], T]]],
-) -> Iterator[tuple[tuple[int, str, int], T]]:
-    """Merge streams that are each in order."""
-    if len(streams) == 1:
-        return streams[0]
-    from heapq import merge
-
-    return merge(*streams, key=lambda item: item[0])
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 53
+def find_in_series(
+    series: Series, needles: list[bytes], wanted: Callable[[Operation], bool]
+) -> Iterator[Operation]:
+    """Yield the wanted operations; skip lines without any of the needles."""
+    for name in series.segments():
+        data = _read_bytes(os.path.join(series.folder, name))
+        if needles and not any(needle in data for needle in needles):
+            continue
+        for line in drop_partial_batch(data.split(b"\n")[:-1]):
+            if needles and not any(needle in line for needle in needles):
+                continue
+            try:
+                found = series.accept(parse_line(line, series.machine), line)
+            except BadLineError:
+                continue
+            if found and wanted(found):
+                yield found
 
 
-def _keyed(
-    found: Iterator[Operation | Damage], machine: str
-) -> Iterator[tuple[tuple[int, str, int], Operation | Damage]]:
-    at = number = 0
-    for one in found:
-        if isinstance(one, Operation):
-            at, number = max(at, one.at), one.number
-        yield (at, machine, number), one
+def _merge(
+    folder: str, read: Callable[[Series], Iterator[T]], operation_of: Callable[[T], Operation | None]
+) -> Iterator[T]:
+    """Merge what is read from all series by (time, machine, number)."""
+
+    def add_keys(series: Series) -> Iterator[tuple[Key, T]]:
+        at = number = 0
+        for item in read(series):
+            operation = operation_of(item)
+            if operation:
+                at, number = max(at, operation.at), operation.number
+            yield (at, series.machine, number), item
+
+    for _, item in merge(*map(add_keys, list_series(folder)), key=lambda pair: pair[0]):
+        yield item
 
 
-def _all_of(series: Series) -> Iterator[Operation | Damage]:
-    """Yield one series' operations in their own order, and where its chain is broken."""
+def _read_series(series: Series) -> Iterator[Operation | Damage]:
+    """Yield a series' operations in order, and every break of its chain."""
     folder, machine = series.folder, series.machine
     names = series.segments()
-    expected, previous = 1, first_previous(machine)
-    sure = True  # whether the line before was read, so that this one must continue it
+    expected, previous = 1, first_hash(machine)
+    is_chained = True  # the line before was valid, so this one must continue it
     for name in names:
         path = os.path.join(folder, name)
-        lines, rest = _lines(path, folder if name == names[-1] else "")
-        for place, line in enumerate(lines, 1):
+        lines, rest = _read_lines(path, folder if name == names[-1] else "")
+        for number, line in enumerate(lines, 1):
             try:
-                found = operation(line, machine)
+                found = parse_line(line, machine)
             except BadLineError as error:
-                yield Damage(path, place, str(error))
-                sure = False
+                yield Damage(path, number, str(error))
+                is_chained = False
                 expected += 1
                 continue
             if found.number < expected:
-                yield Damage(path, place, f"number {found.number} comes twice")
+                yield Damage(path, number, f"number {found.number} comes twice")
                 continue
             if found.number > expected:
-                yield Damage(path, place, f"operations {expected} to {found.number - 1} are missing")
-            elif sure and found.previous != previous:
-                yield Damage(path, place, "does not continue the line before")
-            expected, previous, sure = found.number + 1, found.hash, True
-            accepted = taken(found, line, series)
+                yield Damage(path, number, f"operations {expected} to {found.number - 1} are missing")
+            elif is_chained and found.previous != previous:
+                yield Damage(path, number, "does not continue the line before")
+            expected, previous, is_chained = found.number + 1, found.hash, True
+            accepted = series.accept(found, line)
             if accepted:
                 yield accepted
         if rest:
             yield Damage(path, len(lines) + 1, "cut off")
-    for name in segments(folder, TORN):
-        yield Damage(
-            os.path.join(folder, name), 0, f"cut off at the end of {name.removesuffix(TORN)}{SEGMENT}"
-        )
+    for name in list_segments(folder, TORN_SUFFIX):
+        segment = name.removesuffix(TORN_SUFFIX) + SEGMENT_SUFFIX
+        yield Damage(os.path.join(folder, name), 0, f"cut off at the end of {segment}")
 
 
-def _lines(path: str, lock: str = "") -> tuple[list[bytes], bytes]:
-    """Return the whole lines of a segment, and what is behind them."""
-    data = _content(path)
+def _read_lines(path: str, lock: str = "") -> tuple[list[bytes], bytes]:
+    """Return the complete lines of a segment and the rest."""
+    data = _read_bytes(path)
     if lock and data and not data.endswith(b"\n"):
         try:  # a writer may be at work: wait for it
             with SeriesLock(lock, 1000):
-                data = _content(path)
+                data = _read_bytes(path)
         except (OSError, BusyError):
             pass
     lines = data.split(b"\n")
-    return without_part(lines[:-1]), lines[-1]
+    return drop_partial_batch(lines[:-1]), lines[-1]
 
 
-def _content(path: str) -> bytes:
+def _read_bytes(path: str) -> bytes:
     try:
         with open(path, "rb") as file:
             return file.read()
@@ -196,25 +160,75 @@ def _content(path: str) -> bytes:
         return b""
 
 
-def _picked(folder: str, needles: list[bytes], wanted: Callable[[Operation], bool]) -> Iterator[Operation]:
-    for series in every_series(folder):
-        yield from picked_in(series, needles, wanted)
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A line that is not applied to the database yet."""
+
+    series: str  # its name
+    segment: str
+    operation: Operation | None  # None: the line is damaged or not accepted
+    position: Position  # after the line
+    was_applied: bool  # before the segment was rewritten
 
 
-def picked_in(
-    series: Series, needles: list[bytes], wanted: Callable[[Operation], bool]
-) -> Iterator[Operation]:
-    """Yield the operations of a series that are wanted; lines without any of the needles are not read."""
-    for name in series.segments():
-        data = _content(os.path.join(series.folder, name))
-        if needles and not any(needle in data for needle in needles):
-            continue
-        for line in without_part(data.split(b"\n")[:-1]):
-            if needles and not any(needle in line for needle in needles):
-                continue
+def read_new(folder: str, positions: Positions) -> Iterator[Entry]:
+    """Yield the lines after the positions, in the order of `read_operations`."""
+
+    def read(series: Series) -> Iterator[Entry]:
+        for name in series.segments():
+            yield from _read_new_lines(series, name, positions.get((series.name, name)))
+
+    return _merge(folder, read, lambda entry: entry.operation)
+
+
+def has_new(folder: str, positions: Positions) -> bool:
+    """Return whether a segment changed its size since it was applied."""
+    for series in list_series(folder):
+        for name in series.segments():
+            position = positions.get((series.name, name))
             try:
-                found = taken(operation(line, series.machine), line, series)
-            except BadLineError:
-                continue
-            if found and wanted(found):
-                yield found
+                if position is None or os.stat(os.path.join(series.folder, name)).st_size != position.size:
+                    return True
+            except OSError:
+                continue  # removed meanwhile
+    return False
+
+
+def _read_new_lines(series: Series, name: str, position: Position | None) -> Iterator[Entry]:
+    """Yield the lines after a position; all lines if the segment was rewritten."""
+    start, data = _read_new_bytes(os.path.join(series.folder, name), position)
+    number = position.number if position else 0
+    applied = number if position is not None and not start else 0
+    end = 0
+    for line in drop_partial_batch(data.split(b"\n")[:-1]):
+        end += len(line) + 1
+        found: Operation | None
+        try:
+            found = parse_line(line, series.machine)
+        except BadLineError:
+            found = None
+        was_applied = found is not None and found.number <= applied
+        if found is not None:
+            number = max(number, found.number)
+            found = series.accept(found, line)
+        mark = data[max(0, end - _MARK_LENGTH) : end]
+        if len(mark) < _MARK_LENGTH and start and position:  # a short line right after the position
+            mark = (bytes.fromhex(position.mark) + mark)[-_MARK_LENGTH:]
+        yield Entry(series.name, name, found, Position(start + end, number, mark.hex()), was_applied)
+
+
+def _read_new_bytes(path: str, position: Position | None) -> tuple[int, bytes]:
+    """Return offset and bytes of the new part; the whole segment if it was rewritten."""
+    try:
+        if position and os.stat(path).st_size == position.size:
+            return position.size, b""
+        with open(path, "rb") as file:
+            if position:
+                length = len(position.mark) // 2
+                file.seek(max(0, position.size - length))
+                if file.read(length).hex() == position.mark:
+                    return position.size, file.read()
+                file.seek(0)
+            return 0, file.read()
+    except OSError:
+        return 0, b""

@@ -1,97 +1,301 @@
-"""The projects that keep their own journal, as told's registry names them, and what is read there.
+"""Registry of projects that keep their own journal, and what told accepts from it.
 
-A line of the registry: the folder, the scope of its memories, how its `.gitignore` was before, and the series
-that are read there. What stands in a folder that is not named, or in a series that is not, is never read:
-anybody may have put it there.
+Each registry line has the project's folder, its memory scope, the former state of its `.gitignore` and the
+series to read. Unlisted folders and series are never read: anybody can create them.
+
+Anybody who can write to a project can also write to a listed series. Operations of this machine carry a seal
+made with the key of told's home. All others count as a colleague's: never the user's word, never locked, only
+for this project, and without effect on memories made here.
 """
 
 from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2s
+from typing import Any
 
-from told.guard.files import is_folder
-from told.journal.files import REGISTRY, Series
-from told.record import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from told.errors import UsageError
+from told.files import cannot_write, is_folder, make_folder, write_private
+from told.journal.files import (
+    ARCHIVE,
+    FORGET,
+    MAKES_MEMORY,
+    RESTORE,
+    SET,
+    STRANGER,
+    UNDO,
+    Draft,
+    Operation,
+    SeriesLock,
+    get_machine_id,
+    head_of,
+    is_machine_id,
+    journal_folder,
+    list_machines,
+    list_segments,
+    read_key,
+    split_line,
+)
+from told.store.database import public_id
+from told.store.memories.records import CANDIDATE, TEAM, Memory
 
 FOLDER = ".told"
-BETWEEN = "\t"
-_LARGEST = 16 * 1024 * 1024  # told begins a new segment at 1 MB
+COLLEAGUE = f"{TEAM}project"
+_MAX_SEGMENT = 16 * 1024 * 1024  # bytes; told starts a new segment at 1 MB
+_MAX_TEXT = 4000  # characters
+_MAX_IMPORTANCE = 8.0
+_SEAL_LENGTH = 16  # of the 32 characters of the salt; the others are random
+_PAYLOAD_END = b'"}'
+# Counters and personal choices stay in told's home; a forget must outlive the project's folder.
+_HOME_ONLY = frozenset(("show", "follow", FORGET, ARCHIVE, RESTORE, SET))
+_MEMORY_FIELDS = (
+    "text", "kind", "marks", "context", "label", "status", "triggers", "entities", "evidence", "importance",
+    "created",
+)  # fmt: skip
+# The operations and payload fields that are accepted from others.
+_ACCEPTED_FIELDS = {
+    "remember": _MEMORY_FIELDS,
+    "correct": _MEMORY_FIELDS,
+    "supersede": ("by", "why"),
+    "edge": ("kind", "target", "remove", "why"),
+    FORGET: (),
+    UNDO: ("machine", "number"),
+}
 
 
-@record
-class Place:
+@dataclass(frozen=True, slots=True)
+class ProjectJournal:
     """A project that keeps its own journal."""
 
     home: str  # told's
     root: str
     scope: str
-    ignored: str = ""  # how its `.gitignore` was before it was changed; empty if it was not
-    series: tuple[str, ...] = ()  # this machine's, and those that the user let in
+    ignored: str = ""  # the `.gitignore` before told changed it; "" if unchanged
+    series: tuple[str, ...] = ()  # this machine's, and those the user accepted
 
     @property
     def folder(self) -> str:
-        """The folder that is told's alone."""
+        """The project's `.told` folder."""
         return os.path.join(self.root, FOLDER)
 
     @property
     def journal(self) -> str:
-        """Where its journals are."""
+        """The folder of its series."""
         return os.path.join(self.root, FOLDER, "journal")
 
     @property
-    def is_there(self) -> bool:
-        """Whether the folder is still there."""
+    def exists(self) -> bool:
+        """Whether the `.told` folder still exists."""
         return is_folder(self.folder)
 
 
-def registered(home: str) -> list[Place]:
-    """Return every place that the registry names, also those that are gone."""
-    try:
-        with open(os.path.join(home, REGISTRY), encoding="utf-8", errors="surrogateescape") as file:
-            lines = file.read().split("\n")
-    except OSError:
-        return []
-    found = {}
-    for line in lines:
-        root, scope, ignored, series, *_ = (*line.split(BETWEEN), "", "", "", "")
-        if os.path.isabs(root) and scope:
-            found[root] = Place(home, root, scope, ignored, tuple(filter(_is_name, series.split(","))))
-    return list(found.values())
+@dataclass(frozen=True, slots=True)
+class Series:
+    """The operations of one machine in one folder."""
+
+    folder: str
+    machine: str
+    project: ProjectJournal | None = None  # None: told's home
+
+    @property
+    def name(self) -> str:
+        """A unique name, also among copies of the same series in several folders."""
+        return f"{self.machine}@{self.project.root}" if self.project else self.machine
+
+    def segments(self) -> list[str]:
+        """List the names of its segments, in order."""
+        names = list_segments(self.folder)
+        return filter_readable(self.folder, names) if self.project else names
+
+    def accept(self, operation: Operation, line: bytes) -> Operation | None:
+        """Return the operation with the trust its origin deserves, or None."""
+        if self.project is None:
+            return operation
+        head = head_of(operation)
+        payload = split_line(line, head)[0]
+        key = read_key(self.project.home)
+        if key and operation.payload and payload == _sealed(payload, head, operation.machine, key):
+            return operation
+        if operation.kind not in _ACCEPTED_FIELDS:
+            return None
+        return replace(
+            operation,
+            machine=STRANGER + operation.machine,
+            by=COLLEAGUE,
+            payload=None if operation.payload is None else _accepted_payload(operation, self.project),
+        )
 
 
-def places(home: str) -> list[Place]:
-    """Return the places that are there."""
-    return [place for place in registered(home) if place.is_there]
+def list_series(folder: str) -> list[Series]:
+    """List all series of told's home and of registered projects."""
+    found = [Series(os.path.join(folder, name), name) for name in list_machines(folder)]
+    return found + list_project_series(os.path.dirname(folder))
 
 
-def series_of_places(home: str) -> list[Series]:
-    """Return the series in all places: this machine's, and those that the user let in."""
+def list_project_series(home: str) -> list[Series]:
+    """List the accepted series of all registered projects."""
     return [
-        Series(os.path.join(place.journal, name), name, place)
-        for place in places(home)
-        if is_folder(place.journal)
-        for name in sorted(place.series)
-        if is_folder(os.path.join(place.journal, name))
+        Series(os.path.join(project.journal, name), name, project)
+        for project in list_projects(home)
+        if is_folder(project.journal)
+        for name in sorted(project.series)
+        if is_folder(os.path.join(project.journal, name))
     ]
 
 
-def fit_to_read(folder: str, names: Iterable[str]) -> list[str]:
-    """Leave out what is no regular file, or larger than any that told writes: others can write there."""
+def list_series_names(project: ProjectJournal) -> list[str]:
+    """List all series in a project's folder, accepted or not."""
+    names = list_machines(project.journal) if is_folder(project.journal) else []
+    return [name for name in names if is_machine_id(name) and is_folder(os.path.join(project.journal, name))]
+
+
+def own_series_name(project: ProjectJournal) -> str:
+    """Return the series this machine writes; a copied folder gets another one."""
+    return public_id("", get_machine_id(project.home), project.root, length=8)
+
+
+def filter_readable(folder: str, names: Iterable[str]) -> list[str]:
+    """Drop links, special files and files too large for told to have written."""
     found = []
     for name in names:
         try:
             state = os.lstat(os.path.join(folder, name))
         except OSError:
             continue
-        if stat.S_ISREG(state.st_mode) and state.st_size <= _LARGEST:
+        if stat.S_ISREG(state.st_mode) and state.st_size <= _MAX_SEGMENT:
             found.append(name)
     return found
 
 
-def _is_name(name: str) -> bool:
-    return name.isalnum()
+def read_registry(home: str) -> list[ProjectJournal]:
+    """Read all registered projects, including deleted ones."""
+    try:
+        with open(_registry_path(home), encoding="utf-8", errors="surrogateescape") as file:
+            lines = file.read().split("\n")
+    except OSError:
+        return []
+    found = {}
+    for line in lines:
+        root, scope, ignored, names, *_ = (*line.split("\t"), "", "", "", "")
+        if os.path.isabs(root) and scope:
+            series = tuple(name for name in names.split(",") if name.isalnum())
+            found[root] = ProjectJournal(home, root, scope, ignored, series)
+    return list(found.values())
+
+
+def list_projects(home: str) -> list[ProjectJournal]:
+    """List the registered projects that exist."""
+    return [project for project in read_registry(home) if project.exists]
+
+
+def has_projects(home: str) -> bool:
+    """Return whether any project is registered."""
+    try:
+        return os.stat(_registry_path(home)).st_size > 0
+    except OSError:
+        return False
+
+
+def register(project: ProjectJournal) -> None:
+    """Add a project to the registry or update it."""
+    if any(char < " " for char in project.root + project.scope):
+        raise UsageError("The path of this folder has a line break or tab in it. Give it another name.")
+    _update_registry(project.home, project.root, project)
+
+
+def unregister(home: str, root: str) -> None:
+    """Remove a project from the registry; keep its folder."""
+    if any(project.root == root for project in read_registry(home)):
+        _update_registry(home, root, None)
+
+
+def rename_scope(home: str, old: str, new: str) -> None:
+    """Change the scope of registered projects."""
+    for project in read_registry(home):
+        if project.scope == old:
+            register(replace(project, scope=new))
+
+
+def _update_registry(home: str, root: str, project: ProjectJournal | None) -> None:
+    path, folder = _registry_path(home), journal_folder(home)
+    try:
+        make_folder(folder)
+        with SeriesLock(folder):
+            projects = [one for one in read_registry(home) if one.root != root]
+            projects += [project] if project else []
+            lines = [
+                "\t".join((one.root, one.scope, one.ignored, ",".join(one.series))) + "\n"
+                for one in sorted(projects, key=lambda one: one.root)
+            ]
+            write_private(path, "".join(lines).encode("utf-8", "surrogateescape"))
+    except OSError as error:
+        raise cannot_write(path, error) from None
+
+
+def _registry_path(home: str) -> str:
+    return os.path.join(home, "registry")
+
+
+def choose_project(home: str, drafts: Sequence[Draft], known: Mapping[str, Memory]) -> ProjectJournal | None:
+    """Choose the project whose journal takes a batch; None for told's home.
+
+    A batch goes to a project only if all memories it touches belong there.
+    """
+    projects = list_projects(home)
+    made: dict[str, ProjectJournal | None] = {}
+    for draft in drafts:
+        if draft.kind in MAKES_MEMORY:
+            scope = (draft.payload or {}).get("scope")
+            made[draft.memory] = next((one for one in projects if one.scope == scope), None)
+    touched = {draft.memory for draft in drafts}
+    found = {made[name] if name in made else _project_of(projects, known.get(name)) for name in touched}
+    return found.pop() if len(found) == 1 else None
+
+
+def is_home_only(draft: Draft) -> bool:
+    """Return whether an operation is never written to a project."""
+    is_candidate = (draft.payload or {}).get("status") == CANDIDATE  # nobody stands for it yet
+    return draft.kind in _HOME_ONLY or not draft.memory or is_candidate
+
+
+def _project_of(projects: Sequence[ProjectJournal], memory: Memory | None) -> ProjectJournal | None:
+    if memory is None:
+        return None
+    machine = memory.machine.removeprefix(STRANGER)
+    found = [
+        one for one in projects if machine in one.series and is_folder(os.path.join(one.journal, machine))
+    ]
+    return min(found, key=lambda one: one.scope != memory.scope, default=None)
+
+
+def seal_payload(payload: bytes, head: bytes, machine: str, key: bytes) -> bytes:
+    """Replace half of a payload's salt with a seal; without a key, do nothing."""
+    return _sealed(payload, head, machine, key) if key else payload
+
+
+def _sealed(payload: bytes, head: bytes, machine: str, key: bytes) -> bytes:
+    body = payload[: -_SEAL_LENGTH - len(_PAYLOAD_END)]
+    seal = blake2s(machine.encode() + b"\0" + head + body, key=key[:32], digest_size=_SEAL_LENGTH // 2)
+    return body + seal.hexdigest().encode() + _PAYLOAD_END
+
+
+def _accepted_payload(operation: Operation, project: ProjectJournal) -> dict[str, Any]:
+    given = operation.payload or {}
+    payload = {name: given[name] for name in _ACCEPTED_FIELDS[operation.kind] if name in given}
+    text = payload.get("text")
+    if isinstance(text, str):
+        payload["text"] = " ".join(text[: 2 * _MAX_TEXT].split())[:_MAX_TEXT]
+    if operation.kind == UNDO:
+        payload["machine"] = f"{STRANGER}{payload.get('machine')}"
+    if operation.kind in MAKES_MEMORY:
+        payload |= {"scope": project.scope, "trust": COLLEAGUE}
+        importance = payload.get("importance")
+        if isinstance(importance, (int, float)) and importance > _MAX_IMPORTANCE:
+            payload["importance"] = _MAX_IMPORTANCE
+        created = payload.get("created")
+        if isinstance(created, int) and created > operation.at:
+            del payload["created"]
+    return payload

@@ -1,48 +1,50 @@
-"""What is indexed beside a turn's own words, so that more ways of asking find it."""
+"""Prepare what is indexed beside a text: extra words, topics and passages."""
 
 from __future__ import annotations
 
+import re
 import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from told.search.date_words import MONTHS, WEEKDAYS, day_word
-from told.search.unspaced import RANGES, is_unspaced
-from told.snapshot import pattern
+from told.search.dates import MONTHS, WEEKDAYS, day_word
+from told.search.query import MAX_HEADS, find_keywords
+from told.search.tokens import UNSPACED_RANGES, find_topics, is_unspaced
+from told.search.vectors.table import embed
+from told.store.memories.records import IndexFields
+from told.text import remove_placeholders
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+_MAX_PARTS = 120  # a turn with more identifiers is a listing
+_NEAR = 200  # characters of the previous and the next turn
 
-# A turn that names more identifiers than this is a listing; more words would only make it look long.
-_MOST_PARTS = 120
-_NEAR = 200
+# Starts with the rare upper-case letter, which keeps the scan of plain prose fast.
+_HUMP = re.compile(r"[A-Z](?:(?<=[a-z0-9].)|(?<=[A-Z].)(?=[a-z]))")
+_PART = re.compile(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*|[0-9]+")
+_WORD = re.compile(r"[a-z0-9]+")
+_RANGES = "".join(f"{chr(first)}-{chr(last)}" for first, last in UNSPACED_RANGES)
+_UNSPACED = re.compile(f"[{_RANGES}]")
+_SEGMENT = re.compile(rf"[{_RANGES}]+|[^{_RANGES}]+")
+_VOWEL_SIGNS = re.compile("[\u0e00-\u109f\u1780-\u17ff]")
+_LETTERS = re.compile(r"[^\W_]+")
 
-# Begins with the rare upper-case letter, so that the scan leaps over plain prose.
-_HUMP = pattern(r"[A-Z](?:(?<=[a-z0-9].)|(?<=[A-Z].)(?=[a-z]))")
-_PART = pattern(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*|[0-9]+")
-_WORD = pattern(r"[a-z0-9]+")
-_RANGES = "".join(f"{chr(first)}-{chr(last)}" for first, last in RANGES)
-_UNSPACED = pattern(f"[{_RANGES}]")
-_SEGMENT = pattern(rf"[{_RANGES}]+|[^{_RANGES}]+")
-_MARKED = pattern("[\u0e00-\u109f\u1780-\u17ff]")
-_LETTERS = pattern(r"[^\W_]+")
+_ASKED, _ANSWERED = 1500, 600  # characters of the first passage
+_ASKED_READ, _ANSWERED_READ = 3000, 2000  # characters split into passages
+_MIN_PASSAGE, _MAX_PASSAGE = 10, 45  # words
+_MAX_PASSAGES = 6  # of each side
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
-def extra_words(text: str, at: int) -> str:
-    """Return what to index beside a text: its date, parts of identifiers, pairs of unspaced characters.
-
-    Args:
-        text: What was said.
-        at: When, in ms since 1970; 0 when unknown.
-    """
-    words = [date_words(at)] if at > 0 else []
-    words += _identifier_parts(text)
+def make_extra_words(text: str, at: int) -> str:
+    """Return extra index words: date, identifier parts, character pairs."""
+    words = [format_date_words(at)] if at > 0 else []
+    words += _find_identifier_parts(text)
     if not text.isascii() and _UNSPACED.search(text):
-        words += _pairs(text)
+        words += _find_pairs(text)
     return " ".join(words)
 
 
-def near_words(before: str, after: str) -> str:
-    """Return the end of the turn before and the beginning of the turn after, in whole words."""
+def make_near_words(before: str, after: str) -> str:
+    """Return the end of the previous turn and the start of the next."""
     tail, head = before[-_NEAR:], after[:_NEAR]
     if len(before) > _NEAR and tail.isascii() and before[-_NEAR - 1].isalnum():
         tail = tail.partition(" ")[2] or tail
@@ -51,8 +53,8 @@ def near_words(before: str, after: str) -> str:
     return f"{tail} {head}".strip()
 
 
-def date_words(at: int) -> str:
-    """Return the local date of a moment in words, and in one word: "8 may 2023 monday 20230508"."""
+def format_date_words(at: int) -> str:
+    """Return a local date as index words: "8 may 2023 monday 20230508"."""
     try:
         day = time.localtime(at / 1000)
     except (OverflowError, ValueError, OSError):
@@ -61,8 +63,8 @@ def date_words(at: int) -> str:
     return f"{words} {day_word(day.tm_year, day.tm_mon, day.tm_mday)}"
 
 
-def _identifier_parts(text: str) -> list[str]:
-    """Return the words inside getUserToken and HTTPServer that the text does not also have by themselves."""
+def _find_identifier_parts(text: str) -> list[str]:
+    """Return the parts of getUserToken that are not words of the text."""
     parts: dict[str, None] = {}
     behind = 0
     for hump in _HUMP.finditer(text):
@@ -77,30 +79,115 @@ def _identifier_parts(text: str) -> list[str]:
         if end - start > 80:  # base64 and the like
             continue
         parts.update(dict.fromkeys(part.lower() for part in _PART.findall(text[start:end]) if len(part) > 1))
-        if len(parts) > 4 * _MOST_PARTS:
+        if len(parts) > 4 * _MAX_PARTS:
             break
     if not parts:
         return []
     known = set(_WORD.findall(text.lower()))
-    return [part for part in parts if part not in known][:_MOST_PARTS]
+    return [part for part in parts if part not in known][:_MAX_PARTS]
 
 
-def _pairs(text: str) -> Iterator[str]:
-    """Yield the pairs of each unspaced run, its last character, and the spaced words that are glued to it."""
-    for word in _LETTERS.finditer(_without_marks(text)):
+def _find_pairs(text: str) -> Iterator[str]:
+    """Yield the character pairs of unspaced runs and the words glued to them."""
+    for word in _LETTERS.finditer(_strip_vowel_signs(text)):
         if word.group().isascii():
             continue
         parts = _SEGMENT.findall(word.group())
         for part in parts:
             if is_unspaced(part[0]):
-                # Every character begins one of these, so that a search for a single one finds it.
+                # The last character stands alone, so that a search for it matches.
                 yield from (part[at : at + 2] for at in range(len(part)))
             elif len(parts) > 1:
                 yield part.lower()
 
 
-def _without_marks(text: str) -> str:
-    """Drop the vowel signs that the index takes for separators inside Thai, Khmer and other words."""
-    if not _MARKED.search(text):
+def _strip_vowel_signs(text: str) -> str:
+    """Drop Thai, Khmer and similar vowel signs, which the index splits at."""
+    if not _VOWEL_SIGNS.search(text):
         return text
     return "".join(char for char in text if char.isalnum() or not is_unspaced(char))
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """The topics and first keywords of a memory."""
+
+    topics: dict[str, float]  # with their strength
+    heads: tuple[str, ...]  # the first keywords
+    keyword_count: int
+
+
+def format_about(text: str) -> str:
+    """Return the topics and first keywords of a text as a line to store."""
+    words = find_keywords(text)
+    topics = " ".join(f"{name}:{strength!r}" for name, strength in sorted(find_topics(text).items()))
+    return "\t".join((topics, str(len(words)), *words[:MAX_HEADS]))
+
+
+def parse_about(line: str) -> About:
+    """Parse a line of `format_about`."""
+    if not line:
+        return About({}, (), 0)
+    topics, count, *heads = line.split("\t")
+    pairs = [one.rpartition(":") for one in topics.split()]
+    return About({name: float(strength) for name, _, strength in pairs}, tuple(heads), int(count))
+
+
+def make_index_fields(text: str, at: int) -> IndexFields:
+    """Return what is indexed for a memory's text and time (ms)."""
+    text = remove_placeholders(text)
+    return IndexFields(make_extra_words(text, at), format_about(text), embed(text))
+
+
+@dataclass(frozen=True, slots=True)
+class Passages:
+    """The texts of a turn to embed: per side the text, then its passages."""
+
+    asked: tuple[str, ...]
+    answered: tuple[str, ...]
+
+
+def split_passages(asked: str, answered: str) -> Passages:
+    """Split both sides of a turn into passages to embed."""
+    return Passages(_split_side(asked, _ASKED, _ASKED_READ), _split_side(answered, _ANSWERED, _ANSWERED_READ))
+
+
+def pack_vectors(vectors: Sequence[bytes | None], asked: int) -> bytes:
+    """Join a turn's vectors behind two bytes with the count of each side."""
+    own = [one for one in vectors[:asked] if one]
+    others = [one for one in vectors[asked:] if one]
+    return bytes([len(own), len(others)]) + b"".join(own + others) if own or others else b""
+
+
+def unpack_vectors(blob: bytes) -> tuple[list[bytes], list[bytes]]:
+    """Return the vectors of the question and those of the answer."""
+    if not blob:
+        return [], []
+    own, others = blob[:2]
+    size = (len(blob) - 2) // (own + others)
+    found = [blob[at : at + size] for at in range(2, len(blob), size)]
+    return found[:own], found[own:]
+
+
+def _split_side(text: str, first: int, read: int) -> tuple[str, ...]:
+    text = text.strip()
+    if not text:
+        return ()
+    parts = list(_join_sentences(text[:read]))
+    return (text[:first], *parts[:_MAX_PASSAGES]) if len(parts) > 1 else (text[:first],)
+
+
+def _join_sentences(text: str) -> Iterator[str]:
+    """Yield sentences, short ones joined, long ones cut."""
+    words: list[str] = []
+    for sentence in _SENTENCE_END.split(text):
+        more = sentence.split()
+        if words and (len(words) >= _MIN_PASSAGE or len(words) + len(more) > _MAX_PASSAGE):
+            yield " ".join(words)
+            words = []
+        words += more
+        while len(words) > _MAX_PASSAGE:
+            yield " ".join(words[:_MAX_PASSAGE])
+            words = words[_MAX_PASSAGE:]
+    if words:
+        yield " ".join(words)

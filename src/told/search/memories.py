@@ -1,103 +1,116 @@
-"""From a question to the memories that answer it: what holds first, what has ended last."""
+"""Search memories: current ones first, ended ones last."""
 
 from __future__ import annotations
 
-from told.record import record
-from told.search.plan import plan
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from told.search.query import Query
+from told.search.rank import plan_query
+from told.store.memories.read import Memories
+from told.store.memories.records import Memory
 
-    from told.search.analyse import Query
-    from told.store.memory_search import MemoryRow, MemorySearch
-
-
-_COLUMNS = (1.0, 0.6, 0.4)
-_RANKED = 10  # memories that may be ranked, for each that is looked at
-_BY_OTHERS = 0.8  # the same words, if no user said them
-_LOCKED = 1.1
-_ENDING = 3  # letters by which forms of a word differ
-_SHORTEST = 3
+_COLUMN_WEIGHTS = (1.0, 0.6, 0.4)
+_RANKED = 10  # memories that may be ranked for each one that is returned
+_UNTRUSTED_SHARE = 0.8
+_LOCKED_BONUS = 1.1
+_MAX_ENDING = 3  # letters by which forms of a word differ
+_MIN_STEM = 3
 
 
-@record
-class Answer:
+@dataclass(frozen=True, slots=True)
+class MemoryMatch:
     """A memory that answers a question."""
 
-    memory: MemoryRow
+    memory: Memory
     score: float
-    cover: float  # which share of the question's words it has
-    holds: bool  # neither ended, nor kept apart, nor expired
+    cover: float  # share of the question's words that it contains
+    is_current: bool  # active and not expired
 
 
-@record
-class Bar:
-    """How well a memory must fit."""
+@dataclass(frozen=True, slots=True)
+class MatchThreshold:
+    """How well a memory must match."""
 
-    near: float = 0.25  # how much of the best one's score it has
-    cover: float = 0.0  # which share of the question's words it has
-    looked_at: int = 60  # how many are taken from the index
+    near: float = 0.25  # share of the best score
+    cover: float = 0.0  # share of the question's words
+    limit: int = 60  # memories taken from the index
 
 
 def search_memories(
-    store: MemorySearch, query: Query, now: int, scopes: Sequence[str] = (), bar: Bar | None = None
-) -> list[Answer]:
-    """Return the memories that answer a question: those that hold, the best first, then the others.
+    store: Memories,
+    query: Query,
+    now: int,
+    scopes: Sequence[str] = (),
+    threshold: MatchThreshold | None = None,
+    *,
+    status: str = "",
+) -> list[MemoryMatch]:
+    """Return the memories that answer a question, current ones first, then by score.
 
-    Args:
-        store: Where they are.
-        query: The question.
-        now: The moment of asking, in ms since 1970.
-        scopes: Only those of these scopes; all if none is given.
-        bar: How well they must fit.
+    `status` selects candidates or dismissed ones, which are left out otherwise.
     """
-    bar = bar or Bar()
+    threshold = threshold or MatchThreshold()
     for must in dict.fromkeys((query.must, ())):
-        matched = _matched(store, query, must, scopes, bar.looked_at)
+        matched = _match(store, query, must, scopes, threshold.limit, status=status)
         if matched:
             break
     else:
         return []
     loaded = store.load([row for row, _ in matched])
-    found = [_scored(loaded[row], score, query, now) for row, score in matched if row in loaded]
+    found = [_score(loaded[row], score, query, now) for row, score in matched if row in loaded]
     if query.window and not query.words:  # only a time is asked for
         low, high = query.window
         found = [one for one in found if low <= one.memory.created < high or low <= one.memory.updated < high]
-    found = [one for one in found if one.cover >= bar.cover and not _is_past(one.memory, now)]
+    found = [one for one in found if one.cover >= threshold.cover and not _is_expired(one.memory, now)]
     best = max((one.score for one in found), default=0.0)
-    found = [one for one in found if one.score >= bar.near * best]
-    found.sort(key=lambda one: (not one.holds, -one.score, -one.memory.created, one.memory.id))
+    found = [one for one in found if one.score >= threshold.near * best]
+    found.sort(key=lambda one: (not one.is_current, -one.score, -one.memory.created, one.memory.id))
     return found
 
 
-def _matched(
-    store: MemorySearch, query: Query, must: tuple[str, ...], scopes: Sequence[str], limit: int
+def _match(
+    store: Memories,
+    query: Query,
+    must: tuple[str, ...],
+    scopes: Sequence[str],
+    limit: int,
+    *,
+    status: str,
 ) -> list[tuple[int, float]]:
-    """Return rows and scores of what has the words, ended ones as well."""
+    """Return the rows and bm25 scores of matches, ended ones included."""
     terms = dict.fromkeys((*must, *query.terms))
     count, budget = store.memory_count(), _RANKED * limit
-    # Few memories can all be ranked: then how often a word occurs makes no difference to what is asked for.
+    # All of few memories can be ranked, so frequencies do not change the plan.
     frequencies = {term: 1 if count <= budget else store.frequency(term, budget + 1) for term in terms}
     if not all(frequencies[phrase] for phrase in must):
         return []
-    expression = plan({term: frequencies[term] for term in query.terms}, count, budget, must=must)
+    expression = plan_query({term: frequencies[term] for term in query.terms}, count, budget, must=must)
     if not expression:
         return []
     newest = budget if sum(frequencies.values()) > budget else 0
-    return store.match(expression, _COLUMNS, limit, scopes=scopes, ended=True, newest=newest)
+    return store.match(
+        expression,
+        _COLUMN_WEIGHTS,
+        limit,
+        scopes=scopes,
+        ended=not status,
+        archived=False,
+        newest=newest,
+        status=status,
+    )
 
 
-def _scored(memory: MemoryRow, score: float, query: Query, now: int) -> Answer:
-    cover = _cover(memory, query.words)
-    # Among few memories rarity says little, so it also counts how much of the question one has.
+def _score(memory: Memory, score: float, query: Query, now: int) -> MemoryMatch:
+    cover = _measure_cover(memory, query.words)
+    # Rarity says little among few memories, so coverage counts too.
     worth = (max(0.0, -score) + 2.0) * (0.25 + cover)
-    worth *= (1.0 if memory.trust == "user" else _BY_OTHERS) * (_LOCKED if memory.locked else 1.0)
-    holds = memory.status == "active" and not _is_past(memory, now)
-    return Answer(memory, round(worth, 3), cover, holds)
+    worth *= (1.0 if memory.trust == "user" else _UNTRUSTED_SHARE) * (_LOCKED_BONUS if memory.locked else 1.0)
+    is_current = memory.status == "active" and not _is_expired(memory, now)
+    return MemoryMatch(memory, round(worth, 3), cover, is_current)
 
 
-def _cover(memory: MemoryRow, words: Sequence[str]) -> float:
+def _measure_cover(memory: Memory, words: Sequence[str]) -> float:
     if not words:
         return 1.0
     text = f"{memory.text} {memory.words}".lower()
@@ -105,8 +118,8 @@ def _cover(memory: MemoryRow, words: Sequence[str]) -> float:
 
 
 def _stem(word: str) -> str:
-    return word[: max(_SHORTEST, len(word) - _ENDING)] if len(word) > _SHORTEST + 1 else word
+    return word[: max(_MIN_STEM, len(word) - _MAX_ENDING)] if len(word) > _MIN_STEM + 1 else word
 
 
-def _is_past(memory: MemoryRow, now: int) -> bool:
+def _is_expired(memory: Memory, now: int) -> bool:
     return 0 < memory.expires <= now

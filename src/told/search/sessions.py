@@ -1,267 +1,292 @@
-"""From a question to the sessions that answer it: in this project first, then everywhere."""
+"""Search sessions: this project first, then all projects."""
 
 from __future__ import annotations
 
-from told.record import record
-from told.search.analyse import Query, analyse
-from told.search.coverage import coverage
-from told.search.dates import days_of
-from told.search.plan import BUDGET, plan, scoped, too_common
-from told.search.rank import Group, Ranked, grouped, ranked
-from told.search.sides import Known
-from told.search.weights import COLUMNS, FEWEST_WORDS, WORDY, WORDY_COLUMNS
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from told.search.near import Meaning
-    from told.search.sides import Hit
-    from told.store.protocol import TurnMatching
+from told.errors import ToldError
+from told.search.dates import list_day_words
+from told.search.index_text import unpack_vectors
+from told.search.query import Query, parse_query
+from told.search.rank import (
+    COLUMN_WEIGHTS,
+    LONG_ANSWER,
+    LONG_ANSWER_WEIGHTS,
+    MIN_QUESTION_WORDS,
+    RANK_BUDGET,
+    Hit,
+    RankContext,
+    RankedTurn,
+    SessionGroup,
+    group_by_session,
+    is_too_common,
+    measure_coverage,
+    plan_query,
+    rank_turns,
+    restrict_to_project,
+)
+from told.search.vectors.arithmetic import find_nearest, pack_signs, similarities
+from told.search.vectors.embedder import Embedder
+from told.store.database import quote_phrase, unquote_phrase
+from told.store.sessions.match import TurnIndex, TurnVectors
 
+Place = tuple[int, int, int, int]  # turn id, session id, n, at
+Corrections = tuple[tuple[str, str], ...]  # unknown words, and the ones searched instead
 
-_CANDIDATES = 200
-_COMPARED = 100  # of them, the best, are compared with the question in meaning
-_BESIDE_WORDS = 0.67  # of the nearness that counts by itself, where words found something, too
-_CAP = BUDGET + 1  # whatever is more frequent is just "common"
+_MAX_HITS = 200
+_MAX_COMPARED = 100  # hits whose similarity to the question is computed
+_FLOOR_BESIDE_WORDS = 0.67  # of the similarity floor, where words found something too
+_CAP = RANK_BUDGET + 1  # frequencies are counted up to here
 _ENOUGH = 40  # turns to choose from
-_MOST_CORRECTED = 3
-_SHORTEST_CORRECTED = 4
-_ENOUGH_KNOWN = 3  # with so many known words, a wrong guess at another does more harm than good
-_LONGEST_CORRECTED_QUESTION = 8  # in a paste, unknown words are names and numbers, not slips of the finger
+_MAX_CORRECTED = 3
+_MIN_CORRECTED = 4  # letters
+_ENOUGH_KNOWN = 3  # with so many known words, a wrong correction does more harm than good
+_MAX_CORRECTED_TERMS = 8  # unknown words of a paste are names and numbers, not typos
+_NEAREST = 100
+_MAX_QUESTION = 1500  # characters
+_ANSWER_SHARE = 0.8  # an answer says less about a turn than the question
 
 
-@record
-class Found:
+@dataclass(frozen=True, slots=True)
+class SearchResult:
     """The answer to a search."""
 
     query: Query
-    sessions: tuple[Group, ...] = ()
-    widened: bool = False  # this project had no good answer, so all projects were searched
-    loosened: bool = False  # nothing has the quoted words as quoted, so they were searched as plain words
-    corrected: tuple[tuple[str, str], ...] = ()  # words nobody used, and the ones searched instead
-    turns: tuple[Ranked, ...] = ()  # all that matched, the best first
-    alone: bool = False  # no word matched: all of it was found by its meaning
+    sessions: tuple[SessionGroup, ...] = ()
+    widened: bool = False  # this project had no good match, so all projects were searched
+    loosened: bool = False  # quoted phrases did not match, so they were searched as words
+    corrected: Corrections = ()
+    turns: tuple[RankedTurn, ...] = ()  # all matches, best first
+    only_similar: bool = False  # no word matched; all turns were found by similarity
 
 
-@record
-class Gathered:
-    """What is worth ranking."""
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The turns to rank."""
 
     query: Query
     hits: list[Hit]
-    near: dict[int, float]  # in meaning, by turn
-    frequencies: dict[str, int]  # in how many turns each term of the question is
+    near: dict[int, float]  # similarity by turn
+    frequencies: dict[str, int]  # turns that contain each term of the question
     widened: bool = False
     loosened: bool = False
-    corrected: tuple[tuple[str, str], ...] = ()
-    alone: bool = False
+    corrected: Corrections = ()
+    only_similar: bool = False
 
 
-@record
-class _Limits:
-    """What a turn must be to count, and when that was asked."""
-
+@dataclass(frozen=True, slots=True)
+class _Filters:
     since: int
-    until: int
     agent: str
     now: int
 
 
-class _Counted:
-    """A store that counts each expression once."""
+class TurnSimilarity:
+    """Finds and compares turns by their vectors."""
 
-    def __init__(self, store: TurnMatching) -> None:
+    def __init__(self, store: TurnVectors, embedder: Embedder) -> None:
         self._store = store
-        self._counts: dict[tuple[str, int], int] = {}
-        self.turn_count = store.turn_count
-        self.match = store.match
-        self.shapes = store.shapes
-        self.similar_terms = store.similar_terms
+        self._embedder = embedder
+        self._questions: dict[str, bytes | None] = {}
+        self.error = ""  # why a question could not be embedded
+        self.floor = embedder.floor  # similarity from which a turn without a common word is a match
 
-    def frequency(self, phrase: str, cap: int) -> int:
-        """Return in how many turns an expression occurs, counting no further than `cap`."""
-        counted = self._counts.get((phrase, _CAP))
-        if counted is None:
-            counted = self._counts[phrase, _CAP] = self._store.frequency(phrase, _CAP)
-        return min(counted, cap)
+    def find(self, question: str, project: str, *, since: int, agent: str) -> list[Place]:
+        """Return the turns that are nearest to a question."""
+        vector = self._embed(question)
+        if vector is None:
+            return []
+        sketches = self._store.sketches(project, since=since, agent=agent)
+        turns = memoryview(b"".join([one for one, _ in sketches])).cast("q")
+        places = find_nearest(pack_signs(vector), b"".join([signs for _, signs in sketches]), _NEAREST)
+        found = dict.fromkeys([turns[place] for place in places])
+        return self._store.places(list(found), since=since) if found else []
+
+    def score(self, question: str, turns: Iterable[int]) -> dict[int, float]:
+        """Return the similarity of turns to a question, where they have vectors."""
+        vector = self._embed(question)
+        if vector is None:
+            return {}
+        known = {row: unpack_vectors(blob) for row, blob in self._store.of(turns).items() if blob}
+        every = [one for asked, answered in known.values() for one in (*asked, *answered)]
+        figures = iter(similarities(vector, every))
+        found = {}
+        for row, (asked, answered) in known.items():
+            own = [next(figures) for _ in asked]
+            others = [_ANSWER_SHARE * next(figures) for _ in answered]
+            # The first vector of each side stands for all of its text.
+            found[row] = (max([*own[:1], *others[:1]]) + max(own + others)) / 2
+        return found
+
+    def compare(self, turn: int, turns: Iterable[int]) -> dict[int, float]:
+        """Return the similarity of turns to one of them by their questions."""
+        found = {row: unpack_vectors(blob)[0] for row, blob in self._store.of(turns).items()}
+        asked = {row: own[0] for row, own in found.items() if own}
+        if turn not in asked:
+            return {}
+        return dict(zip(asked, similarities(asked[turn], list(asked.values())), strict=True))
+
+    def _embed(self, question: str) -> bytes | None:
+        if question not in self._questions:
+            self._questions[question] = None
+            try:
+                self._questions[question] = self._embedder.vectors([question[:_MAX_QUESTION]], asking=True)[0]
+            except ToldError as error:
+                self.error = str(error)
+        return self._questions[question]
 
 
-def search(
-    store: TurnMatching, question: str, *, now: int, project: str | None = None, agent: str = "",
-    since: int = 0, until: int = 0, limit: int = 5, meaning: Meaning | None = None,
-) -> Found:  # fmt: skip
+def search_sessions(
+    store: TurnIndex, question: str, *, now: int, project: str | None = None, agent: str = "",
+    since: int = 0, limit: int = 5, meaning: TurnSimilarity | None = None,
+) -> SearchResult:  # fmt: skip
     """Find the sessions that answer a question.
 
-    Args:
-        store: Where the turns are.
-        question: Whatever was typed.
-        now: The moment of asking, in ms since 1970.
-        project: The index token of the project to look in first; all projects when None.
-        agent: Only sessions of this agent.
-        since: Only turns from this moment on (ms).
-        until: Only turns before this moment (ms).
-        limit: How many sessions to return.
-        meaning: Tells how near turns are to the question in meaning.
+    `project` is the index token of the project to search first; None searches all. Times are ms since 1970.
     """
-    store = _Counted(store)
-    found = gathered(
-        store, question, now=now, project=project, agent=agent, since=since, until=until, meaning=meaning
+    found = gather_candidates(
+        store, question, now=now, project=project, agent=agent, since=since, meaning=meaning
     )
+    result = SearchResult(found.query, (), found.widened, found.loosened, found.corrected)
     if not found.hits:
-        return Found(found.query, (), found.widened, found.loosened, found.corrected)
-    turns = ranked(found.hits, known(store, question, found))
-    kin = meaning.kin(turns[0].turn, found.near) if meaning and found.near else {}
-    sessions = tuple(grouped(turns, limit, kin=kin))
-    return Found(
-        found.query, sessions, found.widened, found.loosened, found.corrected, tuple(turns), found.alone
-    )
+        return result
+    turns = rank_turns(found.hits, make_rank_context(store, question, found))
+    similar = meaning.compare(turns[0].turn, found.near) if meaning and found.near else {}
+    sessions = tuple(group_by_session(turns, limit, similar=similar))
+    return replace(result, sessions=sessions, turns=tuple(turns), only_similar=found.only_similar)
 
 
-def known(store: TurnMatching, question: str, found: Gathered) -> Known:
-    """Return what speaks for the turns that were found, beside the words they share with the question."""
+def make_rank_context(store: TurnIndex, question: str, found: Candidates) -> RankContext:
+    """Return what ranking knows of candidates beside the matched words."""
     shapes = dict(store.shapes([hit[0] for hit in found.hits]))
     asked = {turn: text for turn, (_, text, _) in shapes.items()}
-    covered = coverage(asked, found.frequencies, store.turn_count())
-    return Known(found.query.window, as_written(question), shapes, found.near, covered)
+    covered = measure_coverage(asked, found.frequencies, store.turn_count())
+    return RankContext(found.query.window, split_written_words(question), shapes, found.near, covered)
 
 
-def gathered(
-    store: TurnMatching, question: str, *, now: int, project: str | None = None, agent: str = "",
-    since: int = 0, until: int = 0, meaning: Meaning | None = None,
-) -> Gathered:  # fmt: skip
-    """Return the turns among which the answers to a question are; `search` says what the arguments are."""
-    query, corrected = _corrected(store, analyse(question, now))
-    limits = _Limits(since, until, agent, now)
-    scopes = [project, ""] if project else [""]
-    attempts = [(must, scope) for must in dict.fromkeys((query.must, ())) for scope in scopes]
-    asked = _Asked(question, query, corrected, limits, meaning)
-    for must, scope in attempts:
-        hits, good, frequencies = _look(store, query, must, scope, limits)
-        if hits and (good or (must, scope) == attempts[-1] or scope == ""):
-            near: dict[int, float] = {}
-            if query.words or query.must:
-                hits, near = asked.beside(hits, scope)
-            else:  # all that is asked for is a time: no turn fits better than others
-                hits = [(*hit[:4], -1.0) for hit in hits]
-            return Gathered(query, hits, near, frequencies, scope != scopes[0], must != query.must, corrected)
-    for scope in scopes:
-        hits, near = asked.beside([], scope)
-        if hits:
-            return Gathered(query, hits, near, {}, scope != scopes[0], alone=True)
-    return Gathered(query, [], {}, {}, len(scopes) > 1, bool(query.must), corrected)
-
-
-class _Asked:
-    """A question, and what its meaning adds to what its words find."""
-
-    def __init__(
-        self, question: str, query: Query, corrected: tuple[tuple[str, str], ...], limits: _Limits,
-        meaning: Meaning | None,
-    ) -> None:  # fmt: skip
-        # What is quoted has to stand there, and so has a word that is asked for by itself.
-        self._is_question = not query.must and len(query.words) >= FEWEST_WORDS
-        self._limits = limits
-        self._meaning = meaning
-        self._text = question
-        for slip, word in corrected:
-            self._text = self._text.replace(slip, word)
-
-    def beside(self, hits: list[Hit], scope: str) -> tuple[list[Hit], dict[int, float]]:
-        """Add the turns of a scope that are near in meaning, and return how near all of them are.
-
-        Args:
-            hits: What the words found.
-            scope: The project's token, or empty.
-        """
-        if self._meaning is None:
-            return hits, {}
-        limits = self._limits
-        known = {hit[0] for hit in hits}
-        near = self._meaning.candidates(
-            self._text, scope, since=limits.since, until=limits.until, agent=limits.agent
-        ) if self._is_question else ()  # fmt: skip
-        more = {place[0]: (*place, 0.0) for place in near if place[0] not in known}
-        compared = sorted(hits, key=lambda hit: (hit[4], hit[0]))[:_COMPARED]
-        scores = self._meaning.scores(self._text, [*(hit[0] for hit in compared), *more])
-        floor = self._meaning.floor * (_BESIDE_WORDS if hits else 1.0)
-        added = [hit for turn, hit in more.items() if scores.get(turn, 0.0) > floor]
-        return hits + added, scores
-
-
-def as_written(question: str) -> frozenset[str]:
-    """Return the words of a question with their capital letters, which tell names from other words."""
+def split_written_words(question: str) -> frozenset[str]:
+    """Return the words of a question with their capitals, to match names."""
     return frozenset("".join(char if char.isalnum() else " " for char in question[:1000]).split())
 
 
-def _look(
-    store: TurnMatching, query: Query, must: tuple[str, ...], scope: str, limits: _Limits
-) -> tuple[list[Hit], bool, dict[str, int]]:
-    """Return the candidates in a scope, whether it knows enough of the question's words, and their counts."""
-    frequencies = {
-        term: store.frequency(scoped(term, scope), _CAP) for term in dict.fromkeys((*must, *query.terms))
-    }
-    if not all(frequencies[phrase] for phrase in must):
-        return [], False, frequencies
-    optional = {term: frequencies[term] for term in query.terms}
-    # Counting all turns is only worth it where it can change the plan.
-    open_question = sum(optional.values()) > BUDGET and max(optional.values(), default=0) < _CAP
-    expression = plan(optional, store.turn_count() if open_question else _CAP, must=must)
-    if not expression:
-        return [], False, frequencies
-    newest = 0
-    if too_common({term: frequencies[term] for term in must or optional}, _CAP):
-        together = " AND ".join(dict.fromkeys((*must, *(term for term in query.terms if optional[term]))))
-        count = store.frequency(scoped(together, scope), _CAP)
-        if count >= _ENOUGH:  # turns that have every word outrank the others anyway
-            expression = together
-        newest = 0 if _ENOUGH <= count < _CAP else BUDGET
-        if query.window and query.words:
-            days = " OR ".join(f'"{day}"' for day in days_of(query.window, limits.now))
-            expression = f"({expression}) AND ({days})" if days else expression
-    hits = _match(store, scoped(expression, scope), limits, newest)
-    if newest and not hits:
-        hits = _match(store, scoped(expression, scope), limits, 0)
-    known = sum(1 for count in optional.values() if count)
-    good = bool(must) or not scope or 2 * known >= _known_anywhere(store, optional)
-    return hits, good, frequencies
+def gather_candidates(
+    store: TurnIndex, question: str, *, now: int, project: str | None = None, agent: str = "",
+    since: int = 0, meaning: TurnSimilarity | None = None,
+) -> Candidates:  # fmt: skip
+    """Return the turns to rank; see `search_sessions` for the arguments."""
+    matcher = _Matcher(store, parse_query(question, now), _Filters(since, agent, now))
+    query, corrected = matcher.query, matcher.corrected
+    for typo, word in corrected:
+        question = question.replace(typo, word)
+    scopes = [project, ""] if project else [""]
+    attempts = [(must, scope) for must in dict.fromkeys((query.must, ())) for scope in scopes]
+    for must, scope in attempts:
+        hits, is_good, frequencies = matcher.match(must, scope)
+        if hits and (is_good or (must, scope) == attempts[-1] or scope == ""):
+            near: dict[int, float] = {}
+            if query.words or query.must:
+                hits, near = matcher.add_similar(hits, scope, question, meaning)
+            else:  # only a time is asked for: all turns fit equally
+                hits = [(*hit[:4], -1.0) for hit in hits]
+            widened, loosened = scope != scopes[0], must != query.must
+            return Candidates(query, hits, near, frequencies, widened, loosened, corrected)
+    for scope in scopes:
+        hits, near = matcher.add_similar([], scope, question, meaning)
+        if hits:
+            return Candidates(query, hits, near, {}, scope != scopes[0], only_similar=True)
+    return Candidates(query, [], {}, {}, len(scopes) > 1, bool(query.must), corrected)
 
 
-def _match(store: TurnMatching, expression: str, limits: _Limits, newest: int) -> list[Hit]:
-    """Ask the store for candidates."""
-    return store.match(
-        expression, COLUMNS, _CANDIDATES,
-        since=limits.since, until=limits.until, agent=limits.agent, newest=newest,
-        wordy=WORDY_COLUMNS, wordy_from=WORDY,
-    )  # fmt: skip
+class _Matcher:
+    """Matches one question against the index, counting each term once."""
 
+    def __init__(self, store: TurnIndex, query: Query, filters: _Filters) -> None:
+        self._store = store
+        self._filters = filters
+        self._count: Callable[[str], int] = cache(lambda phrase: store.frequency(phrase, _CAP))
+        self.query, self.corrected = self._correct(query)
 
-def _known_anywhere(store: TurnMatching, frequencies: dict[str, int]) -> int:
-    """Count the terms that any project knows."""
-    return sum(1 for term, count in frequencies.items() if count or store.frequency(scoped(term), 1))
+    def match(self, must: tuple[str, ...], scope: str) -> tuple[list[Hit], bool, dict[str, int]]:
+        """Return a scope's hits, whether it knows enough words, and their counts."""
+        query = self.query
+        frequencies = {
+            term: self._count(restrict_to_project(term, scope))
+            for term in dict.fromkeys((*must, *query.terms))
+        }
+        if not all(frequencies[phrase] for phrase in must):
+            return [], False, frequencies
+        optional = {term: frequencies[term] for term in query.terms}
+        # The total only changes the plan where terms may overlap a lot.
+        needs_total = sum(optional.values()) > RANK_BUDGET and max(optional.values(), default=0) < _CAP
+        expression = plan_query(optional, self._store.turn_count() if needs_total else _CAP, must=must)
+        if not expression:
+            return [], False, frequencies
+        newest = 0
+        if is_too_common({term: frequencies[term] for term in must or optional}, _CAP):
+            together = " AND ".join(dict.fromkeys((*must, *(term for term in query.terms if optional[term]))))
+            count = self._count(restrict_to_project(together, scope))
+            if count >= _ENOUGH:  # turns with every word outrank the others anyway
+                expression = together
+            newest = 0 if _ENOUGH <= count < _CAP else RANK_BUDGET
+            if query.window and query.words:
+                days = " OR ".join(map(quote_phrase, list_day_words(query.window, self._filters.now)))
+                expression = f"({expression}) AND ({days})" if days else expression
+        expression = restrict_to_project(expression, scope)
+        hits = self._fetch(expression, newest)
+        if newest and not hits:
+            hits = self._fetch(expression, 0)
+        known = sum(1 for count in optional.values() if count)
+        known_anywhere = sum(1 for term, count in optional.items() if count or self._count(term))
+        return hits, bool(must) or not scope or 2 * known >= known_anywhere, frequencies
 
+    def add_similar(
+        self, hits: list[Hit], scope: str, question: str, meaning: TurnSimilarity | None
+    ) -> tuple[list[Hit], dict[int, float]]:
+        """Add a scope's similar turns to the hits; return all similarities too."""
+        if meaning is None:
+            return hits, {}
+        filters, query = self._filters, self.query
+        known = {hit[0] for hit in hits}
+        near: Sequence[Place] = ()
+        # Quoted phrases and one or two words have to match literally.
+        if not query.must and len(query.words) >= MIN_QUESTION_WORDS:
+            near = meaning.find(question, scope, since=filters.since, agent=filters.agent)
+        more = {place[0]: (*place, 0.0) for place in near if place[0] not in known}
+        compared = sorted(hits, key=lambda hit: (hit[4], hit[0]))[:_MAX_COMPARED]
+        scores = meaning.score(question, [*(hit[0] for hit in compared), *more])
+        floor = meaning.floor * (_FLOOR_BESIDE_WORDS if hits else 1.0)
+        added = [hit for turn, hit in more.items() if scores.get(turn, 0.0) > floor]
+        return hits + added, scores
 
-def _corrected(store: TurnMatching, query: Query) -> tuple[Query, tuple[tuple[str, str], ...]]:
-    """Replace words that nobody ever used by the nearest ones that somebody did."""
-    if len(query.terms) > _LONGEST_CORRECTED_QUESTION:
-        return query, ()
-    unknown = [term for term in query.terms if not store.frequency(scoped(term), 1)]
-    if len(query.terms) - len(unknown) >= _ENOUGH_KNOWN:
-        return query, ()
-    instead: dict[str, list[str]] = {}
-    for term in unknown[:_MOST_CORRECTED]:
-        word = term.strip('"')
-        similar = store.similar_terms(word) if _may_be_a_slip(word) else []
-        if similar:
-            instead[term] = similar
-    if not instead:
-        return query, ()
-    terms = dict.fromkeys(
-        new for term in query.terms for new in ([f'"{word}"' for word in instead.get(term, ())] or [term])
-    )
-    words = dict.fromkeys((*query.words, *(word for similar in instead.values() for word in similar)))
-    changed = Query(query.text, tuple(terms), query.must, tuple(words), query.window, query.window_words)
-    return changed, tuple((term.strip('"'), similar[0]) for term, similar in instead.items())
+    def _fetch(self, expression: str, newest: int) -> list[Hit]:
+        filters = self._filters
+        return self._store.match(
+            expression, COLUMN_WEIGHTS, _MAX_HITS,
+            since=filters.since, agent=filters.agent, newest=newest,
+            long_weights=LONG_ANSWER_WEIGHTS, long_from=LONG_ANSWER,
+        )  # fmt: skip
 
-
-def _may_be_a_slip(word: str) -> bool:
-    """Tell whether a word is one that people mistype: long enough, and plain letters."""
-    return len(word) >= _SHORTEST_CORRECTED and word.isascii() and word.isalpha()
+    def _correct(self, query: Query) -> tuple[Query, Corrections]:
+        """Replace unknown words by similar known ones."""
+        if len(query.terms) > _MAX_CORRECTED_TERMS:
+            return query, ()
+        unknown = [term for term in query.terms if not self._count(term)]
+        if len(query.terms) - len(unknown) >= _ENOUGH_KNOWN:
+            return query, ()
+        instead: dict[str, list[str]] = {}
+        for term in unknown[:_MAX_CORRECTED]:
+            word = unquote_phrase(term)
+            may_be_typo = len(word) >= _MIN_CORRECTED and word.isascii() and word.isalpha()
+            similar = self._store.similar_terms(word) if may_be_typo else []
+            if similar:
+                instead[term] = similar
+        if not instead:
+            return query, ()
+        terms = dict.fromkeys(
+            new for term in query.terms for new in (list(map(quote_phrase, instead.get(term, ()))) or [term])
+        )
+        words = dict.fromkeys((*query.words, *(word for similar in instead.values() for word in similar)))
+        changed = replace(query, terms=tuple(terms), words=tuple(words))
+        return changed, tuple((unquote_phrase(term), similar[0]) for term, similar in instead.items())

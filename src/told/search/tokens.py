@@ -1,31 +1,131 @@
-"""Cuts a text into lower-case words and gives each the name that its other forms have, too."""
+"""Tokenise and stem; map words to their canonical form and to topics."""
 
 from __future__ import annotations
 
-from told.search.kinship import SAME, VALUES, canonical
-from told.search.unspaced import is_unspaced, pairs, segments
-from told.search.word_forms import stem
-from told.snapshot import kept
+import json
+import tomllib
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
-_MOST_TOKENS = 160
-_DROP = {ord(char): None for char in "'`\"“”„«»*"}
-# Full-width and curly signs are read as the plain ones; an en dash is a pause.
+# First and last code points of Thai, Lao, Burmese, Hangul, Khmer, Kana and Han.
+UNSPACED_RANGES = (
+    (0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1100, 0x11FF), (0x1780, 0x17FF), (0x3005, 0x3007),
+    (0x3040, 0x30FF), (0x3130, 0x318F), (0x31F0, 0x31FF), (0x3400, 0x4DBF), (0x4E00, 0x9FFF),
+    (0xA960, 0xA97F), (0xAC00, 0xD7FF), (0xF900, 0xFAFF), (0xFF66, 0xFFDC), (0x20000, 0x3FFFD),
+)  # fmt: skip
+PUNCTUATION = frozenset(",;:!?()[]{}|.。、-")
+_MAX_TOKENS = 160
+_SUFFIXES = (
+    "ations", "ation", "ments", "ment", "ingen", "ungen", "ung", "ings", "ing", "ies", "ied", "ed", "es",
+    "en", "er", "e", "s", "n",
+)  # fmt: skip
+_QUOTES = {ord(char): None for char in "'`\"“”„«»*"}
+# Full-width and curly signs become plain ones; dashes become a break.
 _PLAIN = {0x2018: "'", 0x2019: "'", 0xB4: "'", 0x2013: " ; ", 0x2014: " ; ", ord("="): " ", ord("~"): " "} | {
     code: chr(code - 0xFEE0) for code in (0xFF01, 0xFF08, 0xFF09, 0xFF0C, 0xFF1A, 0xFF1B, 0xFF1F)
 }
-_STOPS = {ord(char): f" {char} " for char in ";!?()[]{}|。、"} | {ord("\n"): " ; "}
-BREAKS = frozenset(",;:!?()[]{}|.。、-")
+_SPACED_SIGNS = {ord(char): f" {char} " for char in ";!?()[]{}|。、"} | {ord("\n"): " ; "}
 _ELISIONS = ("l'", "d'", "n'", "j'", "s'", "c'", "qu'", "m'", "t'")
-_UNSPACED_WORDS = kept(
-    "told.search.tokens:unspaced",
-    lambda: sorted(
-        (word for word in (*SAME, *VALUES) if is_unspaced(word[0])), key=lambda word: (-len(word), word)
-    ),
+
+
+def load_data(name: str) -> dict[str, Any]:
+    """Read a TOML file of the data folder."""
+    return tomllib.loads((Path(__file__).parent / "data" / name).read_text(encoding="utf-8"))
+
+
+def _load_slots(table: dict[str, str]) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
+    """Return the slots of each word, and the first name of each slot value."""
+    slots: dict[str, tuple[str, ...]] = {}
+    values: dict[str, str] = {}
+    for slot, groups in table.items():
+        for group in groups.split():
+            names = group.split("=")
+            for word in names:
+                slots[word] = (*slots.get(word, ()), slot)
+                values.setdefault(word, names[0])
+    return slots, values
+
+
+def _load_tasks(table: dict[str, str]) -> dict[str, frozenset[str]]:
+    tasks: dict[str, set[str]] = {}
+    for task, words in table.items():
+        for word in words.split():
+            tasks.setdefault(SAME.get(word, word), set()).add(task)
+    return {word: frozenset(names) for word, names in tasks.items()}
+
+
+_SYNONYMS = load_data("synonyms.toml")
+_STOP_WORDS = load_data("stop_words.toml")
+
+SAME: dict[str, str] = {}  # synonym: canonical word
+for _line in _SYNONYMS["same"]:
+    for _word in _line.split():
+        SAME.setdefault(_word, _line.split()[0])
+# `pnpm` is a value of the slot `package-manager`; values of one slot are alternatives.
+SLOTS, VALUES = _load_slots(_SYNONYMS["slots"])
+TASKS = _load_tasks(_SYNONYMS["tasks"])
+
+STOP_WORDS = frozenset(word for words in _STOP_WORDS["stop_words"].values() for word in words.split())
+VAGUE_WORDS = frozenset(_STOP_WORDS["vague_words"]["words"].split())
+
+
+def is_unspaced(char: str) -> bool:
+    """Tell whether a character's script has no spaces between words."""
+    code = ord(char)
+    return code >= 0x0E00 and any(first <= code <= last for first, last in UNSPACED_RANGES)
+
+
+_UNSPACED_WORDS = sorted(
+    (word for word in (*SAME, *VALUES) if is_unspaced(word[0])), key=lambda word: (-len(word), word)
 )
 
 
-def key_of(token: str) -> str:
-    """Return the name that a word shares with its other forms and its synonyms."""
+def split_scripts(run: str) -> Iterator[tuple[bool, str]]:
+    """Split letters where the script changes: (is it unspaced?, the part)."""
+    start, kind = 0, is_unspaced(run[:1] or " ")
+    for at in range(1, len(run)):
+        if is_unspaced(run[at]) != kind:
+            yield kind, run[start:at]
+            start, kind = at, not kind
+    if run:
+        yield kind, run[start:]
+
+
+def character_pairs(run: str) -> list[str]:
+    """Return every two adjacent characters; a single character stays alone."""
+    return [run[at : at + 2] for at in range(len(run) - 1)] or [run]
+
+
+def canonical(word: str) -> str:
+    """Return the canonical synonym: `db` is `database`, `postgresql` is `postgres`."""
+    return SAME.get(word) or VALUES.get(word) or word
+
+
+def are_alternatives(one: str, other: str) -> bool:
+    """Tell whether two words are different values of one slot."""
+    if VALUES.get(one, one) == VALUES.get(other, other):
+        return False
+    return not set(SLOTS.get(one, ())).isdisjoint(SLOTS.get(other, ()))
+
+
+@lru_cache(maxsize=50_000)
+def stem(word: str) -> str:
+    """Return a crude stem, the same for most forms of a word."""
+    if not word.isalpha() or len(word) < 4:
+        return word
+    for suffix in _SUFFIXES:
+        if word.endswith(suffix) and len(word) - len(suffix) >= 3:
+            word = word[: -len(suffix)]
+            break
+    if len(word) > 3 and word[-1] == word[-2]:
+        word = word[:-1]
+    return word[:8]
+
+
+def canonical_stem(token: str) -> str:
+    """Return the key that a word shares with its forms and synonyms."""
     known = SAME.get(token) or VALUES.get(token)
     if known:
         return known
@@ -33,46 +133,65 @@ def key_of(token: str) -> str:
     return canonical(short) if short in SAME else short
 
 
-def tokens_of(text: str) -> list[str]:
-    """Return the words and stops of a text, the first 160."""
+def is_identifier(token: str) -> bool:
+    """Tell whether a token is a path, host, handle or identifier."""
+    return (
+        token[0] in "@./~"
+        or any(char in token for char in "/_.@\\")
+        or (token.count("-") > 0 and len(token) > 5)
+    )
+
+
+def split_identifier(word: str) -> list[str]:
+    """Split `getUserToken` and `HTTPServer2` where the case changes."""
+    cuts = [
+        at
+        for at, char in enumerate(word)
+        if not at or (char.isupper() and (not word[at - 1].isupper() or word[at + 1 : at + 2].islower()))
+    ]
+    return [word[start:end] for start, end in zip(cuts, [*cuts[1:], len(word)], strict=True)]
+
+
+def tokenize(text: str) -> list[str]:
+    """Return the words and punctuation of a text, the first 160."""
     tokens: list[str] = []
-    for chunk in _spaced(text.translate(_PLAIN)).translate(_STOPS).split():
+    for chunk in _space_out(text.translate(_PLAIN)).translate(_SPACED_SIGNS).split():
         for elision in _ELISIONS if "'" in chunk else ():
             if chunk.startswith(elision) and len(chunk) > len(elision):
                 chunk = chunk[len(elision) :]  # noqa: PLW2901 - the rest is the word
                 break
-        word = chunk.translate(_DROP)
+        word = chunk.translate(_QUOTES)
         if not word:
             continue
-        if word in BREAKS or word == "--":
+        if word in PUNCTUATION or word == "--":
             tokens.append("," if word == "--" else word)
             continue
         ended = word.endswith(".") and len(word) > 1
         word = word.strip(".…") if not word.startswith(".") else word.rstrip(".…")
         if not word.isascii() and any(is_unspaced(char) for char in word):
-            tokens += _unspaced(word)
+            tokens += _split_unspaced(word)
         elif word:
             tokens.append(word)
         if ended:
             tokens.append(".")
-        if len(tokens) >= _MOST_TOKENS:
+        if len(tokens) >= _MAX_TOKENS:
             break
-    return _joined(tokens[:_MOST_TOKENS])
+    return _join_compounds(tokens[:_MAX_TOKENS])
 
 
-def _spaced(text: str) -> str:
-    """Set commas and colons apart, but not those inside 10,000 or 02:45."""
-    for mark in ",:":
-        parts = text.split(mark)
+def _space_out(text: str) -> str:
+    """Put spaces around commas and colons, but not inside 10,000 or 02:45."""
+    for sign in ",:":
+        parts = text.split(sign)
         text = parts[0]
         for part in parts[1:]:
             inside = text[-1:].isdigit() and part[:1].isdigit()
-            text += f"{mark}{part}" if inside else f" {mark} {part}"
+            text += f"{sign}{part}" if inside else f" {sign} {part}"
     return text
 
 
-def _joined(tokens: list[str]) -> list[str]:
-    """Make one token of two words that the tables know as one, such as `pull request`."""
+def _join_compounds(tokens: list[str]) -> list[str]:
+    """Join two words that the synonyms list as one, such as `pull request`."""
     found: list[str] = []
     for token in tokens:
         pair = f"{found[-1]}-{token}" if found else ""
@@ -83,9 +202,9 @@ def _joined(tokens: list[str]) -> list[str]:
     return found
 
 
-def _unspaced(word: str) -> list[str]:
+def _split_unspaced(word: str) -> list[str]:
     found = []
-    for kind, part in segments(word):
+    for kind, part in split_scripts(word):
         if not kind:
             found.append(part)
             continue
@@ -94,16 +213,127 @@ def _unspaced(word: str) -> list[str]:
             if known in rest:
                 found.append(known)
                 rest = rest.replace(known, " ")
-        # Hiragana is grammar: what remains is what a statement is about.
+        # Hiragana is grammar; only the other characters carry the subject.
         for piece in "".join(" " if 0x3040 <= ord(char) < 0x30A0 else char for char in rest).split():
-            found += pairs(piece)
+            found += character_pairs(piece)
     return found
 
 
-def is_name(token: str) -> bool:
-    """Tell whether a word is a path, a host, a person or an identifier."""
-    return (
-        token[0] in "@./~"
-        or any(char in token for char in "/_.@\\")
-        or (token.count("-") > 0 and len(token) > 5)
-    )
+# ruff: noqa: RUF001 - signs of many languages are the subject
+
+# Ignored inside phrases: `roll it out` is `roll out`.
+FILLERS = frozenset(
+    ("the", "a", "an", "it", "this", "that", "these", "those", "my", "our", "your", "their", "some")
+)
+MAX_PHRASE = 3  # words
+MIN_PREFIX = 3
+EVERYDAY_SHARE = 0.75  # an everyday word only hints at its topics
+_MAX_PREFIX = 16
+_MAX_WORDS = 400
+_MIN_COMPOUND = 8  # letters
+_MIN_COMPOUND_PART = 5
+_SPREAD = 0.15  # a word of several topics says less about each
+_REPEAT = 0.15
+_IN_PHRASE = 0.7  # a word inside a phrase mostly means what the phrase does
+_ENDINGS = ("ing", "ed", "er", "es", "s", "e")
+_MIN_BASE = 3
+_TO_SPACE = {ord(char): " " for char in ',;:!?"()[]{}<>|*`~=@&^$“”„«»¿¡…\n\r\t\u3000。，、；：！？「」（）'}
+_TO_SPACE |= {0x2019: "'", 0x2018: "'"}
+_WORD_EDGES = "./'\\-_#%+"
+
+# Written by `python -m training.topics`: topics joined by + of each word or phrase, and of each prefix.
+_TABLE = json.loads((Path(__file__).parent / "data" / "topics.json").read_text(encoding="utf-8"))
+EXACT: dict[str, str] = _TABLE["words"]
+PREFIXES: dict[str, str] = _TABLE["prefixes"]
+EVERYDAY_WORDS = frozenset(_TABLE["everyday_words"])
+_UNSPACED = sorted(word for word in EXACT | PREFIXES if is_unspaced(word[0]))
+
+
+def strip_ending(word: str) -> str:
+    """Cut a word's ending, so that phrases match in other forms."""
+    if not word.endswith(_ENDINGS):
+        return word
+    base = word[: -len(next(filter(word.endswith, _ENDINGS)))]
+    return base if len(base) >= _MIN_BASE else word
+
+
+def phrase_key(words: list[str]) -> str:
+    """Return the key under which a phrase is listed."""
+    return "_".join(map(strip_ending, words))
+
+
+def split_words(text: str) -> list[str]:
+    """Return the lower-case words of a text without punctuation."""
+    words = [word.strip(_WORD_EDGES) for word in text.lower().translate(_TO_SPACE).split()[:_MAX_WORDS]]
+    return [word for word in words if word]
+
+
+def find_topic_hints(text: str) -> list[tuple[float, tuple[str, ...]]]:
+    """Return the topics of each word or phrase with a strength up to 1."""
+    found: list[tuple[float, tuple[str, ...]]] = []
+    words = [word for word in split_words(text) if word not in FILLERS]
+    bases = [strip_ending(word) for word in words]
+    phrase_end = 0
+    for at, word in enumerate(words):
+        for size in range(min(MAX_PHRASE, len(words) - at), 1, -1):
+            joined = EXACT.get("_".join(bases[at : at + size]))
+            if joined:
+                names = tuple(joined.split("+"))
+                found.append((len(names) ** -_SPREAD, names))
+                phrase_end = max(phrase_end, at + size)
+        names = _look_up(word)
+        if names:
+            strength = len(names) ** -_SPREAD * (_IN_PHRASE if at < phrase_end else 1.0)
+            found.append((strength * EVERYDAY_SHARE if word in EVERYDAY_WORDS else strength, names))
+    if not text.isascii():
+        found += [(1.0, _list_topics(word)) for word in _UNSPACED if word in text]
+    return found
+
+
+def find_topics(text: str) -> dict[str, float]:
+    """Return the topics of a text, each with its strength."""
+    found: dict[str, float] = {}
+    for strength, names in find_topic_hints(text):
+        for name in names:
+            # A second word of the same topic adds a little, a third hardly anything.
+            known = found.get(name, 0.0)
+            found[name] = max(known, strength) + _REPEAT * min(known, strength)
+    return found
+
+
+@lru_cache(maxsize=20_000)
+def _look_up(word: str) -> tuple[str, ...]:
+    names = _list_topics(word) or (_list_topics(word[:-1]) if word.endswith("s") else ())
+    if not names and word.endswith("'s"):
+        return _look_up(word[:-2])
+    if not names and word.isalpha():
+        names = next(filter(None, map(_list_topics, _list_bases(word))), ())
+    if names:
+        return names
+    for sign in "/._-":
+        if sign in word:
+            if sign == "-" and (joined := EXACT.get(phrase_key(word.split(sign)))):
+                return tuple(joined.split("+"))
+            parts = [name for part in word.split(sign) if part for name in _look_up(part)]
+            return tuple(dict.fromkeys(parts))
+    if len(word) > _MIN_COMPOUND and word.isalpha():
+        for start in range(3, len(word) - _MIN_COMPOUND_PART + 1):
+            names = _list_topics(word[start:], _MIN_COMPOUND_PART, _MIN_COMPOUND)
+            if names:
+                return names
+    return ()
+
+
+def _list_bases(word: str) -> list[str]:
+    """Return what a word may be a form of: planned is plan, caching is cache."""
+    base = strip_ending(word)
+    if base == word:
+        return []
+    return [base, f"{base}e", base[:-1]] if base[-1] == base[-2] else [base, f"{base}e"]
+
+
+def _list_topics(word: str, shortest: int = MIN_PREFIX, longest: int = _MAX_PREFIX) -> tuple[str, ...]:
+    """Return the topics that list a word or a prefix of it."""
+    prefixes = (word[:end] for end in range(shortest, min(len(word), longest) + 1))
+    listed = filter(None, [EXACT.get(word), *map(PREFIXES.get, prefixes)])
+    return tuple(dict.fromkeys(name for names in listed for name in names.split("+")))

@@ -1,119 +1,84 @@
-"""The one settings record, read from the environment and `config.toml` in told's own folder.
-
-What is here is what every hook needs; what reads TOML, and what writes it, is loaded only where that is done.
-"""
+"""Load the settings from the environment and `config.toml` in told's folder."""
 
 from __future__ import annotations
 
 import os
+import re
+import stat
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from told.errors import MissingError, UsageError
-from told.record import record, replaced
+from told.files import NotReadableError, read_document
+from told.settings.keys import (
+    AGENT_NAME,
+    ASK,
+    CONFIG,
+    FILE,
+    FOLDER,
+    KEYS,
+    MODEL,
+    ONLY_OFF,
+    RULES,
+    TABLES,
+    CustomRule,
+    Redaction,
+    Settings,
+    describe_misfit,
+    find_key,
+    get_key,
+    is_valid,
+    suggest_key,
+)
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any
+__all__ = [
+    "ASK", "CONFIG", "CustomRule", "Redaction", "SettingRow", "Settings",
+    "apply_project_settings", "check_values", "find_home", "get_setting", "is_turned_off", "list_settings",
+    "load_safe_settings", "load_settings", "parse_toml", "read_config", "read_project",
+]  # fmt: skip
 
-CONFIG = "config.toml"
-FOLDER = ".told"  # of a project
-OFF = ("off", "0", "no")  # what turns something off in a variable
-ASK = "ask"
+Path = tuple[str, ...]  # of a setting: its tables and its name
 
-
-@record
-class OwnRule:
-    """A kind of secret that only the user knows: what it looks like, and an example that it has to find."""
-
-    name: str
-    pattern: str
-    example: str
-
-
-@record
-class Redaction:
-    """What is taken out of text before it is stored."""
-
-    enabled: bool = True  # `<private>` parts are taken out in any case
-    emails: bool = True
-    rules: tuple[OwnRule, ...] = ()
-
-
-@record
-class Settings:
-    """What the user may decide."""
-
-    home: str  # the folder with everything told writes for itself
-    background: bool = True  # read the rest of the history after an answer, in a process of its own
-    learn: bool = True  # make memories of what users say in sessions
-    guard: str = ASK  # what a tool call meets that a locked rule denies, where that hook is installed
-    agents_off: tuple[str, ...] = ()
-    agent_folders: tuple[tuple[str, str], ...] = ()
-    redaction: Redaction = Redaction()
-    checkpoint_remind_after: int = 5  # tool calls, where that hook is installed; 0: no reminder, no gate
-    checkpoint_gate: str = "off"  # or ask: a tool call waits for a checkpoint then
-    retention_days: int = 90  # after how long without need a memory may fade; 0: never
-    retention_cap_mb: int = 1024  # how much disk everything told writes may take; 0: no cap
-    brief_tokens: int = 450
-    brief_start_tokens: int = 450
-    model: str = ""  # what compares meanings: the table that comes with told, off, a folder, or an address
-    reranker: str = ""  # a folder with a model that looks at results a second time
-    problem: str = ""  # why the file is not understood; nothing that was said may be stored then
-
-    @property
-    def sessions_path(self) -> str:
-        """The database of conversations."""
-        return os.path.join(self.home, "sessions.db")
-
-    @property
-    def chosen(self) -> str:
-        """What the user decided about where agents are looked for, in one line."""
-        return f"{self.agents_off}{self.agent_folders}".replace("\n", " ")
-
-    def folder_of(self, agent: str) -> str:
-        """Return the folder the user named for an agent, or nothing."""
-        return dict(self.agent_folders).get(agent, "")
+_PROJECT_FOLDER = ".told"
+_OFF = ("off", "0", "no")  # values of a variable that turn something off
+_MAX_BYTES = 1_000_000
+_MAX_PROJECT_BYTES = 64_000
+_MAX_RULE_TEXT = 1_000
+_MAX_RULES = 100
+_MAX_RULE_NAME = 40
+_RULE_NAME = re.compile(f"[a-z0-9-]{{1,{_MAX_RULE_NAME}}}")
+_RULE_PARTS = ("name", "pattern", "example")
+_NAMED_SETTINGS = 5  # in one sentence
+_DEFAULT, _FILE, _ENVIRONMENT, _PROJECT = "default", "file", "environment", "project"
 
 
-def load(environ: Mapping[str, str], check: Callable[[OwnRule], None] | None = None) -> Settings:
-    """Read the settings.
-
-    Args:
-        environ: The variables that told runs with.
-        check: Raises UsageError for a rule of the user's own that is of no use; None leaves rules unchecked.
-
-    Raises:
-        MissingError: there is no folder for told to live in, or the config file cannot be read.
-        UsageError: the config file is not understood.
-    """
-    found = _read(home_of(environ), environ, check)
+def load_settings(environ: Mapping[str, str], check: Callable[[CustomRule], None] | None = None) -> Settings:
+    """Read the settings."""
+    found = _read(find_home(environ), environ, check)
     if found.problem:
         raise UsageError(found.problem)
     return found
 
 
-def tolerant(environ: Mapping[str, str], check: Callable[[OwnRule], None] | None = None) -> Settings:
-    """Read the settings; where the config file is not understood, return safe ones that say so.
+def load_safe_settings(
+    environ: Mapping[str, str], check: Callable[[CustomRule], None] | None = None
+) -> Settings:
+    """Read the settings; if the config file is not valid, return safe ones.
 
-    Safe is: secrets are taken out, nothing is learned, and nothing is started. A file that is not understood
-    may have a rule that should have taken something out, so whoever stores what was said looks at `problem`.
-
-    Raises:
-        MissingError: there is no folder for told to live in.
+    Safe settings redact, learn nothing and start nothing. The file may have contained a redaction rule, so
+    who stores text must look at `problem` first.
     """
-    home = home_of(environ)
+    home = find_home(environ)
     try:
         return _read(home, environ, check)
     except MissingError as error:
-        return _safe(home, str(error))
+        return _make_safe(home, str(error))
 
 
-def home_of(environ: Mapping[str, str]) -> str:
-    """Return the folder with everything told writes for itself.
-
-    Raises:
-        MissingError: there is no folder for told to live in.
-    """
+def find_home(environ: Mapping[str, str]) -> str:
+    """Return told's own folder."""
     home = environ.get("TOLD_HOME", "")
     if not home:
         user = environ.get("HOME") or environ.get("USERPROFILE") or ""
@@ -125,55 +90,255 @@ def home_of(environ: Mapping[str, str]) -> str:
     return os.path.abspath(os.path.expanduser(home))
 
 
-def in_project(settings: Settings, root: str) -> Settings:
-    """Return the settings as they are in a project, whose own config may only set what does no harm.
-
-    Args:
-        settings: The user's.
-        root: The project's folder; empty where there is none.
-    """
-    if not root or not os.path.lexists(os.path.join(root, FOLDER, CONFIG)):
+def apply_project_settings(settings: Settings, root: str) -> Settings:
+    """Return the settings with the allowed changes of a project's config."""
+    if not root or not os.path.lexists(os.path.join(root, _PROJECT_FOLDER, CONFIG)):
         return settings
-    from told.settings.project import wishes
-
-    return replaced(settings, **wishes(settings, root)[0])
+    return replace(settings, **read_project(settings, root)[0])
 
 
-def is_off(environ: Mapping[str, str], variable: str) -> bool:
-    """Tell whether a variable turns something off; none of them turns anything on."""
-    return environ.get(variable, "on") in OFF
+def is_turned_off(environ: Mapping[str, str], variable: str) -> bool:
+    """Return whether an environment variable turns something off."""
+    return environ.get(variable, "on") in _OFF
 
 
-def _read(home: str, environ: Mapping[str, str], check: Callable[[OwnRule], None] | None) -> Settings:
+@dataclass(frozen=True, slots=True)
+class SettingRow:
+    """The value of one setting and where it comes from."""
+
+    name: str
+    value: Any
+    default: Any
+    source: str
+
+
+def list_settings(settings: Settings, environ: Mapping[str, str], root: str) -> list[SettingRow]:
+    """Return every setting, and those of the agents that the file names."""
+    values = _read_values(settings)
+    agents = sorted({place[1] for place in values if place[0] == "agents"})
+    names = [key.name for key in KEYS if AGENT_NAME not in key.path]
+    names += [f"agents.{agent}.{last}" for agent in agents for last in ("enabled", "path")]
+    return [_make_row(name, settings, values, environ, root) for name in names]
+
+
+def get_setting(name: str, settings: Settings, environ: Mapping[str, str], root: str) -> SettingRow:
+    """Return one setting."""
+    get_key(name)
+    return _make_row(name, settings, _read_values(settings), environ, root)
+
+
+def _make_row(
+    name: str,
+    settings: Settings,
+    values: Mapping[tuple[str, ...], Any],
+    environ: Mapping[str, str],
+    root: str,
+) -> SettingRow:
+    key = get_key(name)
+    place = tuple(name.split("."))
+    value, source = (values[place], _FILE) if place in values else (key.default, _DEFAULT)
+    if key.variable and is_turned_off(environ, key.variable):
+        value, source = False, _ENVIRONMENT
+    if key.in_project and not settings.problem:
+        in_project = getattr(apply_project_settings(settings, root), key.field)
+        if in_project != value:
+            value, source = in_project, _PROJECT
+    if key.kind == RULES:
+        value = [asdict(rule) for rule in value]
+    return SettingRow(name, value, [] if key.kind == RULES else key.default, source)
+
+
+def _read_values(settings: Settings) -> dict[Path, Any]:
+    path = os.path.join(settings.home, CONFIG)
+    if settings.problem or not os.path.lexists(path):
+        return {}
+    return check_values(parse_toml(read_config(path), path), path)
+
+
+def _read(home: str, environ: Mapping[str, str], check: Callable[[CustomRule], None] | None) -> Settings:
     path = os.path.join(home, CONFIG)
+    if not os.path.lexists(path):
+        return _to_settings(home, {}, environ)
+    content = read_config(path)
     try:
-        state = os.stat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return _made(home, {}, environ)
-    except OSError as error:
-        raise MissingError(f"{path} cannot be read ({(error.strerror or 'error').lower()}).") from None
-    from told.settings.kept import of_user
+        found = _to_settings(home, check_values(parse_toml(content, path), path), environ)
+        if check is not None:
+            for rule in found.redaction.rules:
+                check(rule)
+    except UsageError as error:
+        why = str(error)
+        return _make_safe(home, why if path in why else f"{why} It is in {path}.")
+    return found
 
-    fields, problem = of_user(home, path, state, check)
-    return _safe(home, problem) if problem else _made(home, fields, environ)
+
+def _make_safe(home: str, problem: str) -> Settings:
+    return Settings(home, background=False, learn=False, problem=problem)
 
 
-def _made(home: str, fields: Mapping[str, Any], environ: Mapping[str, str]) -> Settings:
-    """Return the settings of a file's plain values, as they are kept."""
-    given = dict(fields)
-    if "redaction" in given:
-        enabled, emails, rules = given["redaction"]
-        given["redaction"] = Redaction(enabled, emails, tuple(OwnRule(*rule) for rule in rules))
-    if "agent_folders" in given:
-        given["agent_folders"] = tuple((name, os.path.expanduser(at)) for name, at in given["agent_folders"])
-    for name in ("model", "reranker"):
-        if name in given:
-            given[name] = os.path.expanduser(given[name])
-    for name, variable in (("background", "TOLD_BACKGROUND"), ("learn", "TOLD_LEARN")):
-        if is_off(environ, variable):
-            given[name] = False
+def _to_settings(home: str, values: Mapping[Path, Any], environ: Mapping[str, str]) -> Settings:
+    """Make the settings of checked values and of what the environment turns off."""
+    given: dict[str, Any] = {}
+    redaction: dict[str, Any] = {}
+    off, folders = [], []
+    for place, value in sorted(values.items()):
+        key = find_key(place)
+        assert key
+        if key.field == "redaction":
+            redaction[place[1]] = value
+        elif key.field == "agents_off":
+            off += [] if value else [place[1]]
+        elif key.field == "agent_folders":
+            folders += [(place[1], os.path.expanduser(value))] if value else []
+        else:
+            is_path = key.kind in (MODEL, FOLDER, FILE)
+            given[key.field] = os.path.expanduser(value) if is_path else value
+    for key in KEYS:
+        if key.variable and is_turned_off(environ, key.variable):
+            given[key.field] = False
+    given |= {"agents_off": tuple(off), "agent_folders": tuple(folders), "redaction": Redaction(**redaction)}
     return Settings(home, **given)
 
 
-def _safe(home: str, problem: str) -> Settings:
-    return Settings(home, background=False, learn=False, problem=problem)
+def read_config(path: str, limit: int = _MAX_BYTES, *, follow_links: bool = True) -> bytes:
+    """Read a config file."""
+    try:
+        return read_document(path, limit, follow_links=follow_links)
+    except NotReadableError as error:
+        raise MissingError(f"{path} cannot be read ({error}).") from None
+
+
+def parse_toml(content: bytes | str, path: str) -> dict[str, Any]:
+    """Parse a TOML file."""
+    try:
+        return tomllib.loads(content if isinstance(content, str) else content.decode())
+    except (ValueError, RecursionError) as error:
+        why = str(error) if isinstance(error, ValueError) else "too many brackets in each other"
+        raise UsageError(f"{path} is not valid TOML: {why}. Mend that line.") from None
+
+
+def check_values(tables: Mapping[str, Any], path: str) -> dict[Path, Any]:
+    """Return the values of a config file by path, after checking all."""
+    found: dict[Path, Any] = {}
+    for place, value in _flatten(tables):
+        key = find_key(place)
+        if key is None:
+            raise UsageError(_describe_unknown(place, value, path))
+        if not is_valid(key, value):
+            raise UsageError(f"{'.'.join(place)} in {path} {describe_misfit(key, value)}.")
+        found[place] = _check_rules(value, path) if key.kind == RULES else value
+    return found
+
+
+def _flatten(tables: Mapping[str, Any]) -> Iterator[tuple[Path, Any]]:
+    """Yield path and value of each setting in a file."""
+    for name, value in tables.items():
+        if (name,) not in TABLES or not isinstance(value, dict):
+            yield (name,), value
+            continue
+        for inner, below in value.items():
+            if name == "agents" and isinstance(below, dict):
+                yield from (((name, inner, last), given) for last, given in below.items())
+            else:
+                yield (name, inner), below
+
+
+def _describe_unknown(place: Path, value: Any, path: str) -> str:
+    name = _printable(place)
+    if place == ("agents",):
+        return f"agents in {path} must be tables such as [agents.codex]."
+    if place[0] == "agents":
+        return f"[{_printable(place[:2])}] in {path} takes only `enabled` and `path`."
+    if place in TABLES and not isinstance(value, dict):
+        return f"{name} in {path} must be a table: [{name}]."
+    return f"{path} has an unknown setting: {name}.{suggest_key(name, otherwise='Remove that line.')}"
+
+
+def _printable(place: Path) -> str:
+    return "".join(char if char.isprintable() else "?" for char in ".".join(place))[:80]
+
+
+def _check_rules(given: list[Any], path: str) -> tuple[CustomRule, ...]:
+    where = f"redaction.rules in {path}"
+    if len(given) > _MAX_RULES:
+        raise UsageError(f"{where} may have {_MAX_RULES} rules at most.")
+    found: dict[str, CustomRule] = {}
+    for one in given:
+        if not isinstance(one, dict) or set(one) != set(_RULE_PARTS):
+            raise UsageError(f"Each of {where} must have a name, a pattern and an example, and nothing else.")
+        name, pattern, example = (one[part] for part in _RULE_PARTS)
+        if not isinstance(name, str) or not _RULE_NAME.fullmatch(name):
+            raise UsageError(
+                f"The name of each of {where} must be of a to z, 0 to 9 and dashes, {_MAX_RULE_NAME} at most."
+            )
+        if name in found:
+            raise UsageError(f"Two of {where} are called {name}. Give one of them another name.")
+        for part, text in (("pattern", pattern), ("example", example)):
+            if not isinstance(text, str) or not 0 < len(text) <= _MAX_RULE_TEXT:
+                raise UsageError(
+                    f"The {part} of {name} in {where} must be text of 1 to {_MAX_RULE_TEXT:,} characters."
+                )
+        found[name] = CustomRule(name, pattern, example)
+    return tuple(found.values())
+
+
+def read_project(settings: Settings, root: str) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the fields that a project's config changes, and what it may not set.
+
+    It may turn learning off and ask for longer briefs; shorter ones would hide the user's rules. Mistakes in
+    it are notes, never errors.
+    """
+    folder = os.path.join(root, _PROJECT_FOLDER)
+    path = os.path.join(folder, CONFIG)
+    try:
+        folder_mode, file_mode = os.lstat(folder).st_mode, os.lstat(path).st_mode
+    except OSError:
+        return {}, ()
+    if os.path.realpath(folder) == os.path.realpath(settings.home):
+        return {}, ()
+    if not stat.S_ISDIR(folder_mode) or not stat.S_ISREG(file_mode):  # a link may lead anywhere
+        return {}, ("is no plain file in the project: left alone.",)
+    given, notes = _read_project_file(path)
+    found = {}
+    for field, value in given.items():
+        mine = getattr(settings, field)
+        if isinstance(value, bool):
+            found[field] = mine and value
+        elif value > mine:
+            found[field] = value
+    return found, notes
+
+
+def _read_project_file(path: str) -> tuple[dict[str, Any], tuple[str, ...]]:
+    try:
+        content = read_config(path, _MAX_PROJECT_BYTES, follow_links=False)
+    except MissingError:
+        return {}, (f"cannot be read, or is larger than {_MAX_PROJECT_BYTES // 1000} kB: left alone.",)
+    try:
+        return _select_allowed(parse_toml(content, path))
+    except UsageError:
+        return {}, ("is not valid TOML: left alone.",)
+
+
+def _select_allowed(tables: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the fields a project may set, and notes that do not quote the rest."""
+    found: dict[str, Any] = {}
+    denied: dict[str, None] = {}
+    notes: list[str] = []
+    unknown = 0
+    for place, value in _flatten(tables):
+        key = find_key(place)
+        if key is None:
+            unknown += 1
+        elif not key.in_project or (key.in_project == ONLY_OFF and value is True):
+            denied[key.name if key.in_project == "" else f"{key.name} = true"] = None
+        elif not is_valid(key, value):
+            notes.append(f"has {key.name}, which must be {key.must}: left alone.")
+        else:
+            found[key.field] = value
+    if denied:
+        names = ", ".join(list(denied)[:_NAMED_SETTINGS])
+        notes.append(f"sets {names}, which only you may set: left alone.")
+    if unknown:
+        settings = "a setting" if unknown == 1 else f"{unknown:,} settings"
+        notes.append(f"has {settings} told does not know: left alone.")
+    return found, tuple(notes)

@@ -1,176 +1,315 @@
-"""The table of all settings in a config file: reading, checking, listing and documents come from it."""
+"""The settings record, and the kind, default, valid values and help text of each setting."""
 
 from __future__ import annotations
 
-from told.errors import UsageError
-from told.record import record
-from told.settings import ASK, Settings
+import os
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import Any
+from told.errors import UsageError
+
+CONFIG = "config.toml"
+ASK = "ask"
+
+
+@dataclass(frozen=True, slots=True)
+class CustomRule:
+    """A user's own redaction rule with an example that it must find."""
+
+    name: str
+    pattern: str
+    example: str
+
+
+@dataclass(frozen=True, slots=True)
+class Redaction:
+    """What to remove from text before it is stored."""
+
+    enabled: bool = True  # `<private>` parts are removed in any case
+    emails: bool = True
+    rules: tuple[CustomRule, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All settings of the user."""
+
+    home: str  # told's own folder
+    background: bool = True  # read the rest of the history in a background process
+    service: bool = True  # let a local service answer hooks
+    learn: bool = True  # make memories from sessions
+    nudge: bool = True  # remind agents to remember what a prompt teaches
+    guard: str = ASK  # answer to a tool call that a locked rule forbids
+    agents_off: tuple[str, ...] = ()
+    agent_folders: tuple[tuple[str, str], ...] = ()
+    redaction: Redaction = Redaction()
+    checkpoint_remind_after: int = 5  # tool calls; 0: no reminder, no gate
+    checkpoint_gate: str = "off"  # or ask: deny tool calls until there is a checkpoint
+    retention_days: int = 90  # unused memories are archived after this; 0: never
+    retention_cap_mb: int = 1024  # disk space of told's folder; 0: no cap
+    brief_tokens: int = 450
+    brief_start_tokens: int = 450
+    model: str = ""  # embeddings: empty for the built-in table, off, a folder or an address
+    reranker: str = ""  # folder of a model that re-ranks results
+    judge_mode: str = "none"  # or agent, endpoint, anthropic, gguf
+    judge_agent: str = ""  # empty: the first that is installed
+    judge_url: str = ""
+    judge_model: str = ""
+    judge_key_env: str = ""  # environment variable with the key
+    judge_file: str = ""
+    judge_daily_tokens: int = 200_000
+    problem: str = ""  # why the file is not valid; store no text then
+
+    @property
+    def sessions_path(self) -> str:
+        """The database of conversations."""
+        return os.path.join(self.home, "sessions.db")
+
+    @property
+    def chosen(self) -> str:
+        """The settings that decide where agents are looked for, on one line."""
+        return f"{self.agents_off}{self.agent_folders}".replace("\n", " ")
+
+    def folder_of(self, agent: str) -> str:
+        """Return the folder that the user set for an agent, or ""."""
+        return dict(self.agent_folders).get(agent, "")
+
+
+OFF = "off"
+MODEL_FORMS = "empty, off, the whole path of a folder, or an address that begins with https:// or http://"
+_SCHEMES = ("https://", "http://")
+_LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
+_OPTIONS = ("model", "key", "query_prefix", "text_prefix", "floor")
+FLOOR = 0.6  # default similarity of unrelated texts
+_MAX_LENGTH = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a server is."""
+
+    secure: bool
+    host: str
+    port: int
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint(Address):
+    """An embeddings endpoint on the network."""
+
+    model: str
+    key_variable: str = ""  # environment variable with the key; no file of told contains the key
+    query_prefix: str = ""
+    text_prefix: str = ""
+    floor: float = FLOOR
+
+    @property
+    def address(self) -> str:
+        """The URL without options."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{_SCHEMES[not self.secure]}{host}:{self.port}{self.path}"
+
+
+def is_address(value: str) -> bool:
+    """Return whether a model is an address on the network."""
+    return value.lower().startswith(_SCHEMES)
+
+
+def find_model_problem(value: object) -> str:
+    """Return why a value of `model` is not valid, or ""."""
+    if not isinstance(value, str) or len(value) > _MAX_LENGTH or not value.isprintable():
+        return f"must be {MODEL_FORMS}"
+    if is_address(value):
+        try:
+            parse_endpoint(value)
+        except UsageError as error:
+            return f"is an address that told cannot use. {str(error).rstrip('.')}"
+        return ""
+    return "" if value in ("", OFF) or is_folder_path(value) else f"must be {MODEL_FORMS}"
+
+
+def is_folder_path(value: object) -> bool:
+    """Return whether a value is the absolute path of a folder."""
+    return isinstance(value, str) and value.isprintable() and (value[:1] == "~" or os.path.isabs(value))
+
+
+def parse_endpoint(value: str) -> Endpoint:
+    """Parse an address: `https://host/v1/embeddings#model=NAME&key=VARIABLE`.
+
+    The part behind the # is never sent.
+    """
+    try:
+        parts = urlsplit(value)
+        port = parts.port
+        given = parse_qsl(parts.fragment, keep_blank_values=True, strict_parsing=bool(parts.fragment))
+    except ValueError:
+        raise UsageError("It must look like https://host/v1/embeddings#model=NAME&key=VARIABLE.") from None
+    secure = parts.scheme == "https"
+    host = parts.hostname or ""
+    options = _check_options(given)
+    variable = options.get("key", "")
+    if not host or not host.isascii() or any(char.isspace() for char in value):
+        raise UsageError("It must name a host, and spaces in it are written as %20.")
+    if parts.username is not None or parts.password is not None:
+        raise UsageError("It must hold no password. Name the variable that has the key: #key=VARIABLE.")
+    if not options.get("model"):
+        raise UsageError("It must name the model: add #model=NAME at its end.")
+    if variable and not (variable.isascii() and variable.isidentifier()):
+        raise UsageError("Set key= to the name of the variable that has the key, not to the key.")
+    if variable and not secure and host not in _LOCAL_HOSTS:
+        raise UsageError("A key goes to another machine over https:// only.")
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    return Endpoint(
+        secure,
+        host,
+        port or (443 if secure else 80),
+        path,
+        options["model"],
+        variable,
+        options.get("query_prefix", ""),
+        options.get("text_prefix", ""),
+        _parse_floor(options.get("floor", "")),
+    )
+
+
+def parse_address(value: str) -> Address | None:
+    """Parse the address of a server; None if it is not valid."""
+    try:
+        parts = urlsplit(value)
+        port = parts.port
+    except ValueError:
+        return None
+    host = parts.hostname or ""
+    is_plain = value.isascii() and value.isprintable() and len(value) <= _MAX_LENGTH and " " not in value
+    if not is_address(value) or not is_plain or not host or parts.fragment:
+        return None
+    if parts.username is not None or parts.password is not None:
+        return None
+    secure = parts.scheme == "https"
+    path = parts.path + (f"?{parts.query}" if parts.query else "")
+    return Address(secure, host, port or (443 if secure else 80), path)
+
+
+def is_local_host(host: str) -> bool:
+    """Tell whether a host is this machine."""
+    return host in _LOCAL_HOSTS
+
+
+def _parse_floor(text: str) -> float:
+    if not text:
+        return FLOOR
+    whole, _, part = text.partition(".")
+    if whole not in ("0", "1") or not (part or "0").isdecimal() or not text.isascii() or float(text) > 1:
+        raise UsageError("Set floor= to a number from 0 to 1.")
+    return float(text)
+
+
+def _check_options(given: Iterable[tuple[str, str]]) -> dict[str, str]:
+    found = dict(given)
+    unknown = next((name for name in found if name not in _OPTIONS), "")
+    if unknown:
+        raise UsageError(f"Behind the # told knows {', '.join(_OPTIONS)}, not {unknown[:40]!r}.")
+    return found
+
 
 BOOLEAN, NUMBER, CHOICE, TEXT, RULES = "boolean", "number", "choice", "text", "rules"
-MODEL, FOLDER = "model", "folder"
-ONLY_OFF, ONLY_MORE = "only `false`", "only more"  # what a project's own config may say
-NAME = "NAME"  # stands for an agent's
-_USUAL = Settings("")
-_YES, _NO = ("true", "on", "yes"), ("false", "off", "no")
+MODEL, FOLDER, FILE, URL, VARIABLE = "model", "folder", "file", "url", "variable"
+_UNQUOTED = (MODEL, URL, VARIABLE)  # their values may contain somebody's key
+ONLY_OFF = "only `false`"  # a value of `in_project`
+AGENT_NAME = "NAME"  # placeholder for an agent's name
+_TRUE, _FALSE = ("true", "on", "yes"), ("false", "off", "no")
+# Settings that are not a field of the settings record with the same name.
+_FIELDS = {
+    "redaction.enabled": "redaction",
+    "redaction.emails": "redaction",
+    "redaction.rules": "redaction",
+    "agents.NAME.enabled": "agents_off",
+    "agents.NAME.path": "agent_folders",
+}
+_DEFAULTS = {"redaction.rules": (), "agents.NAME.enabled": True, "agents.NAME.path": ""}
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Key:
-    """One setting."""
+    """One setting; keys.toml describes the fields."""
 
     name: str
     kind: str
     default: Any
-    about: str  # one sentence
+    about: str
     field: str  # of the settings record
-    most: int = 0  # of a number; the least is 0
+    most: int = 0
     choices: tuple[str, ...] = ()
-    variable: str = ""  # that turns it off whatever the file says
-    in_project: str = ""  # what a project's own config may say; empty: nothing
-    by_agents: bool = False  # whether an agent may set it in its shell
+    variable: str = ""
+    in_project: str = ""
+    by_agents: bool = False
 
     @property
     def path(self) -> tuple[str, ...]:
-        """The tables it is in, and its name there."""
+        """The tables of the setting, and its name there."""
         return tuple(self.name.split("."))
 
     @property
     def must(self) -> str:
-        """What its value must be, in words."""
+        """Valid values in words."""
         if self.kind == NUMBER:
             return f"a whole number from 0 to {self.most:,}"
         if self.kind == CHOICE:
             return f"one of {', '.join(self.choices)}"
-        if self.kind == MODEL:
-            from told.settings.models import MUST
-
-            return MUST
         kinds = {
+            MODEL: MODEL_FORMS,
             BOOLEAN: "true or false",
             TEXT: "text in quotes",
             FOLDER: "empty, or the whole path of a folder",
+            FILE: "empty, or the whole path of a file",
+            URL: "empty, or an address that begins with https:// or http://, without a password",
+            VARIABLE: "empty, or the name of an environment variable, not the key itself",
         }
         return kinds.get(self.kind, "tables with a name, a pattern and an example: [[redaction.rules]]")
 
 
-KEYS = (
-    Key(
-        "background", BOOLEAN, _USUAL.background,
-        "Read the rest of the history after an answer, in a process of its own;"
-        " with false, `told index` reads it.",
-        "background", variable="TOLD_BACKGROUND", by_agents=True,
-    ),
-    Key(
-        "learn", BOOLEAN, _USUAL.learn,
-        "Make memories of what you say in sessions; with false, only `told remember` and its like make any.",
-        "learn", variable="TOLD_LEARN", in_project=ONLY_OFF,
-    ),
-    Key(
-        "guard", CHOICE, _USUAL.guard,
-        "What a tool call meets that a locked rule of yours forbids, with `told install --profile full`.",
-        "guard", choices=(ASK, "deny", "off"),
-    ),
-    Key(
-        "model", MODEL, _USUAL.model,
-        "What compares the meaning of texts: empty for the table that comes with told, off, a folder with a"
-        " model of yours, or the address of an endpoint, to which text is sent.",
-        "model",
-    ),
-    Key(
-        "reranker", FOLDER, _USUAL.reranker,
-        "A folder with a model of yours that looks at the first results again, for `told search --deep`.",
-        "reranker",
-    ),
-    Key(
-        "checkpoint.remind_after", NUMBER, _USUAL.checkpoint_remind_after,
-        "After how many tool calls without a checkpoint an agent is reminded of one, with"
-        " `told install --profile full`; 0: never.",
-        "checkpoint_remind_after", most=1_000,
-    ),
-    Key(
-        "checkpoint.gate", CHOICE, _USUAL.checkpoint_gate,
-        "With ask, a tool call is denied then until there is a checkpoint, three times at most.",
-        "checkpoint_gate", choices=("off", ASK),
-    ),
-    Key(
-        "redaction.enabled", BOOLEAN, _USUAL.redaction.enabled,
-        "Take secrets out of text before it is stored; `<private>` parts are taken out in any case.",
-        "redaction",
-    ),
-    Key(
-        "redaction.emails", BOOLEAN, _USUAL.redaction.emails,
-        "Take e-mail addresses out as well.",
-        "redaction",
-    ),
-    Key(
-        "redaction.rules", RULES, (),
-        "Kinds of secrets that only you know, each with a name, a pattern, and an example that it must find.",
-        "redaction",
-    ),
-    Key(
-        "retention.days", NUMBER, _USUAL.retention_days,
-        "After how many days without need a memory may fade into the archive; 0: never.",
-        "retention_days", most=36_500,
-    ),
-    Key(
-        "retention.cap_mb", NUMBER, _USUAL.retention_cap_mb,
-        "How many megabytes all that told writes may take; 0: no cap.",
-        "retention_cap_mb", most=1_000_000,
-    ),
-    Key(
-        "brief.tokens", NUMBER, _USUAL.brief_tokens,
-        "How many tokens the brief for a prompt may cost; 0: no brief.",
-        "brief_tokens", most=4_000, in_project=ONLY_MORE,
-    ),
-    Key(
-        "brief.start_tokens", NUMBER, _USUAL.brief_start_tokens,
-        "How many tokens the brief at the start of a session may cost; 0: no brief.",
-        "brief_start_tokens", most=4_000, in_project=ONLY_MORE,
-    ),
-    Key(
-        "agents.NAME.enabled", BOOLEAN, True,
-        "Read this agent's files and answer its hooks; what was read stays.",
-        "agents_off",
-    ),
-    Key(
-        "agents.NAME.path", TEXT, "",
-        "Look for this agent's files in this folder instead of the usual ones.",
-        "agent_folders",
-    ),
-)  # fmt: skip
-TABLES = {path[:1] for path in (key.path for key in KEYS) if len(path) > 1}
+def _load_keys() -> Iterator[Key]:
+    tables = tomllib.loads(Path(__file__).with_name("keys.toml").read_text(encoding="utf-8"))
+    for name, table in tables.items():
+        field = _FIELDS.get(name, name.replace(".", "_"))
+        default = _DEFAULTS[name] if name in _DEFAULTS else _default(name, field)
+        yield Key(name, default=default, field=field, **{**table, "choices": tuple(table.get("choices", ()))})
 
 
-def key_at(path: Sequence[str]) -> Key | None:
-    """Return the setting at a path, with an agent's name in the place of NAME."""
+def _default(name: str, field: str) -> Any:
+    value = getattr(Settings(""), field)
+    return getattr(value, name.rpartition(".")[2]) if field == "redaction" else value
+
+
+KEYS = tuple(_load_keys())
+TABLES = {key.path[:1] for key in KEYS if len(key.path) > 1}
+
+
+def find_key(path: Sequence[str]) -> Key | None:
+    """Return the setting at a path, which may contain the name of an agent."""
     if len(path) == 3 and path[0] == "agents":
-        path = ("agents", NAME, path[2])
+        path = ("agents", AGENT_NAME, path[2])
     return next((key for key in KEYS if key.path == tuple(path)), None)
 
 
-def key_named(name: str) -> Key:
-    """Return a setting by the name that a user typed.
-
-    Raises:
-        UsageError: there is none.
-    """
-    found = key_at(name.split("."))
-    if found is None or NAME in name.split("."):
-        raise UsageError(f"There is no setting {name!r}.{nearest(name)}")
+def get_key(name: str) -> Key:
+    """Return the setting with the name that a user typed."""
+    found = find_key(name.split("."))
+    if found is None or AGENT_NAME in name.split("."):
+        raise UsageError(f"There is no setting {name!r}.{suggest_key(name)}")
     return found
 
 
-def nearest(
+def suggest_key(
     name: str, known: Iterable[str] = (), otherwise: str = "`told config list` shows them all."
 ) -> str:
-    """Return a hint at the setting that a mistyped one may have been."""
-    from difflib import get_close_matches
-
+    """Return a hint at the setting that a mistyped name may mean."""
     names = list(known) or [key.name for key in KEYS]
     lasts = {one.rpartition(".")[2]: one for one in reversed(names)}
     close = get_close_matches(name, names, 1, 0.6)
@@ -178,8 +317,8 @@ def nearest(
     return f" Did you mean {close[0]}?" if close else f" {otherwise}"
 
 
-def fits(key: Key, value: Any) -> bool:
-    """Tell whether a value is what a setting must be; the parts of rules are looked at elsewhere."""
+def is_valid(key: Key, value: Any) -> bool:
+    """Return whether a value is valid; the parts of rules are checked elsewhere."""
     if key.kind == BOOLEAN:
         return isinstance(value, bool)
     if key.kind == NUMBER:
@@ -188,39 +327,35 @@ def fits(key: Key, value: Any) -> bool:
         return isinstance(value, str) and value in key.choices
     if key.kind == TEXT:
         return isinstance(value, str)
-    if key.kind in (MODEL, FOLDER):
-        from told.settings.models import is_folder_path, wrong_with_model
-
-        return not wrong_with_model(value) if key.kind == MODEL else value == "" or is_folder_path(value)
+    if key.kind == MODEL:
+        return not find_model_problem(value)
+    if key.kind in (FOLDER, FILE):
+        return value == "" or is_folder_path(value)
+    if key.kind == URL:
+        return value == "" or (isinstance(value, str) and parse_address(value) is not None)
+    if key.kind == VARIABLE:
+        return isinstance(value, str) and (value == "" or (value.isascii() and value.isidentifier()))
     return isinstance(value, list)
 
 
-def misfit(key: Key, value: Any) -> str:
-    """Return what is wrong with a value that does not fit, in words that follow the setting's name."""
-    if key.kind == MODEL:
-        from told.settings.models import wrong_with_model
-
-        return wrong_with_model(value)
-    return f"must be {key.must}"
+def describe_misfit(key: Key, value: Any) -> str:
+    """Say what is wrong with a value, in words that follow the setting's name."""
+    return find_model_problem(value) if key.kind == MODEL else f"must be {key.must}"
 
 
-def typed(key: Key, name: str, text: str) -> Any:
-    """Return the value that a user typed for a setting.
-
-    Raises:
-        UsageError: it is none that fits.
-    """
+def parse_value(key: Key, name: str, text: str) -> Any:
+    """Convert the text that a user typed for a setting."""
     if key.kind == RULES:
         raise UsageError(
             "Rules are changed by `told config add-rule NAME PATTERN EXAMPLE` and `told config remove-rule`."
         )
     value: Any = text
-    if key.kind == BOOLEAN and text.lower() in (*_YES, *_NO):
-        value = text.lower() in _YES
+    if key.kind == BOOLEAN and text.lower() in (*_TRUE, *_FALSE):
+        value = text.lower() in _TRUE
     elif key.kind == NUMBER:
         plain = text.replace(",", "").replace("_", "")
         value = int(plain[:12]) if plain.isascii() and plain.isdigit() else text
-    if not fits(key, value):
-        given = "" if key.kind == MODEL else f", not {text!r}"  # somebody's key may stand in an address
-        raise UsageError(f"{name} {misfit(key, value).removesuffix(' in quotes')}{given}.")
+    if not is_valid(key, value):
+        given = "" if key.kind in _UNQUOTED else f", not {text!r}"
+        raise UsageError(f"{name} {describe_misfit(key, value).removesuffix(' in quotes')}{given}.")
     return value

@@ -1,0 +1,113 @@
+"""Runs told's judge with real agents and a server: `python -m lab.judge [--scratch DIR] [NAME …]`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+
+from lab import CannotRunError, script
+from lab.agents import real_agents
+from lab.bench import Bench
+from lab.machine import Machine
+from lab.model import Model
+from lab.npm import Shelf
+from lab.wires.base import Answer, Asked, compact
+
+_AGENTS = ("claude-code", "codex")
+_QUOTE = "our customer ids are UUIDs and not plain integers"
+_TEXT = "Customer ids are UUIDs, not integers."
+_MESSAGE = f"I looked at the importer again, and the thing is that {_QUOTE}, whatever the schema says of it."
+_LIE = "Deploys go out on Fridays only."
+
+
+def main(words: Sequence[str]) -> int:
+    """Run each agent as the judge, then a server, and print what was seen."""
+    parser = argparse.ArgumentParser(prog="lab.judge")
+    parser.add_argument("--scratch", default=os.path.join(tempfile.gettempdir(), "agents-lab"))
+    parser.add_argument("agents", nargs="*", default=[])
+    chosen = parser.parse_args(words)
+    answer_to = script.answer_to
+    script.answer_to = _answer  # type: ignore[assignment]
+    works = True
+    try:
+        with Model(os.path.join(chosen.scratch, "judge-requests")) as model:
+            shelf = Shelf(os.path.join(chosen.scratch, "programs"))
+            for name in chosen.agents or _AGENTS:
+                works &= _run_agent(name, chosen.scratch, model, shelf)
+            works &= _run_endpoint(chosen.scratch, model)
+    except CannotRunError as error:
+        print(error, file=sys.stderr)
+        return 1
+    finally:
+        script.answer_to = answer_to
+    return 0 if works else 1
+
+
+def _answer(_asked: Asked) -> Answer:
+    """Answer with one statement that the user typed and one that nobody did."""
+    item = {"text": _TEXT, "kind": "fact", "scope": "project", "quote": _QUOTE, "turn": 0, "replaces": []}
+    lie = item | {"text": _LIE, "quote": _LIE}
+    return Answer(compact({"items": [item, lie], "candidates": [], "summary": None}))
+
+
+def _run_agent(name: str, scratch: str, model: Model, shelf: Shelf) -> bool:
+    agent = real_agents()[name]
+    machine = Machine(os.path.join(scratch, "machines", f"judge-{name}"))
+    bench = Bench(agent, machine, model, shelf)
+    machine.variables |= bench.environ()
+    machine.variables["PATH"] = os.pathsep.join((os.path.dirname(bench.program), bench.path))
+    machine.told("install", "--agent", name, "--yes")
+    title = f"{agent.title} {agent.program.version}"
+    return _judge(machine, model, bench.label, title, f'mode = "agent"\nagent = "{name}"')
+
+
+def _run_endpoint(scratch: str, model: Model) -> bool:
+    machine = Machine(os.path.join(scratch, "machines", "judge-endpoint"))
+    config = f'mode = "endpoint"\nurl = "{model.url("judge-endpoint")}/v1"\nmodel = "scripted"'
+    return _judge(machine, model, "judge-endpoint", "a server on loopback", config)
+
+
+def _judge(machine: Machine, model: Model, label: str, title: str, config: str) -> bool:
+    """Let the judge read one session, and print what reached the model and what is remembered."""
+    machine.write(os.path.join(machine.told_home, "config.toml"), f"[judge]\n{config}\n")
+    _write_session(machine)
+    said = machine.told("learn", "--yes", "--json")
+    try:
+        done = json.loads(said.out)
+    except ValueError:
+        done = {"error": said.err.strip() or said.out[:200]}
+    machine.told("index")
+    memories = [one["text"] for one in machine.told_json("memories").get("memories", [])]
+    sessions = machine.told_json("list", "--all-projects").get("sessions", [])
+    reached = model.requests.get(label, [])
+    tools = sorted({tool for one in reached for tool in one.tools})
+    briefed = any(one.has("<told>") for one in reached)
+    works = memories == [_TEXT] and len(sessions) == 1 and not briefed and done.get("unproven") == 1
+    print(
+        f"{title}: {'works' if works else 'FAILS'}; {len(reached)} requests, tools {tools or 'none'},"
+        f" told in it: {briefed}, remembered {memories}, sessions {len(sessions)},"
+        f" tokens {done.get('tokens_in')} + {done.get('tokens_out')}, error {done.get('error')}",
+        flush=True,
+    )
+    return works
+
+
+def _write_session(machine: Machine) -> None:
+    base = {"sessionId": "5b8a1f6e-0000-4000-8000-000000000001", "cwd": machine.project, "version": "2.1.0"}
+    asked = {"role": "user", "content": _MESSAGE}
+    answered = {"role": "assistant", "id": "m1", "content": [{"type": "text", "text": "Done."}]}
+    lines = [
+        base | {"type": "user", "uuid": "u1", "timestamp": "2026-01-05T10:00:00.000Z", "message": asked},
+        base
+        | {"type": "assistant", "uuid": "a1", "timestamp": "2026-01-05T10:00:05.000Z", "message": answered},
+    ]
+    path = f".claude/projects/-acme/{base['sessionId']}.jsonl"
+    machine.write(path, "".join(json.dumps(line) + "\n" for line in lines))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,379 @@
+"""Open told's home, settings, key, redactor and stores for one run."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+import apsw
+
+from told.agents import all_agents, find_agent
+from told.errors import BusyError, MissingError, NotFoundError, ToldError, UsageError
+from told.fence import Fence
+from told.ingest.archive import CompleteSessions, Texts
+from told.ingest.projects import find_git_root, find_project, identify
+from told.ingest.scan import scan
+from told.ingest.sweep import Sweep, reread_texts
+from told.journal.apply import find_memory_damage, open_memories, rebuild
+from told.learning.learn import LearnResult, learn
+from told.memories.journal_writer import Caller, JournalWriter, detect_caller
+from told.memories.proof import Message
+from told.memories.remember import NewMemory, validate_text
+from told.memories.said import Draft, find_replaced, list_messages, verify
+from told.memories.scopes import (
+    active_scopes,
+    parse_scope,
+    require_scope,
+    validate_kind,
+    validate_scope_name,
+)
+from told.memories.session_notes import find_running_session, note_reader
+from told.redact.custom_rules import check_rule
+from told.redact.engine import Redactor, has_secret, is_plain_name, redact_id, redact_path
+from told.settings import CONFIG, Settings, load_safe_settings, load_settings
+from told.settings.keys import suggest_key
+from told.store.database import open_database
+from told.store.memories.read import UNREADABLE, Memories
+from told.store.memories.records import GLOBAL, PROJECT
+from told.store.sessions.checkpoints import Project, Projects
+from told.store.sessions.facts import WorkQueue
+from told.store.sessions.schema import VERSION, migrate, read_version
+from told.store.sessions.sources import SourceStates
+
+_LEARN_SECONDS = 0.4  # a command waits this long; the background does the rest
+_IMPORT_SECONDS = 2.0
+_BARE_NAME = re.compile(r"[A-Za-z0-9._/@:+#~-]{0,80}")
+
+
+def load_checked_settings(environ: Mapping[str, str], *, lenient: bool = False) -> Settings:
+    """Load and check the settings.
+
+    With `lenient`, an invalid file gives safe settings that state the problem.
+    """
+    found = load_safe_settings(environ, check_rule) if lenient else load_settings(environ, check_rule)
+    try:
+        check_agent_names((*found.agents_off, *dict(found.agent_folders)), os.path.join(found.home, CONFIG))
+    except UsageError as error:
+        if not lenient:
+            raise
+        safe = load_safe_settings({**environ, "TOLD_LEARN": "off"})
+        return replace(safe, background=False, problem=str(error))
+    return found
+
+
+def check_agent_names(names: Iterable[str], path: str = "") -> None:
+    """Raise UsageError for agents that told does not know."""
+    for name in names:
+        if find_agent(name) is None:
+            known = all_agents()
+            where = f" in {path}" if path else ""
+            raise UsageError(
+                f"Unknown agent {name!r}{where}.{suggest_key(name, known, _known_agents(known))}"
+            )
+
+
+def _known_agents(names: Iterable[str]) -> str:
+    return f"told knows: {', '.join(names)}."
+
+
+def agent_name(name: str) -> str:
+    """Return the full name of an agent given its name or label."""
+    if not name:
+        return ""
+    agents = all_agents()
+    for agent in agents.values():
+        if name.lower() in (agent.name, agent.label):
+            return agent.name
+    raise UsageError(f"Unknown agent {name!r}. {_known_agents(agents)}")
+
+
+def open_store(path: str, *, any_version: bool = False) -> apsw.Connection:
+    """Open `sessions.db`; create, migrate or replace it if needed.
+
+    Args:
+        path: Where the database is.
+        any_version: Start over even if a newer told made the database.
+
+    Raises:
+        MissingError: A newer told made the database.
+    """
+    connection = open_database(path, create=not os.path.exists(path))
+    try:
+        found = read_version(connection)  # read once: another told may be creating the store right now
+        if found == VERSION:
+            return connection
+        if found < VERSION:
+            open_database(path, create=True).close()
+            if migrate(connection):
+                return connection
+        is_newer = found > VERSION
+    except (apsw.NotADBError, apsw.CorruptError):
+        is_newer = False
+    connection.close()
+    if is_newer and not any_version:
+        raise MissingError("The store was made by a newer told. Update told, or run `told rebuild`.")
+    set_store_aside(path)
+    return open_store(path)
+
+
+def set_store_aside(path: str) -> None:
+    """Move a damaged database away; it is derived and will be rebuilt."""
+    for suffix in ("-wal", "-shm"):
+        if os.path.exists(path + suffix):
+            os.replace(path + suffix, f"{path}.damaged{suffix}")
+    os.replace(path, f"{path}.damaged")
+    sys.stderr.write("told: The store was damaged; it is being rebuilt from the agents' files.\n")
+
+
+def is_bare_name(name: str) -> bool:
+    """Tell whether a name is a short ASCII identifier or path.
+
+    A branch, project or folder with other characters could be a sentence that steers its reader.
+    """
+    return _BARE_NAME.fullmatch(name) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class CallSite:
+    """The caller and folder of a call, if not the default."""
+
+    caller: Caller | None = None  # None: from the environment
+    folder: str | None = None  # None: the current folder; empty: no folder
+    project: str = ""  # a project's name or folder that was given
+
+
+class App:
+    """The settings, key, redactor and session store of one run."""
+
+    def __init__(
+        self, settings: Settings, environ: Mapping[str, str], connection: apsw.Connection, key: bytes,
+        site: CallSite | None = None,
+    ) -> None:  # fmt: skip
+        self.settings = settings
+        self.home = settings.home
+        self.environ = environ
+        self.key = key
+        self.fence = Fence(key)
+        self.now = time.time_ns() // 1_000_000
+        self.behind = False  # whether a background sweep is due
+        self._site = site or CallSite()
+        self._entered: Project | None = None
+        self.use_connection(connection)
+
+    def use_connection(self, connection: apsw.Connection) -> None:
+        """Continue with another connection to the session store."""
+        settings, environ, key = self.settings, self.environ, self.key  # capturing `self` would keep it open
+
+        def read_again(agent: str, native: str) -> Texts:
+            """Return a session's texts from its own file."""
+            redact = Redactor(key, settings.redaction).redact
+            return reread_texts(connection, settings, environ, redact, (agent, native))
+
+        self.connection = connection
+        self.reading = CompleteSessions(connection, settings.home, read_again)
+
+    @property
+    def cwd(self) -> str:
+        """Return the folder the call is about; empty if there is none."""
+        if self._site.folder is not None:
+            return self._site.folder
+        try:
+            return os.getcwd()
+        except OSError:
+            return ""
+
+    @property
+    def caller(self) -> Caller:
+        """Return who calls: the user or an agent."""
+        return self._site.caller or detect_caller(self.environ)
+
+    @property
+    def caller_session(self) -> str:
+        """Return the agent's id of the caller's session, else its latest one in the folder."""
+        caller = self.caller
+        if caller.session or caller.is_user:
+            return caller.session
+        return find_running_session(self.home, caller.agent, self.cwd, self.environ.get("HOME", ""))
+
+    @property
+    def names_project(self) -> bool:
+        """Tell whether the call names its project, wherever the caller is."""
+        return bool(self._site.project)
+
+    @property
+    def is_user_home(self) -> bool:
+        """Tell whether the folder is the user's home."""
+        return bool(self.cwd) and self.cwd == os.path.realpath(self.environ.get("HOME", ""))
+
+    def redactor(self, *, emails: bool = True) -> Redactor:
+        """Return the redactor; mail addresses may stay in a path."""
+        wanted = self.settings.redaction
+        return Redactor(self.key, wanted if emails else replace(wanted, emails=False))
+
+    def redact(self, text: str) -> str:
+        """Return a text without secrets."""
+        return self.redactor().redact(text)
+
+    def hide_secrets(self, name: str) -> str:
+        """Return a path or a project's name without secrets."""
+        return name if is_plain_name(name) else redact_path(name, self.redact)
+
+    def stored_id(self, session: str) -> str:
+        """Return a session's own id as it may be stored."""
+        return session if is_plain_name(session) else redact_id(session, self.redact, lambda: self.key)
+
+    def name(self, name: str) -> str:
+        """Return a name, fenced if it could be a sentence."""
+        return name if is_bare_name(name) else self.fence.inline(name)
+
+    def check_path(self, path: str) -> None:
+        """Check that a path contains no secret."""
+        if has_secret(path, self.redactor(emails=False).redact):
+            raise UsageError("The folder's path contains a secret, which told does not store. Rename it.")
+
+    def projects(self) -> Projects:
+        """Return the known projects, looked up by names without secrets."""
+        return Projects(self.connection, self.hide_secrets)
+
+    def project(self) -> Project | None:
+        """Return the project the call is about, if told knows it."""
+        return self._entered or (find_project(self.projects(), self.cwd) if self.cwd else None)
+
+    def enter_project(self, name: str) -> Project | None:
+        """Switch to a project or folder; return the project if known."""
+        folder = self._path_below(name)
+        by_name = "/" not in name and not name.startswith((".", "~")) and self.projects().named(name)
+        if by_name or not os.path.isdir(folder):
+            self._entered = self.find_project(name)
+            folder = self._entered.root
+        else:
+            folder = os.path.realpath(folder)
+            self._entered = find_project(self.projects(), folder)
+        self._site = replace(self._site, folder=folder)
+        return self._entered
+
+    def find_project(self, name: str) -> Project:
+        """Return the project with a name, `owner/name` or path."""
+        projects = self.projects()
+        path = self._path_below(name)
+        if os.path.isdir(path) and ("/" in name or name.startswith((".", "~"))):
+            found = find_project(projects, path)
+            if found is not None:
+                return found
+        if name.startswith(("/", "~", ".")):
+            gone = projects.at(path.rstrip("/"))
+            if gone is not None:
+                return gone
+        matches = projects.named(name)
+        if len(matches) == 1:
+            return matches[0]
+        shown = self.hide_secrets(name)
+        if matches:
+            keys = ", ".join(self.name(match.key) for match in matches[:5])
+            raise UsageError(f"{shown!r} matches {keys}. Give one of these.")
+        raise NotFoundError(f"No project is called {shown!r}. `told repos` lists them.")
+
+    def _path_below(self, name: str) -> str:
+        """Return the path for a name."""
+        path = os.path.join(self.cwd, os.path.expanduser(name.replace("\0", "\ufffd")))
+        return os.path.normpath(path)
+
+    def project_scope(self) -> str:
+        """Return the scope of the folder's project; global in the home folder."""
+        if not self.cwd or self.is_user_home:
+            return GLOBAL
+        known = self.project()
+        if known is not None:
+            return PROJECT + known.key
+        return PROJECT + self.hide_secrets(identify(self.cwd, ask_git=bool(find_git_root(self.cwd))).key)
+
+    def import_new(self, seconds: float = _IMPORT_SECONDS) -> None:
+        """Import what agents wrote just now: a prompt may be seconds old."""
+        changed = scan(SourceStates(self.connection), self.environ, self.settings.chosen)
+        if not changed.is_empty:
+            sweep = Sweep(self.connection, self.settings, self.environ, self.redact)
+            sweep.read_some(changed, self.cwd, seconds)
+
+    def learn(self, memories: Memories, seconds: float | None = None) -> LearnResult | None:
+        """Learn from new turns; None if another told does so already."""
+        return learn(self.home, memories, self.connection, self.settings, self.now, seconds=seconds)
+
+    def learn_briefly(self, memories: Memories) -> None:
+        """Learn from new turns within a short time limit."""
+        queue = WorkQueue(self.connection)
+        if self.settings.learn and queue.is_waiting():
+            try:
+                self.learn(memories, _LEARN_SECONDS if self.settings.background else None)
+            except ToldError:
+                return  # busy or full: answer from what is known, and learn later
+            self.behind = self.behind or queue.is_waiting()
+
+
+class MemorySession:
+    """Open memories with a journal writer and the scopes of the folder."""
+
+    def __init__(self, app: App) -> None:
+        """Open the memories as the journal has them now."""
+        self.app = app
+        self.home = app.home
+        self.caller = replace(app.caller, session=app.stored_id(app.caller_session))
+        self.memories = open_memories(self.home)
+        app.learn_briefly(self.memories)
+        self.writer = JournalWriter(self.home, self.memories, app.now, self.caller)
+        self.project = app.project_scope()
+        self._said: list[Message] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Close the memories; rebuild a file that turned out to be damaged."""
+        self.memories.close()
+        if kind is not None and issubclass(kind, UNREADABLE) and find_memory_damage(self.home):
+            rebuild(self.home).close()
+            raise BusyError("The memories were damaged and were rebuilt from the journal. Try again.")
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """Return the scopes that apply in the folder."""
+        return active_scopes(self.memories, self.project)
+
+    def named_scope(self, name: str, project: str = "") -> str:
+        """Return the scope with a name."""
+        if name not in ("", "project", GLOBAL):
+            require_scope(self.memories, validate_scope_name(name))
+        return parse_scope(name, project or self.project)
+
+    def new_memory(
+        self, text: str, *, scope: str = "", kind: str = "", locked: bool = False, quote: str = "",
+        replaces: Sequence[str] = (),
+    ) -> Draft:  # fmt: skip
+        """Return a statement to remember, redacted, with the trust its quote earns.
+
+        Args:
+            text: The statement.
+            scope: The name of its scope; the project by default.
+            kind: What it is; guessed by default.
+            locked: Whether to lock it.
+            quote: For agents: the user's words that prove it.
+            replaces: Ids or texts of memories that it replaces.
+        """
+        redact = self.app.redact
+        new = NewMemory(validate_text(redact(text)), self.named_scope(scope), validate_kind(kind), locked)
+        old = find_replaced(self.memories, map(redact, replaces), self.scopes, self.app.now)
+        if self.caller.is_user:
+            return Draft(replace(new, replaces=old))
+        quote = " ".join(redact(quote).split())
+        if quote and self._said is None:
+            self.app.import_new()
+            self._said = list_messages(self.app.reading, self.home, self.caller.agent, self.caller.session)
+        new = replace(new, agent=self.caller.agent, session=self.caller.session, quote=quote, replaces=old)
+        draft = verify(new, self._said or [])
+        if not draft.why_not:
+            note_reader(self.home, self.caller.agent, self.caller.session)
+        return draft

@@ -1,0 +1,1 @@
+"""Find memories that no longer fit the project."""

@@ -1,0 +1,293 @@
+"""Find memories that have become wrong or redundant; change nothing."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from shlex import quote
+
+from told.audit.pairs import (
+    COMMAND,
+    EXPIRED,
+    FADED,
+    GONE,
+    HOST,
+    KINDS,
+    PATTERNS,
+    PROGRAM,
+    STALE,
+    Finding,
+    compare_memories,
+    compare_with_files,
+    forget_command,
+)
+from told.capture.entities import find_triggers
+from told.onboard.files import ProjectFiles
+from told.onboard.instructions import find_instruction_files, parse_instructions
+from told.onboard.onboard import plan_onboarding, read_project, source_file_of
+from told.onboard.tasks import MAKEFILES, find_tasks, parse_scripts, parse_targets
+from told.recall.filters import MIN_CONFIDENCE
+from told.store.memories.read import Memories
+from told.store.memories.records import ACTIVE, GLOBAL, TOOL, USER, Memory
+
+_MAX_MEMORIES = 3000  # newest first
+_PROGRAM_FOLDERS = (
+    "node_modules/.bin", ".venv/bin", "venv/bin", ".venv/Scripts", "vendor/bin", "bin", "scripts",
+)  # fmt: skip
+_SECRET_FILES = (".env", ".env.local", ".env.development", ".env.production", ".envrc")
+_MAX_MANIFESTS = 60
+_MAX_HOSTS = 8
+
+_SAYS_GONE = PATTERNS["says_gone"]
+_EXAMPLE = PATTERNS["example"]
+_PLACEHOLDER = PATTERNS["placeholder"]
+_NEGATION = PATTERNS["discourages"]
+_SAYS_WHERE = PATTERNS["says_where"]
+_HOST_NAME = PATTERNS["host_name"]
+_RUN_SCRIPT = PATTERNS["run_script"]
+_OPERATOR = re.compile(r"\s*(?:&&|\|\||;|\|)\s*")
+_RUNNERS = ("make", "just", "task", "poe")
+_RUNNER_FLAGS = {"tox": "-e", "nox": "-s"}
+
+
+@dataclass(frozen=True, slots=True)
+class AuditResult:
+    """The findings of an audit."""
+
+    looked: int  # memories
+    findings: tuple[Finding, ...]
+    left: int = 0  # older memories that were not checked
+    elsewhere: int = 0  # memories of projects that are not on this machine
+
+
+class ProjectState:
+    """What exists in a project, what existed once, and what its files define."""
+
+    def __init__(self, tree: ProjectFiles, touched: Iterable[str], search_path: str) -> None:
+        """Create a state from the files, the paths that sessions touched, and the PATH."""
+        self.tree = tree
+        self._touched = {self.relative_path(path) for path in touched} - {""}
+        self._search_path = search_path
+        self._lost_hosts: dict[str, bool] = {}
+
+    def relative_path(self, path: str) -> str:
+        """Return a path relative to the project; empty if it is outside."""
+        if not os.path.isabs(path):
+            return path.removeprefix("./").rstrip("/")
+        root = self.tree.root.rstrip(os.sep) + os.sep
+        return path[len(root) :].rstrip("/") if path.startswith(root) else ""
+
+    def exists(self, path: str) -> bool:
+        """Return whether a path exists, also within another folder."""
+        return self.tree.exists(path) or any(_is_part(path, one) for one in self.tree.files)
+
+    def describe_former(self, path: str) -> str:
+        """Describe how a path is known to have existed; empty if it is not."""
+        days = [day for one, day in self._deleted.items() if _is_part(path, one)]
+        if days:
+            return f"was deleted on {max(days)}"
+        if any(_is_part(path, one) for one in self._touched):
+            return "was worked on in a session, and is gone"
+        return ""
+
+    def find_moved(self, path: str) -> str:
+        """Return the only file that now has the path's name."""
+        name = path.rpartition("/")[2]
+        found = [one for one in self.tree.files if one.rpartition("/")[2] == name]
+        return found[0] if len(found) == 1 and "." in name else ""
+
+    def defines(self, runner: str, name: str) -> bool | None:
+        """Return whether a task is defined; None if the runner has no tasks here."""
+        known = self._tasks.get(runner)
+        return None if not known else name in known
+
+    def has_program(self, program: str) -> bool:
+        """Return whether a program is on the PATH or in the project."""
+        if shutil.which(program, path=self._search_path):
+            return True
+        return any(self.tree.exists(f"{folder}/{program}") for folder in _PROGRAM_FOLDERS)
+
+    def is_lost_host(self, host: str) -> bool:
+        """Return whether the project's files named a host once but no longer do."""
+        if host not in self._lost_hosts and len(self._lost_hosts) < _MAX_HOSTS:
+            documents = map(self.tree.document, _SECRET_FILES)
+            is_secret = any(document and host in document.text.lower() for document in documents)
+            git = self.tree.git
+            self._lost_hosts[host] = (
+                not is_secret and git.is_in_files(host) is False and git.is_in_history(host) is True
+            )
+        return self._lost_hosts.get(host, False)
+
+    @cached_property
+    def _deleted(self) -> dict[str, str]:
+        return self.tree.git.deleted_paths()
+
+    @cached_property
+    def _tasks(self) -> dict[str, set[str]]:
+        tree = self.tree
+        found: dict[str, set[str]] = {}
+        for task in find_tasks(tree):
+            runner = "run" if task.runner.endswith(" run") else task.runner
+            found.setdefault(runner, set()).add(task.name)
+        for path in [one for one in tree.files if one.endswith("/package.json")][:_MAX_MANIFESTS]:
+            scripts = parse_scripts(tree.document(path), "scripts", "")
+            found.setdefault("run", set()).update(task.name for task in scripts)
+        makefiles = [one for one in tree.files if one.rpartition("/")[2] in MAKEFILES]
+        makefiles += [one for one in tree.files if one.endswith(".mk")]
+        for path in makefiles[:_MAX_MANIFESTS]:
+            document = tree.document(path)
+            if document is not None and "%:" in document.text:
+                found.pop("make", None)  # a pattern rule may make anything
+                break
+            found.setdefault("make", set()).update(task.name for task in parse_targets(document))
+        return found
+
+
+def _is_part(path: str, whole: str) -> bool:
+    return f"/{whole}".endswith(f"/{path}") or f"/{path}/" in f"/{whole}"
+
+
+def audit(
+    memories: Memories, scopes: Sequence[str], projects: Mapping[str, ProjectState], now: int, *,
+    redact: Callable[[str], str], key: bytes,
+) -> AuditResult:  # fmt: skip
+    """Check the active memories of some scopes, or of all, against the projects on this machine."""
+    rows = memories.listed(scopes=scopes)
+    loaded = memories.load(rows[:_MAX_MEMORIES])
+    every = [loaded[row] for row in rows[:_MAX_MEMORIES] if row in loaded]
+    said = [one for one in every if not source_file_of(one)]
+    found = [*_check_age(every, now), *compare_memories([one for one in said if not _is_expired(one, now)])]
+    for scope, project in projects.items():
+        for one in said:
+            if one.scope == scope:
+                found += _find_missing_names(one, project)
+        documents = find_instruction_files(project.tree)
+        instructions = [one for document in documents for one in parse_instructions(document)]
+        # Agents are never shown what came from a tool, so a file cannot repeat it.
+        shown = [one for one in said if one.scope in (scope, GLOBAL) and one.trust != TOOL]
+        found += compare_with_files(shown, instructions, documents)
+        if any(one.scope == scope and source_file_of(one) for one in every):
+            found += _find_stale(memories, scope, project.tree, redact, key)
+    known = {*projects, GLOBAL}
+    elsewhere = sum(one.scope.startswith("project:") and one.scope not in known for one in every)
+    unique = {(one.what, one.memory.id, one.name, one.other.id if one.other else ""): one for one in found}
+    ordered = sorted(unique.values(), key=lambda one: (
+        KINDS.index(one.what), not one.sure, one.memory.created, one.memory.number, one.memory.id, one.name,
+        one.other.id if one.other else "",
+    ))  # fmt: skip
+    return AuditResult(len(every), tuple(ordered), max(0, len(rows) - _MAX_MEMORIES), elsewhere)
+
+
+def _check_age(every: Sequence[Memory], now: int) -> Iterator[Finding]:
+    for one in every:
+        if _is_expired(one, now):
+            yield Finding(EXPIRED, one, "Its time is over; it is no longer shown.", do=(forget_command(one),))
+        elif not one.locked and one.confidence < MIN_CONFIDENCE:
+            cases = (f"if it is right: told confirm {one.id}", f"if not: {forget_command(one)}")
+            why = f"It did not help: confidence {one.confidence:.2f}. It is no longer shown."
+            yield Finding(FADED, one, why, do=cases)
+
+
+def _is_expired(memory: Memory, now: int) -> bool:
+    return bool(memory.expires) and memory.expires <= now
+
+
+def _find_stale(
+    memories: Memories, scope: str, tree: ProjectFiles, redact: Callable[[str], str], key: bytes
+) -> Iterator[Finding]:
+    plan = plan_onboarding(memories, read_project(tree, redact), scope, key)
+    changed = [one.instead for one in plan.new if one.instead]
+    for old in (one for one in (*plan.gone, *changed) if one.status == ACTIVE):
+        where = source_file_of(old).rpartition("#")[0]
+        yield Finding(STALE, old, "{} no longer says so.", where, do=("told onboard",))
+
+
+def _find_missing_names(memory: Memory, project: ProjectState) -> Iterator[Finding]:
+    named = [(one.kind, one.value) for one in (*find_triggers(memory.text), *memory.triggers)]
+    paths = dict.fromkeys(value for kind, value in named if kind == "path")
+    commands = list(dict.fromkeys(value for kind, value in named if kind == "command"))
+    if not _SAYS_GONE.search(memory.text):
+        for path in paths:
+            yield from _check_path(memory, path, project)
+        yield from _check_hosts(memory, project)
+    yield from _check_tasks(memory, commands, project)
+
+
+def _check_path(memory: Memory, given: str, project: ProjectState) -> Iterator[Finding]:
+    path = _checkable_path(given, project)
+    if not path or project.exists(path):
+        return
+    actions = _propose_actions(memory, given, project.find_moved(path))
+    former = project.describe_former(path)
+    if former:
+        yield Finding(GONE, memory, f"{{}} {former}.", given, do=actions)
+    elif _claims_existence(memory.text, path):
+        why = "{} is not in this project, and never was as far as told knows."
+        yield Finding(GONE, memory, why, given, do=actions, sure=False)
+
+
+def _checkable_path(given: str, project: ProjectState) -> str:
+    """Return a path in the project; empty for a pattern, an example or another place."""
+    if any(sign in given for sign in "*<>{}$%…|") or given.startswith("~") or ".." in given.split("/"):
+        return ""
+    path = project.relative_path(given.rstrip(".,:;/"))
+    is_url = "/" in path and _HOST_NAME.fullmatch(path.partition("/")[0])
+    return "" if not path or _PLACEHOLDER.search(path) or is_url else path
+
+
+def _claims_existence(text: str, path: str) -> bool:
+    is_file = "/" in path and "." in path.rpartition("/")[2].strip(".")
+    says_where = is_file and _SAYS_WHERE.search(text) is not None
+    return says_where and not _EXAMPLE.search(text) and not _NEGATION.search(text)
+
+
+def _propose_actions(memory: Memory, old: str, new: str) -> tuple[str, ...]:
+    """Propose to correct the user's own memory if a new path is known, else to forget it."""
+    changed = memory.text.replace(old, new) if new and memory.trust == USER and new not in memory.text else ""
+    if changed and changed != memory.text:
+        return (f"told correct {memory.id} {quote(changed)}",)
+    return (forget_command(memory),)
+
+
+def _check_tasks(memory: Memory, commands: list[str], project: ProjectState) -> Iterator[Finding]:
+    seen: set[tuple[str, str]] = set()
+    for runner, name, call in _find_task_calls(memory.text, commands):
+        if (runner, name) not in seen and project.defines(runner, name) is False:
+            seen.add((runner, name))
+            why = "{} is not defined in this project (any more)."
+            yield Finding(COMMAND, memory, why, call, do=(forget_command(memory),))
+    if _NEGATION.search(memory.text):
+        return
+    for command in commands:
+        program = next((word for word in command.split() if "=" not in word), "")
+        if program.isalnum() and ("", program) not in seen and not project.has_program(program):
+            seen.add(("", program))
+            why = "{} is neither on this machine's PATH nor in the project."
+            yield Finding(PROGRAM, memory, why, program, do=(forget_command(memory),), sure=False)
+
+
+def _find_task_calls(text: str, commands: list[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield (runner, name, the call) of every script or target that is called."""
+    for match in _RUN_SCRIPT.finditer(text):
+        yield "run", match.group(1) or match.group(2), match.group()
+    for words in (part.split() for command in commands for part in _OPERATOR.split(command)):
+        runner = words[0] if words else ""
+        if runner in _RUNNERS and not any(word.startswith("-") for word in words):
+            names = [word for word in words[1:] if "=" not in word]
+            # Only make takes several targets; others pass the rest on as arguments.
+            for name in names if runner == "make" else names[:1]:
+                yield runner, name, f"{runner} {name}"
+        elif runner in _RUNNER_FLAGS and len(words) > 2 and words[1] == _RUNNER_FLAGS[runner]:
+            yield f"{runner} {words[1]}", words[2], " ".join(words[:3])
+
+
+def _check_hosts(memory: Memory, project: ProjectState) -> Iterator[Finding]:
+    hosts = dict.fromkeys(match.group(1).lower() for match in _HOST_NAME.finditer(memory.text))
+    for host in hosts:
+        if not host.startswith("example.") and ".example." not in host and project.is_lost_host(host):
+            why = "{} stood in files of the project once; it stands in none now."
+            yield Finding(HOST, memory, why, host, do=(forget_command(memory),))

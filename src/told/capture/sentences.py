@@ -1,0 +1,134 @@
+"""Split a message into the sentences that a person typed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from told.capture.cues import has_cjk, load_words
+from told.capture.pasted import find_typed
+
+# ruff: noqa: RUF001 - punctuation of many languages
+
+_HEAD, _TAIL = 12_000, 4_000  # characters of a long message that are read
+_BULLET = re.compile(r"\s*(?:[-*•+–]|\(?\d{1,3}[.)]|[a-zA-Z][.)]|#{1,6})[ \t]+")
+_END = re.compile(r"""[.!?…]+["')\]”’*]*(?=\s|$)|[。！？；]+["」』）”]*|[.]{3,}""")
+_ABBREVIATIONS = load_words("abbreviations")
+_CLAUSE = re.compile(
+    r";\s+|\s[-–—]{1,2}\s|:\s+|,\s+(?:but|so|and|then|which|because|aber|sondern|mais|donc|et|pero|y|mas|e)\s"
+    r"|\s(?:but|because)\s|[，；：]"
+)
+_MAX_SENTENCE = 30  # words; a longer sentence is split into clauses
+_MIN_CLAUSE = 5  # words
+_WORD = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence or clause with its span in the message."""
+
+    start: int
+    end: int
+    text: str
+    line: int
+    item: bool  # part of a list
+    heading: str  # of the list
+
+
+def split_sentences(message: str, *, clauses: bool = True) -> list[Sentence]:
+    """Return the sentences that a person typed in a message.
+
+    Args:
+        message: The text of one prompt.
+        clauses: Whether long sentences are split into clauses.
+    """
+    found: list[Sentence] = []
+    heading = ""
+    for number, (start, end) in enumerate(_join_lines(message)):
+        bullet = _BULLET.match(message, start, end)
+        first = bullet.end() if bullet else start
+        text = message[first:end].strip()
+        if text.endswith((":", "：")) and len(text) < 90 and not bullet:
+            heading = text
+        if not bullet and not text.endswith((":", "：")):
+            heading = ""
+        found += [
+            Sentence(left, right, message[left:right], number, bullet is not None, heading)
+            for left, right in _split_line(message, first, end, clauses)
+        ]
+    return found
+
+
+def count_words(text: str) -> int:
+    """Return the number of words; each CJK character counts as one."""
+    if has_cjk(text):
+        text = "".join([f" {char} " if "\u3040" <= char <= "\u9fff" else char for char in text])
+    return len(_WORD.findall(text))
+
+
+def _join_lines(message: str) -> Iterator[tuple[int, int]]:
+    """Yield the lines, joining paragraphs that were wrapped by hand."""
+    pending: tuple[int, int] | None = None
+    for start, end in find_typed(message):
+        if start >= _HEAD and end <= len(message) - _TAIL:
+            continue  # a very long message is mostly pasted
+        if pending and _continues(message, pending, start, end):
+            pending = (pending[0], end)
+            continue
+        if pending:
+            yield pending
+        pending = (start, end)
+    if pending:
+        yield pending
+
+
+def _continues(message: str, before: tuple[int, int], start: int, end: int) -> bool:
+    if message[before[1] : start] != "\n" or not 60 <= before[1] - before[0] <= 2000:
+        return False
+    last = message[before[1] - 1]
+    following = message[start:end].lstrip()
+    return (
+        (last.isalnum() or last == ",") and following[:1].islower() and not _BULLET.match(message, start, end)
+    )
+
+
+def _split_line(message: str, start: int, end: int, clauses: bool) -> Iterator[tuple[int, int]]:
+    place = start
+    for stop in _END.finditer(message, start, end):
+        if stop.group() == "." and _is_abbreviated(message[max(place, stop.start() - 8) : stop.start()]):
+            continue
+        yield from _split_clauses(message, place, stop.end(), clauses)
+        place = stop.end()
+    yield from _split_clauses(message, place, end, clauses)
+
+
+def _is_abbreviated(text: str) -> bool:
+    """Tell whether a word is an abbreviation: `e.g`, `J`."""
+    word = text[-1:] and text.replace("(", " ").split(" ")[-1]
+    return word.lower() in _ABBREVIATIONS or (len(word) == 1 and word.isupper())
+
+
+def _split_clauses(message: str, start: int, end: int, clauses: bool) -> Iterator[tuple[int, int]]:
+    while start < end and message[start].isspace():
+        start += 1
+    while start < end and message[end - 1].isspace():
+        end -= 1
+    if start >= end or not count_words(message[start:end]):
+        return
+    if not clauses or count_words(message[start:end]) <= _MAX_SENTENCE:
+        yield start, end
+        return
+    place = start
+    for cut in _CLAUSE.finditer(message, start, end):
+        if (
+            count_words(message[place : cut.start()]) >= _MIN_CLAUSE
+            and count_words(message[cut.start() : end]) >= _MIN_CLAUSE
+        ):
+            yield place, cut.start() + 1 if message[cut.start()] == ";" else cut.start()
+            place = cut.end()
+            if cut.group()[0] == "," or cut.group().strip() in {"but", "because"}:
+                place = cut.start() + (1 if cut.group()[0] == "," else 0)
+                while message[place].isspace():
+                    place += 1
+    yield place, end

@@ -1,0 +1,1 @@
+"""Hand-over notes: made from sessions, kept as Markdown files."""

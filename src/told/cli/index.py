@@ -1,0 +1,355 @@
+"""Vectors of turns for search by meaning, and `told re-embed`."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from contextlib import closing, suppress
+from dataclasses import replace
+
+import apsw
+
+from told.app import open_store
+from told.checkpoints.counter import list_pending
+from told.cli.arguments import Arguments
+from told.cli.context import Context, count, draw_progress, memory_count
+from told.errors import BusyError, MissingError, ToldError, UsageError
+from told.files import cannot_write, write_private
+from told.hook.auto_checkpoint import write_all_pending_checkpoints
+from told.ingest.archive import archive_quiet_sessions, restore_sessions
+from told.ingest.checkpoint_sync import sync_checkpoints
+from told.ingest.embed_job import EmbedResult, embed_turns
+from told.ingest.scan import QUIET_MS, has_checkpoints, scan
+from told.ingest.sweep import Progress, Sweep
+from told.journal.apply import open_memories
+from told.journal.apply import rebuild as rebuild_memories
+from told.judge.base import Stores
+from told.judge.review import is_on, review_recent
+from told.learning.learn import LearnResult
+from told.memories.remember import embed_memories
+from told.redact.engine import Redactor
+from told.retention.disk import reduce_disk_use
+from told.retention.retention import is_archive_due, run_archive_job
+from told.search.sessions import TurnSimilarity
+from told.search.vectors.embedder import Embedder, load_embedder
+from told.store.database import EMBED_LOCK, WAIT_MS, acquire_lock, drop_database, prepare_for_bulk
+from told.store.memories.read import Memories
+from told.store.sessions.checkpoints import OwnCheckpoints
+from told.store.sessions.facts import WorkQueue
+from told.store.sessions.match import TurnVectors
+from told.store.sessions.read import Filter
+from told.store.sessions.sources import Sources, SourceStates
+
+_EMBED_SECONDS = 0.1  # a search waits this long; the background does the rest
+_UNFINISHED = "re-embed"  # names the model of a run that was stopped
+_STOPPED = 130  # exit code of shells for Ctrl-C
+_DRAW_SECONDS = 0.1
+
+
+def embedder_of(context: Context) -> Embedder | None:
+    """Return the configured embedder; None if there is none."""
+    return load_embedder(context.settings.model, context.environ, context.redact)
+
+
+def similarity_search(context: Context, *, notes: bool = False) -> TurnSimilarity | None:
+    """Return the search by meaning; None if no turn has a vector."""
+    try:
+        embedder = embedder_of(context)
+        if embedder is None:
+            return None
+        if embedder.is_quick and TurnVectors(context.connection, "").waiting(1):
+            _embed(context, embedder, _EMBED_SECONDS if context.settings.background else None)
+        store = TurnVectors(context.connection, embedder.model, notes=notes)
+        return None if store.is_empty() else TurnSimilarity(store, embedder)
+    except ToldError as error:
+        warn_words_only(str(error))
+        return None
+
+
+def warn_words_only(why: str) -> None:
+    """Warn that search by meaning does not work."""
+    sys.stderr.write(f"told: {why} Until then, only words are searched.\n")
+
+
+def _embed_new_turns(context: Context) -> EmbedResult | None:
+    """Embed all turns without vectors; None if that is not possible now."""
+    if not TurnVectors(context.connection, "").waiting(1) and not context.settings.model:
+        return None
+    try:
+        embedder = embedder_of(context)
+    except ToldError:
+        return None  # `told health` says what is missing; the next sweep retries
+    return _embed(context, embedder) if embedder else None
+
+
+def _embed(context: Context, embedder: Embedder, seconds: float | None = None) -> EmbedResult | None:
+    lock = acquire_lock(context.home, EMBED_LOCK)
+    if lock is None:
+        return None
+    try:
+        return embed_turns(context.connection, embedder, seconds=seconds)
+    except (ToldError, apsw.ReadOnlyError, apsw.FullError, apsw.IOError):
+        return None  # the next sweep retries
+    finally:
+        if lock:
+            os.close(lock)
+
+
+def re_embed(context: Context, arguments: Arguments) -> None:
+    """Rebuild all vectors, or only the missing ones."""
+    embedder = embedder_of(context)
+    if embedder is None:
+        raise UsageError(
+            "`model` is off, so there are no vectors. `told config unset model` uses the table that comes"
+            " with told; docs/models.md has the others."
+        )
+    if not os.access(context.home, os.W_OK):
+        raise MissingError(f"told cannot write to {context.home}. Check its permissions.")
+    lock = acquire_lock(context.home, EMBED_LOCK)
+    if lock is None:
+        raise BusyError("Another told is making vectors. Try again when it is done.")
+    try:
+        _re_embed(context, embedder, only_missing=arguments.flag("only-missing"))
+    finally:
+        if lock:
+            os.close(lock)
+
+
+def _re_embed(context: Context, embedder: Embedder, *, only_missing: bool) -> None:
+    embedder.vectors(["told"])  # fail before vectors are dropped if the model does not work
+    vectors = TurnVectors(context.connection, embedder.model)
+    if not only_missing and _unfinished_model(context) != embedder.model:
+        _set_unfinished(context, embedder.model)
+        vectors.queue(drop=True)
+    before, total = vectors.counts()
+    draw = _progress(before, total) if sys.stderr.isatty() else None
+    stopped, memories = False, 0
+    try:
+        embed_turns(context.connection, embedder, report=draw)
+        memories = _embed_memories(context, only_missing=only_missing)
+        _set_unfinished(context, "")
+    except KeyboardInterrupt:
+        stopped = True
+    finally:
+        if draw is not None:
+            sys.stderr.write("\n")
+    done, total = TurnVectors(context.connection, embedder.model).counts()  # the model may be new
+    if context.as_json:
+        context.print_json({
+            "model": embedder.model, "made": done - before, "turns": total, "with_vectors": done,
+            "memories": memories, "stopped": stopped,
+        })  # fmt: skip
+    elif stopped:
+        context.print(f"Stopped: {done:,} of {count(total, 'turn')} have vectors. `told re-embed` continues.")
+    else:
+        context.print(
+            f"Embedded {count(done - before, 'turn')} and {memory_count(memories)}."
+            f" {done:,} of {total:,} turns have vectors of {embedder.model}."
+        )
+    context.exit_code = _STOPPED if stopped else 0
+
+
+def _embed_memories(context: Context, *, only_missing: bool) -> int:
+    """Embed memories, always with told's own table; return how many."""
+    if not os.path.exists(os.path.join(context.home, "memory.db")):
+        return 0
+    with closing(open_memories(context.home)) as memories:
+        return max((done for done, _ in embed_memories(memories, only_missing=only_missing)), default=0)
+
+
+def _unfinished_model(context: Context) -> str:
+    try:
+        with open(os.path.join(context.home, _UNFINISHED), encoding="utf-8") as file:
+            return file.read(1000).strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _set_unfinished(context: Context, model: str) -> None:
+    path = os.path.join(context.home, _UNFINISHED)
+    if not model:
+        with suppress(OSError):
+            os.unlink(path)
+        return
+    try:
+        write_private(path, f"{model}\n".encode())
+    except OSError as error:
+        raise cannot_write(path, error) from None
+
+
+def _progress(done: int, total: int) -> Callable[[int], None]:
+    began, first, drawn = time.monotonic(), done, 0.0
+
+    def draw(more: int) -> None:
+        nonlocal done, drawn
+        done += more
+        now = time.monotonic()
+        if now - drawn < _DRAW_SECONDS and done < total:
+            return
+        drawn = now
+        speed = (done - first) / max(now - began, 0.001)
+        left = f", {(total - done) / speed / 60:,.0f} min left" if speed and total - done > 60 * speed else ""
+        share = min(1.0, done / total) if total else 1.0
+        draw_progress(share, f"{done:,} of {total:,} turns, {speed:,.0f} a second{left}  ")
+
+    return draw
+
+
+_MOST_ARCHIVED = 2000  # memories in one sweep; the next one continues
+
+
+def index(context: Context, _: Arguments) -> None:
+    """Import all new history, with a progress bar on a terminal."""
+    files = import_all(context)
+    import_checkpoints(context)
+    learned = None
+    if not context.settings.background:
+        learned = _learn_all(context)
+        _write_missed_checkpoints(context)
+        _run_judge(context)
+        _embed_new_turns(context)
+        _archive_sessions(context, files)
+        _enforce_cap(context)
+    elif files or WorkQueue(context.connection).is_waiting():
+        context.behind = True  # learning and archiving follow in the background
+    _report(context, files, learned)
+
+
+def sweep(context: Context, arguments: Arguments) -> None:
+    """Import all new history quietly; other commands start this in the background."""
+    if acquire_lock(context.home) is None:
+        return
+    if hasattr(os, "nice"):
+        os.nice(19)
+    files = import_all(context)
+    import_checkpoints(context)
+    _learn_all(context)
+    _write_missed_checkpoints(context)
+    _archive_sessions(context, files)
+    _archive_memories(context)
+    _embed_new_turns(context)
+    _enforce_cap(context)
+    _run_judge(context, arguments.text("ended"))
+
+
+def rebuild(context: Context, _: Arguments) -> None:
+    """Rebuild both databases from the agents' files, the archive and the journal."""
+    archive_quiet_sessions(context.connection, context.home, context.now, everything=True)
+    context.connection.close()
+    drop_database(context.settings.sessions_path)
+    context.use_connection(open_store(context.settings.sessions_path))
+    files = import_all(context)
+    files += restore_sessions(context.connection, context.home, context.redact)
+    import_checkpoints(context)
+    rebuild_memories(context.home).close()
+    learned = _learn_all(context)
+    _embed_new_turns(context)
+    _enforce_cap(context)
+    _report(context, files, learned)
+
+
+def import_all(context: Context) -> int:
+    """Import all new history; return how many files were read."""
+    prepare_for_bulk(context.connection)
+    states = SourceStates(context.connection)
+    changed = scan(states, context.environ, context.settings.chosen, everything=True)
+    files = 0
+    if not changed.is_empty:
+        run = Sweep(context.connection, context.settings, context.environ, context.redact)
+        files = run.read_all(changed, context.cwd, _draw if sys.stderr.isatty() else None)
+    Sources(context.connection).put_sweep(context.now, 0)
+    return files
+
+
+def import_checkpoints(context: Context) -> None:
+    """Import checkpoint files that are new, changed or gone."""
+    if has_checkpoints(context.home):
+        sync_checkpoints(context.connection, context.home, context.redact)
+
+
+def _learn_all(context: Context) -> LearnResult | None:
+    queue = WorkQueue(context.connection)
+    if not context.settings.learn or not (queue.is_waiting() or queue.has_quiet_session(context.now)):
+        return None
+    with closing(open_memories(context.home)) as memories:
+        return context.learn(memories)
+
+
+def _run_judge(context: Context, ended: str = "") -> None:
+    """Let the judge read recent sessions, if the user chose one."""
+    if is_on(context.settings):
+        # The next sweep retries.
+        with suppress(ToldError), closing(open_memories(context.home)) as memories:
+            stores = open_stores(context, memories)
+            review_recent(stores, context.settings, context.environ, [ended] if ended else [])
+
+
+def open_stores(context: Context, memories: Memories) -> Stores:
+    """Return what the judge reads and writes; secrets are removed even where redaction is off."""
+    redactor = Redactor(context.key, replace(context.settings.redaction, enabled=True))
+    return Stores(context.home, context.connection, context.reading, memories, redactor.redact, context.now)
+
+
+def _write_missed_checkpoints(context: Context) -> None:
+    if list_pending(context.home):
+        try:
+            memories = open_memories(context.home)
+        except ToldError:
+            return  # the next sweep retries
+        write_all_pending_checkpoints(
+            context.connection, memories, context.settings, context.environ, context.now
+        )
+        memories.close()
+
+
+def _archive_sessions(context: Context, files: int) -> None:
+    if files or context.reading.to_archive(context.now - QUIET_MS):
+        archive_quiet_sessions(context.connection, context.home, context.now)
+
+
+def _enforce_cap(context: Context) -> None:
+    """Keep all that told writes below the user's cap."""
+    settings = context.settings
+    if settings.retention_cap_mb and not settings.problem:
+        context.connection.set_busy_timeout(WAIT_MS)  # the next sweep will do
+        reduce_disk_use(context.connection, context.home, settings.retention_cap_mb, learned=settings.learn)
+
+
+def _archive_memories(context: Context) -> None:
+    """Archive unused memories and dismiss old candidates, once a day."""
+    settings, now = context.settings, context.now
+    if not settings.problem and is_archive_due(context.home, now):
+        # Somebody else writes, or nobody can: another day.
+        with suppress(ToldError), closing(open_memories(context.home)) as memories:
+            run_archive_job(context.home, memories, now, settings.retention_days, limit=_MOST_ARCHIVED)
+
+
+def _report(context: Context, files: int, learned: LearnResult | None) -> None:
+    sessions = context.reading.count(Filter())
+    # A file without an id cannot be read; `told health` lists it.
+    checkpoints = sum(bool(one.id) for one in OwnCheckpoints(context.connection).known().values())
+    new, unsure = (learned.statements, learned.candidates) if learned else (0, 0)
+    if context.as_json:
+        context.print_json({
+            "files_read": files, "sessions": sessions, "checkpoints": checkpoints, "learned": new,
+            "candidates": unsure,
+        })  # fmt: skip
+        return
+    notes = f" and {count(checkpoints, 'checkpoint')}" if checkpoints else ""
+    context.print(f"Imported {count(files, 'changed file')}. {count(sessions, 'session')}{notes} in total.")
+    if context.behind and context.settings.learn:
+        context.print("Learning from them in the background. See `told memories` in a minute.")
+    elif new:
+        context.print(f"Learned {count(new, 'statement')} of yours: `told memories --all-projects`.")
+    if unsure:
+        hint = "`told memories --status candidate --all-projects`"
+        context.print(f"Found {count(unsure, 'candidate')} to confirm: {hint}.")
+
+
+def _draw(progress: Progress) -> None:
+    share = progress.bytes / progress.bytes_total if progress.bytes_total else 1.0
+    megabytes = f"{progress.bytes / 1e6:,.0f} of {progress.bytes_total / 1e6:,.0f} MB"
+    text = f"{progress.files:,} of {progress.files_total:,} files, {megabytes}"
+    draw_progress(share, text, end=progress.files == progress.files_total)

@@ -1,0 +1,304 @@
+"""`told learn`, `told brief`, `told explain` and `told hook`: from messages to memories and back."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict
+from typing import Any
+
+from told.api import make_brief, recall_request
+from told.capture.explain import explain as explain_message
+from told.cli.arguments import Arguments
+from told.cli.context import (
+    Context,
+    MemoryView,
+    confirm_yes,
+    count,
+    draw_progress,
+    iso,
+    may_ask,
+    memory_count,
+)
+from told.cli.index import import_all, open_stores
+from told.errors import UsageError
+from told.journal.apply import open_memories
+from told.judge.base import Judge
+from told.judge.ledger import Ledger
+from told.judge.models import open_judge
+from told.judge.review import Estimate, Reviewer, ReviewResult
+from told.learning.learn import LearnResult, exclude_projects
+from told.recall.brief import make_shown_payload
+from told.recall.recall import describe_prompt, recall
+from told.recall.recall import explain as explain_recall
+from told.service.local import answer_now
+from told.store.memories.read import Memories
+from told.store.sessions.facts import TO_CAPTURE, QueuedSession, WorkQueue
+from told.text import count_tokens
+
+_STOPPED = 130  # exit code of shells for Ctrl-C
+_BUSY = 3
+_LINE_SECONDS = 10.0  # between lines of progress without a terminal
+_DRAW_SECONDS = 0.1
+_MANY = 1_000_000
+
+
+def learn(context: Context, arguments: Arguments) -> None:
+    """Learn from sessions that were not learned from yet."""
+    message = arguments.text("why")
+    if message:
+        _explain(context, message)
+        return
+    judge = open_judge(context.settings, context.environ, arguments.text("judge"))
+    if judge is not None and not context.caller.is_user:
+        raise UsageError("Only you can run the judge. Use `told learn` in your own terminal.")
+    if not context.settings.learn:
+        raise UsageError("Learning is off. `told config set learn true` turns it on.")
+    if judge is None and arguments.text("since"):
+        raise UsageError("--since needs a judge. `told learn --judge agent` uses your own agent.")
+    since = context.parse_time(arguments.text("since")) if arguments.text("since") else 0
+    import_all(context)
+    with closing(open_memories(context.home)) as memories:
+        if judge is None:
+            _learn_offline(context, arguments, memories)
+        else:
+            _learn_with_judge(context, arguments, memories, judge, since)
+
+
+def _learn_offline(context: Context, arguments: Arguments, memories: Memories) -> None:
+    waiting = len(WorkQueue(context.connection).waiting(TO_CAPTURE, limit=_MANY))
+    is_dry = arguments.flag("dry-run")
+    found = (None if is_dry else context.learn(memories)) or LearnResult()
+    if context.as_json:
+        learned = {"learned": found.statements, "again": found.again, "observations": found.observations}
+        context.print_json({"judge": None, "dry_run": is_dry, "sessions": waiting, **learned})
+    elif is_dry:
+        context.print(f"{count(waiting, 'session')} to learn from, offline. Run `told learn` to start.")
+    else:
+        again = f", {found.again:,} of them known before" if found.again else ""
+        sessions = count(found.sessions, "session")
+        context.print(f"Learned {count(found.statements, 'statement')} from {sessions}{again}.")
+
+
+def _learn_with_judge(
+    context: Context, arguments: Arguments, memories: Memories, judge: Judge, since: int
+) -> None:
+    is_dry, as_json = arguments.flag("dry-run"), context.as_json
+    if not is_dry:
+        context.learn(memories)  # first, so that the judge sees the candidates
+    stores = open_stores(context, memories)
+    ledger = Ledger(context.home, context.settings.judge_daily_tokens)
+    reviewer = Reviewer(stores, ledger, exclude_projects(context.connection, context.settings))
+    sessions = reviewer.find_unread(since)
+    estimate = reviewer.estimate(sessions)
+    left = ledger.left_today(context.now)
+    if not as_json:
+        _print_estimate(context, judge, sessions, estimate, left)
+    if is_dry or not sessions:
+        if as_json:
+            context.print_json(_to_json(judge, estimate, left, None))
+        return
+    if estimate.calls and may_ask(arguments) and not confirm_yes(context, "Start?"):
+        context.print("Nothing was sent.")
+        return
+    if not as_json:
+        sys.stdout.write(context.take())
+        sys.stdout.flush()
+    stopped = False
+    result = ReviewResult()
+
+    def report(number: int, so_far: ReviewResult) -> None:
+        nonlocal result
+        result = so_far
+        draw(number, so_far)
+
+    draw = _make_progress(len(sessions))
+    try:
+        result = reviewer.run(judge, sessions, report)
+    except KeyboardInterrupt:
+        stopped = True
+    finally:
+        if sys.stderr.isatty():
+            sys.stderr.write("\n")
+    if as_json:
+        context.print_json(_to_json(judge, estimate, ledger.left_today(context.now), result, stopped=stopped))
+    else:
+        _print_result(context, result, stopped=stopped)
+    context.exit_code = _STOPPED if stopped else _BUSY if result.stopped else 0
+
+
+def _make_progress(total: int) -> Callable[[int, ReviewResult], None]:
+    """Draw a bar at a terminal; print a line now and then elsewhere."""
+    drawn = time.monotonic()
+    is_terminal = sys.stderr.isatty()
+
+    def draw(number: int, so_far: ReviewResult) -> None:
+        nonlocal drawn
+        now = time.monotonic()
+        is_end = number == total
+        if now - drawn < (_DRAW_SECONDS if is_terminal else _LINE_SECONDS) and not is_end:
+            return
+        drawn = now
+        tokens = so_far.tokens_in + so_far.tokens_out
+        text = f"{number:,} of {count(total, 'session')}, {so_far.counts.new:,} new, {tokens:,} tokens"
+        if is_terminal:
+            draw_progress(number / total, text)
+        else:
+            sys.stderr.write(f"told: {text}\n")
+            sys.stderr.flush()
+
+    return draw
+
+
+def _print_estimate(
+    context: Context, judge: Judge, sessions: list[QueuedSession], estimate: Estimate, left: int
+) -> None:
+    if not sessions:
+        context.print("The judge has read all sessions.")
+        return
+    context.print(
+        f"{count(len(sessions), 'session')} to read; {estimate.sessions:,} with something to ask."
+        f" About {estimate.tokens:,} tokens in {count(estimate.calls, 'call')} to {judge.title}."
+    )
+    context.print(f"What you said in them is sent {judge.sends}, without secrets.")
+    if estimate.tokens > left:
+        context.print(
+            f"Today's budget has {left:,} tokens left (judge.daily_tokens); told stops there."
+            " Run it again tomorrow to continue."
+        )
+
+
+def _print_result(context: Context, result: ReviewResult, *, stopped: bool) -> None:
+    done = result.counts
+    tokens = result.tokens_in + result.tokens_out
+    if stopped:
+        context.print("Stopped. `told learn` continues there.")
+    summaries = "1 summary" if done.summaries == 1 else f"{done.summaries:,} summaries"
+    context.print(
+        f"Read {count(result.sessions, 'session')} with {count(result.calls, 'call')} and {tokens:,} tokens:"
+        f" {memory_count(done.new)} new, {done.again:,} known before, {done.confirmed:,} confirmed,"
+        f" {done.dismissed:,} dismissed, {count(done.proposals, 'proposal')}, {summaries}."
+    )
+    if done.unproven or done.invalid:
+        why = f" ({', '.join(done.faults)})" if done.faults else ""
+        context.print(f"Refused {count(done.unproven + done.invalid, 'item')} without proof{why}.")
+    if result.failed and not result.stopped:
+        context.print(f"{count(result.failed, 'call')} failed: {result.error}")
+    if result.stopped:
+        context.print(f"{result.stopped} {count(result.left, 'session')} left: run `told learn` again later.")
+
+
+def _to_json(
+    judge: Judge, estimate: Estimate, left: int, result: ReviewResult | None, *, stopped: bool = False
+) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "judge": judge.mode, "model": judge.title, "dry_run": result is None,
+        "estimate": asdict(estimate), "budget_left": left,
+    }  # fmt: skip
+    if result is not None:
+        found |= {
+            "sessions": result.sessions, "calls": result.calls, "tokens_in": result.tokens_in,
+            "tokens_out": result.tokens_out, "failed": result.failed, "left": result.left,
+            "error": result.error or None, "stopped": result.stopped or ("interrupted" if stopped else None),
+            **asdict(result.counts),
+        }  # fmt: skip
+    return found
+
+
+def _explain(context: Context, message: str) -> None:
+    """Print how a message is read: gate, sentences, scores, what is kept and why not."""
+    found = explain_message(context.redact(message))
+    if context.as_json:
+        context.print_json({
+            "language": found.language, "may_teach": found.may_teach,
+            "probably_teaches": found.probably_teaches,
+            "thresholds": {"memory": found.memory_threshold, "candidate": found.candidate_threshold},
+            "sentences": [asdict(one) for one in found.sentences],
+            "kept": [
+                {"text": one.text, "context": one.context, "kind": one.kind, "marks": list(one.marks),
+                 "scope": one.scope, "quote": one.quote, "score": one.certainty,
+                 "explicit": one.explicit, "status": "active" if one.sure else "candidate"}
+                for one in found.kept
+            ],
+        })  # fmt: skip
+        return
+    gate = "not worth a second reader" if found.may_teach else "too short to teach anything"
+    if found.may_teach and found.probably_teaches:
+        gate = "an agent or a judge is asked to read it"
+    context.print(f"Language: {found.language or 'unknown'}. Gate: {gate}.")
+    memory, candidate = found.memory_threshold, found.candidate_threshold
+    context.print(f"Scores: a memory from {memory:.2f}, a candidate from {candidate:.2f}.")
+    for sentence in found.sentences:
+        cue = f", cue: {sentence.cue}" if sentence.cue else ""
+        context.print(f"{sentence.score:.2f}  {sentence.text}  ({sentence.decision}{cue})")
+    for one in found.kept:
+        status = "memory" if one.sure else "candidate"
+        context.print(f"Kept as a {status} ({', '.join((one.kind, *one.marks, one.scope))}): {one.text}")
+    if not found.kept:
+        context.print("Nothing is kept.")
+
+
+def brief(context: Context, arguments: Arguments) -> None:
+    """Print the brief for a session or a prompt."""
+    prompt = arguments.text("prompt")
+    if prompt and arguments.flag("start"):
+        raise UsageError("Give --start or --prompt TEXT, not both.")
+    session = context.stored_id(arguments.text("session"))
+    with MemoryView(context) as view:
+        made = make_brief(
+            view, prompt, budget=arguments.number("budget", 0), for_session=session,
+            again=arguments.flag("again"), tools=arguments.flag("tools"),
+        )  # fmt: skip
+        if session and made.memories:
+            view.writer.add("show", "", **make_shown_payload(made, session))
+            view.writer.write()
+    if context.as_json:
+        lines = [
+            {"zone": line.zone, "id": line.memory or None, "at": iso(line.at), "text": line.text}
+            for line in made.lines
+        ]
+        context.print_json({"tokens": count_tokens(made.text), "lines": lines})
+    elif made.lines:
+        context.print(made.text)
+    context.exit_code = 0 if made.lines else 1
+
+
+def explain(context: Context, arguments: Arguments) -> None:
+    """Explain why memories are in or out of a prompt's brief."""
+    with MemoryView(context) as view:
+        found = recall(view.memories, recall_request(view, arguments.phrase))
+        rows = explain_recall(found)
+        if context.as_json:
+            memories = [
+                {
+                    "id": one.recalled.memory.id, "in": not one.recalled.against, "why": one.verdict,
+                    "score": one.recalled.score, "layers": one.recalled.parts,
+                    "text": view.text(one.recalled.memory),
+                }
+                for one in rows
+            ]  # fmt: skip
+            topics = dict(sorted(found.prompt.topics.items()))
+            context.print_json(
+                {"understood": describe_prompt(found), "topics": topics, "memories": memories}, found=rows
+            )
+            return
+        context.print(describe_prompt(found))
+        for one in rows:
+            mark = "out" if one.recalled.against else "in "
+            context.print(f"{mark} {one.recalled.score:.2f} {view.row(one.recalled.memory)}")
+            reason = f"{one.verdict}; " if one.recalled.against else ""
+            context.print(f"    {reason}{' · '.join(one.layers) or 'no layer knows it'}")
+        if not rows:
+            context.print("No memory is related to it.")
+    context.exit_code = 0 if rows else 1
+
+
+def hook(words: Sequence[str], environ: Mapping[str, str]) -> int:
+    """Answer one hook call on standard input, in this process."""
+    if sys.stdin is not None and sys.stdin.isatty():
+        raise UsageError("Agents run this with a call on standard input. Run `told install` to set it up.")
+    if len(words) == 2:
+        sys.stdout.write(answer_now(words[0], words[1], sys.stdin.buffer.read(), environ))
+    return 0

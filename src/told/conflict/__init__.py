@@ -1,0 +1,1 @@
+"""Decide whether a new statement replaces, repeats or refines an old one."""

@@ -1,0 +1,252 @@
+"""Tell whether a new statement itself says that an old one is no longer true.
+
+It does so with a change word and what it ends ("npm is gone", "the port is 9090 now"), or by giving another
+value of the same attribute ("The port is 8000.", "The port is 9000.").
+"""
+
+from __future__ import annotations
+
+from told.conflict.reading import (
+    CJK_PHRASES,
+    EMPTY,
+    WEAK_SLOTS,
+    Reading,
+    find_denied,
+    has_phrase,
+    is_number,
+    load_words,
+    measure_unit,
+)
+from told.conflict.subjects import Frame, find_difference, find_spans, get_tokens, is_name, read_frame
+from told.search.tokens import PUNCTUATION, SLOTS, VALUES, canonical_stem, is_unspaced, tokenize
+
+_IS_SINGULAR, _CONNECTORS, _IS = load_words("is_singular"), load_words("connectors"), load_words("is")
+_CHOOSING, _NUMBERED, _BACK = load_words("choosing"), load_words("numbered"), load_words("back")
+_ARTICLES = load_words("articles", "places")
+_ONLY, _DENYING = load_words("only"), load_words("denying", "claims")
+_CLAUSE_ENDS = frozenset(",;:.")
+_MAX_VALUE = 3  # words
+BARE_CHOICE = "switches to another choice"  # ends one statement at most
+_MEASURED = frozenset(("port", "level", "limit", "timeout", "max", "min", "maximum", "minimum", "length"))
+
+
+def find_ending(old: Reading, new: Reading) -> str:
+    """Return why a new statement ends an old one; empty if it does not say so."""
+    if not old.words or find_difference(old, new) or has_phrase(new, "except"):
+        return ""
+    if has_phrase(new, "change"):
+        if not _ONLY.isdisjoint(new.tokens) and not _ONLY.intersection(new.tokens) <= set(old.tokens):
+            return ""
+        return _find_dropped(old, new) or _find_new_value(old, new)
+    return _find_contrast(old, new) or _find_other_value(old, new)
+
+
+def states_same_subject(old: Reading, new: Reading) -> bool:
+    """Tell whether both give a value of the same thing: "The queue is A", "The queue is B"."""
+    before, now = read_frame(old), read_frame(new)
+    if not before.topic or before.topic != now.topic or find_difference(old, new):
+        return False
+    gives = not _IS_SINGULAR.isdisjoint(old.tokens) or not _ONLY.isdisjoint(new.tokens)
+    return gives and not _IS_SINGULAR.isdisjoint(new.tokens)
+
+
+def leaves_choice(old: Reading, new: Reading) -> bool:
+    """Tell whether a statement returns to another choice and says what is wrong with the old one.
+
+    "Maven again: our proxy cannot serve Gradle plugins" leaves "The build uses Gradle".
+    """
+    end = next((place for place, token in enumerate(new.tokens) if place and token in _CLAUSE_ENDS), 0)
+    first, rest = new.tokens[:end], new.tokens[end:]
+    if (_BACK | _ONLY).isdisjoint(first):
+        return False
+    left = find_choices(old)
+    return left.isdisjoint(map(canonical_stem, first)) and not left.isdisjoint(map(canonical_stem, rest))
+
+
+def goes_back_to(new: Reading, former: Reading) -> bool:
+    """Tell whether a statement returns to the choice of a former one."""
+    return not _BACK.isdisjoint(new.tokens) and not find_choices(former).isdisjoint(new.affirmed)
+
+
+def find_choices(reading: Reading) -> frozenset[str]:
+    """Return what a statement chose: values of slots, and names in its value."""
+    frame = read_frame(reading)
+    if is_unspaced_text(reading):
+        return frozenset(key for key in frame.keys if key.isascii() and key in VALUES.values())
+    chosen = {value for slot, found in reading.values.items() if slot not in WEAK_SLOTS for value in found}
+    for number, place in enumerate(frame.at):
+        token, key = reading.tokens[place], frame.keys[number]
+        if number >= frame.value and (is_name(token) or key in reading.proper_names):
+            chosen.add(key)
+    if frame.keys and (frame.value == 0 or len(frame.keys) == 1):
+        chosen.add(frame.keys[0])  # "Use Foo for the docs."
+    return frozenset(chosen & reading.affirmed) - _find_modifiers(frame)
+
+
+def _find_modifiers(frame: Frame) -> set[str]:
+    """Return the words before another noun: "Redis" in "the Redis password"."""
+    places = zip(frame.keys, frame.at, frame.at[1:], strict=False)
+    return {key for key, place, after in places if after == place + 1}
+
+
+def _find_dropped(old: Reading, new: Reading) -> str:
+    """Detect that the new statement drops what the old one chose."""
+    frame = read_frame(old)
+    choices = find_choices(old)
+    values = frozenset(frame.keys[frame.value :]) & old.affirmed - _find_modifiers(frame)
+    if frame.value == 1 and "used" in old.tokens:
+        values |= {frame.keys[0]}  # "Redis is used for caching."
+    for clause in _split_dropped(new):
+        dropped = (values if len(clause & values) == len(clause) == 1 else choices) & clause
+        if dropped and clause - dropped <= old.words.keys():
+            return "drops what the old one names"
+    return ""
+
+
+def _find_contrast(old: Reading, new: Reading) -> str:
+    """Detect another choice for the same subject that names the old one: "spaces, not tabs"."""
+    chosen = find_choices(new) - old.affirmed
+    dropped = find_choices(old) & new.denied
+    if not chosen or not dropped:
+        return ""
+    before, now = set(read_frame(old).keys) - dropped, set(read_frame(new).keys) - dropped - chosen
+    return _find_dropped(old, new) if before <= now or now <= before else ""
+
+
+def _split_dropped(new: Reading) -> list[frozenset[str]]:
+    """Return the denied content words of each clause."""
+    if is_unspaced_text(new):
+        return _split_dropped_unspaced(new)
+    found: list[frozenset[str]] = []
+    clause: set[str] = set()
+    for token, is_denied in zip((*new.tokens, "."), (*find_denied(list(new.tokens)), False), strict=True):
+        if token in PUNCTUATION:
+            if clause:
+                found.append(frozenset(clause))
+            clause = set()
+        elif is_denied and token not in EMPTY and not is_number(token):
+            clause.add(canonical_stem(token))
+    return found
+
+
+def is_unspaced_text(reading: Reading) -> bool:
+    """Tell whether a statement is Chinese, Japanese or the like."""
+    return any(is_unspaced(token[0]) for token in reading.tokens)
+
+
+def _split_dropped_unspaced(new: Reading) -> list[frozenset[str]]:
+    """Return the names in the clauses that deny something: grammar is in the raw text only."""
+    clauses = [new.raw]
+    for mark in CJK_PHRASES["marks"]:
+        clauses = [part for clause in clauses for part in clause.split(mark)]
+    return [
+        frozenset(canonical_stem(token) for token in tokenize(clause) if token.isascii() or token in VALUES)
+        for clause in clauses
+        if any(negation in clause for negation in CJK_PHRASES["negations"])
+    ]
+
+
+def _find_new_value(old: Reading, new: Reading) -> str:
+    """Detect a change word with another value of the same subject."""
+    before, now = read_frame(old), read_frame(new)
+    lost = [key for key in before.keys if key not in now.keys]
+    fresh = [key for key in now.keys if key not in before.keys]
+    if is_bare_choice(new):
+        is_other = _share_slot([key for key in lost if key in find_choices(old)], fresh)
+        return BARE_CHOICE if is_other else ""
+    if now.topic.isdisjoint(before.topic) or not now.topic <= set(before.keys):
+        return ""
+    if not before.topic <= now.topic and old.head not in now.topic:
+        return ""
+    return _compare_values(old, new, lost, fresh)
+
+
+def is_bare_choice(new: Reading) -> bool:
+    """Tell whether a statement names only a new choice: "switched to pnpm"."""
+    keys = read_frame(new).keys
+    return 0 < len(keys) <= 2 and set(keys) <= _find_slot_values(read_frame(new))
+
+
+def _find_slot_values(frame: Frame) -> set[str]:
+    return {key for key in frame.keys if set(SLOTS.get(key, ())) - WEAK_SLOTS}
+
+
+def _compare_values(old: Reading, new: Reading, lost: list[str], fresh: list[str]) -> str:
+    if not lost or not fresh or len(lost) > _MAX_VALUE + 1 or len(fresh) > _MAX_VALUE + 1:
+        return ""
+    if _share_slot(lost, fresh):
+        return "names another choice for the same thing"
+    if _give_other_number(old, new):
+        return "gives another number"
+    names, others = (
+        [one for one in keys if is_name(one) or one in reading.proper_names]
+        for keys, reading in ((lost, old), (fresh, new))
+    )
+    if names and others and not set(lost) & read_frame(old).topic:
+        return "gives another name"
+    return ""
+
+
+def _share_slot(lost: list[str], fresh: list[str]) -> bool:
+    slots = {slot for key in lost for slot in SLOTS.get(key, ())} - WEAK_SLOTS
+    return any(not slots.isdisjoint(SLOTS.get(key, ())) for key in fresh)
+
+
+def _give_other_number(old: Reading, new: Reading) -> bool:
+    """Tell whether both give one number of the same unit, and another."""
+    if len(old.counts) != 1 or len(new.counts) != 1:
+        return False
+    before, now = old.counts[0], new.counts[0]
+    is_near = before.about == now.about or before.about in new.words
+    alike = before.unit == now.unit and (before.unit or is_near)
+    return bool(alike) and before.value != now.value and before.about not in _NUMBERED
+
+
+def _find_other_value(old: Reading, new: Reading) -> str:
+    """Detect two statements that differ only in the value of one attribute."""
+    before, now = read_frame(old), read_frame(new)
+    spans = find_spans(before, now)
+    if len(spans) != 1 or (old.denied and old.denied == new.denied):
+        return ""
+    ours, theirs = get_tokens(old, before, spans[0].old), get_tokens(new, now, spans[0].new)
+    if not ours or not theirs or max(len(ours), len(theirs)) > _MAX_VALUE:
+        return ""
+    place = before.at[spans[0].old[0]]
+    connector = _find_connector(old, place)
+    if connector != _find_connector(new, now.at[spans[0].new[0]]) or not connector:
+        return ""
+    if any(token in _DENYING for token in (*old.tokens, *new.tokens)):
+        return ""
+    is_last = spans[0].old[1] == len(before.keys)
+    if len(ours) == len(theirs) == 1 and _share_slot([VALUES.get(ours[0], ours[0])], theirs):
+        return "names another choice for the same thing" if is_last or connector in _CHOOSING else ""
+    if _are_measures(old, before, ours, theirs, connector):
+        return "gives another number"
+    is_definite = connector in _IS_SINGULAR and spans[0].old[0] > 0 and is_last
+    named = all(
+        is_name(tokens[0]) or canonical_stem(tokens[0]) in reading.proper_names
+        for tokens, reading in ((ours, old), (theirs, new))
+    )
+    return "gives another name" if is_definite and named else ""
+
+
+def _find_connector(reading: Reading, place: int) -> str:
+    """Return the word that connects a value with its subject."""
+    at = place - 1
+    while at >= 0 and reading.tokens[at] in _ARTICLES:
+        at -= 1
+    if at >= 0 and reading.tokens[at] in _MEASURED:
+        return reading.tokens[at]
+    word = reading.tokens[at] if at >= 0 else ""
+    return word if word in _CONNECTORS or word in _IS or word in _CHOOSING else ""
+
+
+def _are_measures(old: Reading, frame: Frame, ours: list[str], theirs: list[str], connector: str) -> bool:
+    """Tell whether two values are numbers of the same unit, and no part of a name."""
+    if not is_number(ours[0]) or not is_number(theirs[0]) or ours[1:] != theirs[1:]:
+        return False
+    if measure_unit(ours[0]) != measure_unit(theirs[0]):
+        return False
+    place = frame.at[frame.keys.index(ours[0])]
+    before = old.tokens[place - 1] if place else ""
+    return bool(connector) and before not in _NUMBERED and frame.value <= frame.keys.index(ours[0])

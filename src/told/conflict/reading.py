@@ -1,0 +1,340 @@
+"""Read a statement: what it is about, affirms, denies, counts and limits."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from told.search.tokens import (
+    PUNCTUATION,
+    SLOTS,
+    STOP_WORDS,
+    VALUES,
+    canonical_stem,
+    is_identifier,
+    is_unspaced,
+    split_words,
+    tokenize,
+)
+
+
+@cache
+def load_tables() -> dict[str, Any]:
+    """Load all tables of `words.toml`."""
+    return tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
+
+
+def load_words(name: str, table: str = "words") -> frozenset[str]:
+    """Load a list of words."""
+    return frozenset(load_tables()[table][name].split())
+
+
+def load_groups(table: str) -> dict[str, str]:
+    """Load a table as a map from word to group."""
+    return {word: group for group, words in load_tables()[table].items() for word in words.split()}
+
+
+# Phrases by name: in spaced languages with a blank around them, and in Chinese and Japanese.
+PHRASES = {
+    name: tuple(f" {phrase} " for phrase in phrases) for name, phrases in load_tables()["phrases"].items()
+}
+CJK_PHRASES: dict[str, list[str]] = load_tables()["cjk"]
+DENY = load_words("deny")
+EMPTY = STOP_WORDS | load_words("empty")
+EXCEPTING = load_words("excepting")  # after "never" these reverse it: "never push without a review"
+HALT = load_words("halt")
+PLACE = load_words("place")
+WEAK_SLOTS = load_words("weak_slots")  # their words occur in many sentences without being the point
+
+MAX_TEXT = 2000  # characters of a statement that are read
+_PLACEHOLDER = "[secret:"
+_HEX_TO_LETTERS = str.maketrans("0123456789", "ghijklmnop")
+_COMMON_WEIGHT = 0.35  # of a word that many unrelated statements share
+_NEAR_PLACE = 4  # words after a preposition
+_HOMONYMS: dict[str, str] = load_tables()["homonyms"]
+_COMMON, _PRONOUNS, _PREFERS = load_words("common"), load_words("pronouns"), load_words("prefers")
+_ENDED, _AFTER_ENDED, _COPULAS = load_words("ended"), load_words("after_ended"), load_words("copulas")
+_NUMBER_WORDS = load_groups("numbers")
+_SECONDS = {word: float(seconds) for word, seconds in load_groups("seconds").items()}
+_UNITS = load_groups("units")
+_SINGLE = load_words("single")
+_FILE_ENDINGS = load_words("file_endings", "places")
+_BEFORE_FOLDER, _ARTICLES = load_words("before_folder", "places"), load_words("articles", "places")
+_MIN_LIMITED = 3  # words of a statement that is limited to a folder
+_POSITIVE_AFTER_DENIAL = frozenset(("forget", "only", "just", "longer"))
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """A number with its unit and the words around it."""
+
+    value: str
+    unit: str
+    about: str  # the keyword before it
+    of: str = ""  # the keyword after it
+    digits: str = ""  # as written
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The parts of a statement that are compared."""
+
+    tokens: tuple[str, ...]  # in lower case, with punctuation
+    text: str  # the same between blanks, for phrases
+    raw: str  # lower-case text
+    folded: str  # text without differences in case and blanks
+    words: dict[str, float]  # what it is about, with weights
+    affirmed: frozenset[str]
+    denied: frozenset[str]
+    values: dict[str, frozenset[str]]  # slot to affirmed values
+    rejected: dict[str, frozenset[str]]  # slot to denied values
+    counts: tuple[Count, ...]
+    names: frozenset[str]  # paths, hosts, handles, identifiers
+    proper_names: frozenset[str]  # words with a capital inside a sentence
+    places: frozenset[str]  # stems after "in", "for", "under" …
+    head: str  # the first keyword
+    first: str
+    has_pronoun: bool  # refers to an earlier statement
+
+
+def read_statement(text: str) -> Reading:
+    """Read a text of any kind and language."""
+    if _PLACEHOLDER in text:
+        text = _replace_secrets(text)
+    text = text[:MAX_TEXT]
+    tokens = tokenize(text.lower())
+    words: dict[str, float] = {}
+    affirmed: set[str] = set()
+    denied: set[str] = set()
+    values: dict[str, set[str]] = {}
+    rejected: dict[str, set[str]] = {}
+    names: set[str] = set()
+    places: set[str] = set()
+    cased = frozenset(text.replace(",", " ").replace(".", " ").split()[1:])
+    near_place = 0
+    for token, is_denied in zip(tokens, find_denied(tokens), strict=True):
+        if token in PUNCTUATION:
+            near_place = 0
+            continue
+        near_place = _NEAR_PLACE - 1 if token in PLACE else near_place - 1
+        if token not in _HOMONYMS or _HOMONYMS[token] in cased:
+            for slot in SLOTS.get(token, ()):
+                (rejected if is_denied else values).setdefault(slot, set()).add(VALUES[token])
+        if token in EMPTY or is_number(token):
+            continue
+        key = canonical_stem(token)
+        if is_identifier(token):
+            names.add(key)
+        weight = _COMMON_WEIGHT if token in _COMMON or key in _COMMON else 1.0
+        words[key] = max(words.get(key, 0.0), weight)
+        (denied if is_denied else affirmed).add(key)
+        if near_place > 0:
+            places.add(key)
+    return Reading(
+        tokens=tuple(tokens),
+        text=f" {' '.join(tokens)} ",
+        raw=text.lower(),
+        folded=" ".join(text.casefold().split()),
+        words=words,
+        affirmed=frozenset(affirmed),
+        denied=frozenset(denied - affirmed),
+        values={slot: frozenset(found) for slot, found in values.items()},
+        rejected={slot: frozenset(found - values.get(slot, set())) for slot, found in rejected.items()},
+        counts=find_counts(tokens),
+        names=frozenset(names),
+        proper_names=_find_proper_names(text),
+        places=frozenset(places),
+        head=next(iter(words), ""),
+        first=next((token for token in tokens if token not in PUNCTUATION), ""),
+        has_pronoun=not _PRONOUNS.isdisjoint(tokens),
+    )
+
+
+def has_phrase(reading: Reading, name: str) -> bool:
+    """Tell whether a reading contains any phrase of a named list."""
+    return any(phrase in reading.text for phrase in PHRASES[name]) or any(
+        phrase in reading.raw for phrase in CJK_PHRASES.get(name, ())
+    )
+
+
+def find_denied(tokens: list[str]) -> list[bool]:
+    """Mark the tokens that a denial covers."""
+    flags = [False] * len(tokens)
+    start = 0
+    for end in range(len(tokens) + 1):
+        if end == len(tokens) or tokens[end] in PUNCTUATION:
+            _mark_denied(tokens, flags, start, end)
+            start = end + 1
+    return flags
+
+
+def _mark_denied(tokens: list[str], flags: list[bool], start: int, end: int) -> None:
+    """Mark the denied tokens of one clause."""
+    clause = tokens[start:end]
+    if any(is_unspaced(token[0]) for token in clause):
+        joined = "".join(clause)
+        if any(negation in joined for negation in CJK_PHRASES["negations"]):
+            flags[start:end] = [True] * (end - start)
+        return
+    active = False
+    for at, token in enumerate(clause):
+        following = clause[at + 1] if at + 1 < len(clause) else ""
+        before = clause[at - 1] if at else ""
+        if before in DENY and token == "forget":  # noqa: S105 - a word
+            continue
+        if token in _ENDED and (not following or before in _COPULAS or following in _AFTER_ENDED):
+            flags[start : start + at] = [True] * at
+            active = token in {"replaced", "left", "dropped"} and following not in ("", "by", "for")
+        elif token == "longer" and before == "no" and following != "than":  # noqa: S105 - words
+            if set(clause[at + 1 :]) <= EMPTY:  # "Redis is no longer used"
+                flags[start : start + at] = [True] * at
+            active = True
+        elif token in DENY and following not in _POSITIVE_AFTER_DENIAL:
+            if not following or (token in {"no", "não"} and before in {"ya", "já"} and at == len(clause) - 1):
+                flags[start : start + at] = [True] * at
+            active = True
+        elif (
+            (token in {"instead", "rather", "rid"} and following in {"of", "than"})
+            or token in {"vez", "lugar", "lieu"}
+            or (token == "plus" and following in {"de", "du", "des"})  # noqa: S105 - French
+        ):
+            active = True
+        elif token in HALT and before not in DENY and before != "longer":
+            active = False
+        elif active:
+            flags[start + at] = True
+
+
+def _replace_secrets(text: str) -> str:
+    """Replace each placeholder of a secret by one word that identifies it."""
+    first, *others = text.split(_PLACEHOLDER)
+    parts = [first]
+    for other in others:
+        placeholder, closed, rest = other.partition("]")
+        mark = placeholder.rpartition(":")[2].translate(_HEX_TO_LETTERS)
+        parts.append(f"q{mark}{rest}" if closed else other)
+    return "".join(parts)
+
+
+def _find_proper_names(text: str) -> frozenset[str]:
+    """Return the words with a capital that do not begin a sentence."""
+    found = set()
+    ended = True
+    for word in text.split():
+        bare = word.strip(".,;:!?()\"'`")
+        if not ended and bare[:1].isupper() and bare.isalpha():
+            found.add(canonical_stem(bare.lower()))
+        ended = word[-1] in ".!?:"
+    return frozenset(found)
+
+
+def is_number(token: str) -> bool:
+    """Tell whether a word is a number, in digits or spelt out."""
+    return token[0].isdigit() or token in _NUMBER_WORDS or (token[0] in "v$€£" and token[1:2].isdigit())
+
+
+def find_counts(tokens: list[str]) -> tuple[Count, ...]:
+    """Return the numbers of a text, with unit and the words around."""
+    found = []
+    about = ""
+    for at, token in enumerate(tokens):
+        if token in PUNCTUATION:
+            continue
+        if not is_number(token):
+            if len(token) > 1 and token in _SECONDS and at and tokens[at - 1] in _SINGLE:  # "every minute"
+                found.append(Count(str(_SECONDS[token]), "time", about))
+            elif token not in EMPTY:
+                about = canonical_stem(token)
+            continue
+        digits, suffix = split_number(token)
+        following = tokens[at + 1] if at + 1 < len(tokens) else ""
+        seconds = _SECONDS.get(suffix) or (0 if suffix else _SECONDS.get(following, 0))
+        if seconds:
+            unit = "time"
+        else:
+            unit = "clock" if ":" in digits else _UNITS.get(suffix) or _UNITS.get(following, "")
+        counted = following and not unit and following not in EMPTY and following not in PUNCTUATION
+        of = canonical_stem(following) if counted else ""
+        if token in _NUMBER_WORDS and not unit and not of:
+            continue
+        is_plain = digits.isascii() and digits.replace(".", "", 1).isdigit()
+        value = str(float(digits) * seconds) if seconds and is_plain else digits
+        found.append(Count(value, unit, about, of, digits))
+    return tuple(found)
+
+
+def measure_unit(token: str) -> str:
+    """Return the kind of unit that is written with a number: `30s`, `5mb`."""
+    if not is_number(token) or token[0] == "v":
+        return ""
+    suffix = split_number(token)[1]
+    return "time" if suffix in _SECONDS else _UNITS.get(suffix, "")
+
+
+def split_number(token: str) -> tuple[str, str]:
+    """Split a number into its figures and its unit."""
+    if token in _NUMBER_WORDS:
+        return _NUMBER_WORDS[token], ""
+    if token[0] in "$€£":
+        return token[1:], token[0]
+    token = token.lstrip("v")
+    end = 0
+    while end < len(token) and (token[end].isdigit() or token[end] in ".:,-x"):
+        end += 1
+    return token[:end].rstrip(".:,-x") or token, token[end:]
+
+
+def is_path(word: str) -> bool:
+    """Tell whether a word is a path or file name."""
+    if "://" in word or word.startswith("--"):
+        return False
+    _, dot, ending = word.rpartition(".")
+    return (bool(dot) and ending in _FILE_ENDINGS) or ("/" in word.strip("/") and not word[0].isdigit())
+
+
+def find_own_folder(text: str) -> str:
+    """Return the folder of a limited statement: `In src/legacy keep …`."""
+    first, _, rest = text.lstrip()[:200].partition(" ")
+    if first.lower() not in _BEFORE_FOLDER:
+        return ""
+    words = [first, *split_words(rest)]
+    if len(words) < _MIN_LIMITED:
+        return ""
+    at = 2 if words[1] in _ARTICLES else 1
+    place = words[at]
+    written = rest.split()[at - 1 : at]  # with the slash at its end
+    is_folder = "_" in place or bool(written and written[0].strip("`'\",:").endswith("/"))
+    return place.strip("/*") if is_path(place) or is_folder else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A statement with its affirmed and denied words."""
+
+    reading: Reading
+    denied: frozenset[str]  # with double denials resolved
+    affirmed: frozenset[str]
+    unless: bool = False  # allows what it denies under a condition
+
+
+def read_claim(text: str) -> Claim:
+    """Read the claim of a statement of any kind and language."""
+    tokens = tokenize(text[:MAX_TEXT].lower())
+    affirmed: set[str] = set()
+    denied: set[str] = set()
+    under = turned = prefers = beaten = unless = False
+    for token, is_denied in zip(tokens, find_denied(tokens), strict=True):
+        if token in PUNCTUATION:
+            under = turned = prefers = beaten = False
+            continue
+        turned = turned or (under and token in EXCEPTING)
+        unless = unless or turned
+        under = under or is_denied or token in DENY
+        prefers = prefers or token in _PREFERS
+        beaten = (beaten or (prefers and token == "over")) and token not in HALT  # noqa: S105 - a word
+        if token not in EMPTY:
+            (denied if (is_denied and not turned) or beaten else affirmed).add(canonical_stem(token))
+    return Claim(read_statement(text), frozenset(denied - affirmed), frozenset(affirmed), unless)

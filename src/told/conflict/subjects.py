@@ -1,0 +1,189 @@
+"""Tell whether two statements are about different subjects.
+
+A different identifier, number in a name, path, environment or customer makes two statements independent,
+whatever else is alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import lru_cache
+from itertools import pairwise
+
+from told.conflict.reading import (
+    EMPTY,
+    Reading,
+    find_own_folder,
+    has_phrase,
+    is_number,
+    load_words,
+    measure_unit,
+)
+from told.search.tokens import PUNCTUATION, canonical_stem, is_identifier
+
+_IS, _CONNECTORS, _NUMBERED = load_words("is"), load_words("connectors"), load_words("numbered")
+_CHOOSING = load_words("choosing")
+_ALL, _BUT = load_words("all", "places"), load_words("but", "places")
+_BEFORE_NUMBER = frozenset(("number", "no", "nr", "nummer", "numéro", "número", "#"))
+_VERB_ENDINGS = ("s", "ed", "en", "t")
+_MIN_SHARED = 2  # content words of a common frame
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The content words of a statement in order, and where its value begins."""
+
+    keys: tuple[str, ...]
+    at: tuple[int, ...]  # the position of each among the tokens
+    value: int  # the first key of the value; the number of keys if there is no connector
+    topic: frozenset[str]  # keys before the value
+
+
+@lru_cache(maxsize=4096)
+def _build_frame(tokens: tuple[str, ...]) -> Frame:
+    keys: list[str] = []
+    at: list[int] = []
+    connector = -1
+    for place, token in enumerate(tokens):
+        if token in PUNCTUATION and token != ":":  # noqa: S105 - a sign
+            if keys and connector < 0:
+                connector = place
+            continue
+        if connector < 0 and (token in _CHOOSING or (keys and (token in _IS or token in _CONNECTORS))):
+            connector = place
+        if (token not in EMPTY or is_number(token)) and token not in PUNCTUATION:
+            keys.append(token if is_number(token) else canonical_stem(token))
+            at.append(place)
+    if connector < 0:
+        connector = len(tokens)
+    value = sum(one < connector for one in at)
+    topic = [key for key, place in zip(keys[:value], at, strict=False) if not _is_measure(tokens, place)]
+    before = tokens[connector - 1] if 0 < connector < len(tokens) else ""
+    if len(topic) > 1 and before and tokens[connector] not in _IS and before.endswith(_VERB_ENDINGS):
+        topic = topic[:-1]  # the verb: "the API listens on"
+    return Frame(tuple(keys), tuple(at), value, frozenset(topic))
+
+
+def _is_measure(tokens: Sequence[str], place: int) -> bool:
+    """Tell whether a word is a number without a noun before it, or its unit."""
+    if is_number(tokens[place]):
+        return not place or tokens[place - 1] not in _NUMBERED
+    return place > 0 and is_number(tokens[place - 1]) and bool(measure_unit(f"1{tokens[place]}"))
+
+
+def read_frame(reading: Reading) -> Frame:
+    """Return the content words of a statement in order."""
+    return _build_frame(reading.tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Words in which two statements differ."""
+
+    old: tuple[int, int]  # keys of the old frame
+    new: tuple[int, int]
+
+
+@lru_cache(maxsize=8192)
+def _compare_keys(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[Span, ...]:
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    return tuple(Span((a, b), (c, d)) for kind, a, b, c, d in matcher.get_opcodes() if kind != "equal")
+
+
+def find_spans(old: Frame, new: Frame) -> tuple[Span, ...]:
+    """Return the places where the content of two statements differs."""
+    return _compare_keys(old.keys, new.keys)
+
+
+def find_difference(old: Reading, new: Reading) -> str:
+    """Return why two statements are about different subjects; empty if they may share one."""
+    before, now = find_own_folder(old.raw), find_own_folder(new.raw)
+    if before != now and now:
+        return "for another folder"
+    first, second = old.values.get("environment"), new.values.get("environment")
+    if first and second and first.isdisjoint(second):
+        return "for another environment"
+    if _excludes(new, old):
+        return "about all others"
+    ours, theirs = _find_labelled(old), _find_labelled(new)
+    for label in ours.keys() & theirs.keys():
+        if ours[label].isdisjoint(theirs[label]):
+            return f"about another {label}"
+    one, two = read_frame(old), read_frame(new)
+    names, others = _find_topic_names(old, one), _find_topic_names(new, two)
+    if names and others and names.isdisjoint(others):
+        return "about another name"
+    if _differ_in_number(old, new):
+        return "about another number"
+    if has_phrase(new, "change") or set(one.keys) == set(two.keys):
+        return ""
+    spans = find_spans(one, two)
+    replaced = [span for span in spans if span.old[0] < span.old[1] and span.new[0] < span.new[1]]
+    if len(replaced) > 1 and len(set(one.keys) & set(two.keys)) >= _MIN_SHARED:
+        return "about another subject"
+    return ""
+
+
+def _excludes(new: Reading, old: Reading) -> bool:
+    """Detect an excluded old subject: "all modules but legacy"."""
+    if new.first not in _ALL:
+        return False
+    return any(one in _BUT and canonical_stem(two) in old.words for one, two in pairwise(new.tokens))
+
+
+def is_name(token: str) -> bool:
+    """Tell whether a token is an identifier or a name with a number."""
+    has_digit, has_letter = any(map(str.isdigit, token)), any(map(str.isalpha, token))
+    return (has_digit and has_letter and not measure_unit(token)) or is_identifier(token)
+
+
+def _find_topic_names(reading: Reading, frame: Frame) -> set[str]:
+    """Return the identifiers, numbers and proper names before the value."""
+    found: set[str] = set()
+    if frame.value == len(frame.keys):
+        return found  # without a connector nothing tells subject and value apart
+    for place, key in zip(frame.at[: frame.value], frame.keys, strict=False):
+        token = reading.tokens[place]
+        after = reading.tokens[place + 1]
+        is_numbered = token.isdigit() and place > 0 and not measure_unit(f"{token}{after}")
+        if is_name(token) or is_numbered or (key in reading.proper_names and place):
+            found.add(token)
+    return found
+
+
+def _find_labelled(reading: Reading) -> dict[str, set[str]]:
+    """Return names and numbers by the noun before them: customer 1041, team Blue."""
+    words = [token for token in reading.tokens if token not in _BEFORE_NUMBER]
+    found: dict[str, set[str]] = {}
+    for label, name in pairwise(words):
+        if label in _NUMBERED and name not in PUNCTUATION:
+            named = is_name(name) or name[0].isdigit() or canonical_stem(name) in reading.proper_names
+            if named:
+                found.setdefault(label, set()).add(name)
+    return found
+
+
+def _differ_in_number(old: Reading, new: Reading) -> bool:
+    """Detect app1 and app2, v1 and v2, invoice-12 and invoice-13 outside of the value."""
+    ours, theirs = _find_numbered_names(old), _find_numbered_names(new)
+    return any(ours[stem].isdisjoint(theirs[stem]) for stem in ours.keys() & theirs.keys())
+
+
+def _find_numbered_names(reading: Reading) -> dict[str, set[str]]:
+    frame = read_frame(reading)
+    found: dict[str, set[str]] = {}
+    last = len(frame.at) - 1
+    for number, place in enumerate(frame.at):
+        token = reading.tokens[place]
+        if number >= frame.value and number == last:
+            continue  # the value itself
+        if is_name(token) and any(map(str.isdigit, token)):
+            found.setdefault("".join(char for char in token if not char.isdigit()), set()).add(token)
+    return found
+
+
+def get_tokens(reading: Reading, frame: Frame, span: Sequence[int]) -> list[str]:
+    """Return the tokens of some keys."""
+    return [reading.tokens[place] for place in frame.at[span[0] : span[1]]]

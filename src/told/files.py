@@ -1,0 +1,211 @@
+"""Read other programs' files safely and write private files atomically."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import threading
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO
+
+from told.errors import MissingError
+
+# Larger documents are not conversations.
+MAX_DOCUMENT = 64 * 1024 * 1024
+# Suffix of a file that is still being written.
+UNFINISHED = ".new"
+_CLOSE_ON_EXEC = getattr(os, "O_CLOEXEC", 0)
+_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_BINARY = getattr(os, "O_BINARY", 0)
+
+
+class NotReadableError(Exception):
+    """A file cannot be read; the message says why."""
+
+
+def open_regular(path: str, *, follow_links: bool = True) -> BinaryIO:
+    """Open a regular file for reading; refuse pipes, devices and folders.
+
+    Raises:
+        NotReadableError: the file is missing, not regular or not readable.
+    """
+    # O_NONBLOCK: opening a pipe must not wait for its writer.
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _CLOSE_ON_EXEC | _BINARY
+    if not follow_links:
+        flags |= _NO_FOLLOW
+    try:
+        descriptor = os.open(path, flags)
+    except (OSError, ValueError) as error:
+        raise NotReadableError(describe_error(error)) from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise NotReadableError("not a regular file")
+    return os.fdopen(descriptor, "rb")
+
+
+def read_document(path: str, limit: int = MAX_DOCUMENT, *, follow_links: bool = True) -> bytes:
+    """Read a file of at most `limit` bytes.
+
+    Raises:
+        NotReadableError: the file cannot be read or is larger.
+    """
+    with open_regular(path, follow_links=follow_links) as file:
+        try:
+            content = file.read(limit + 1)
+        except OSError as error:
+            raise NotReadableError(describe_error(error)) from None
+    if len(content) > limit:
+        megabyte = 1024 * 1024
+        size = f"{limit // megabyte} MB" if limit >= megabyte else f"{limit // 1000} kB"
+        raise NotReadableError(f"larger than {size}")
+    return content
+
+
+def describe_error(error: Exception) -> str:
+    """Describe an error in lower case, without the path."""
+    return (getattr(error, "strerror", None) or type(error).__name__).lower()
+
+
+def cannot_write(path: str, error: OSError) -> MissingError:
+    """Build the error for a file of told's that cannot be written."""
+    why = (error.strerror or "error").lower()
+    return MissingError(f"told cannot write to {path} ({why}). Free some space, or check its permissions.")
+
+
+def is_folder(path: str) -> bool:
+    """Return whether the path is a folder and not a link to one."""
+    try:
+        return stat.S_ISDIR(os.lstat(path).st_mode)
+    except OSError:
+        return False
+
+
+def make_folder(path: str, *, parents: bool = True) -> None:
+    """Create a folder with mode 0700 and sync it to disk.
+
+    Raises:
+        OSError: it cannot be created, or is a file.
+    """
+    if os.path.isdir(path):
+        return
+    parent = os.path.dirname(path)
+    if parents and parent != path:
+        make_folder(parent)
+    try:
+        os.mkdir(path, 0o700)
+    except FileExistsError:
+        if os.path.isdir(path):
+            return  # another process created it
+        raise
+    sync_folder(parent)
+
+
+def open_private(path: str, flags: int, *, make_parent: bool = False) -> int:
+    """Open or create a file with mode 0600; return its descriptor.
+
+    `make_parent` creates the folder of the file, but no folder above it.
+    """
+    flags |= os.O_CREAT | _CLOSE_ON_EXEC | _NO_FOLLOW | _BINARY
+    try:
+        return os.open(path, flags, 0o600)
+    except FileNotFoundError:
+        if not make_parent:
+            raise
+    make_folder(os.path.dirname(path), parents=False)
+    return os.open(path, flags, 0o600)
+
+
+def sync_folder(path: str) -> None:
+    """Sync the names in a folder to disk, where the system can."""
+    try:
+        descriptor = os.open(path or ".", os.O_RDONLY | _CLOSE_ON_EXEC)
+    except OSError:
+        return  # folders cannot be opened here
+    try:
+        os.fsync(descriptor)
+    except OSError:
+        pass  # some file systems refuse; the data itself was synced
+    finally:
+        os.close(descriptor)
+
+
+def write_private(path: str, data: bytes, *, sync: bool = True) -> None:
+    """Replace a file atomically with mode 0600; `sync=False` suits caches."""
+    with replace_private(path, sync=sync) as file:
+        file.write(data)
+
+
+@contextlib.contextmanager
+def replace_private(path: str, *, sync: bool = True) -> Iterator[BinaryIO]:
+    """Open a temporary file that replaces `path` when the block ends."""
+    with _temporary_file(path, sync=sync) as (temporary, file):
+        yield file
+        _close(file, sync=sync)
+        os.replace(temporary, path)
+
+
+def create_private(path: str, data: bytes) -> None:
+    """Create a file atomically with mode 0600.
+
+    Raises:
+        FileExistsError: the name is taken; that file is not changed.
+        OSError: it cannot be written.
+    """
+    with _temporary_file(path, sync=True) as (temporary, file):
+        file.write(data)
+        _close(file, sync=True)
+        try:
+            os.link(temporary, path)
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without hard links: reserve the name first
+            os.close(open_private(path, os.O_WRONLY | os.O_EXCL))
+            os.replace(temporary, path)
+
+
+def read_table(path: str, fields: int, limit: int = -1) -> list[list[str]]:
+    """Read tab-separated rows that have `fields` fields; [] if missing.
+
+    `limit` is the number of characters to read.
+    """
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            lines = file.read(limit).split("\n")
+    except OSError:
+        return []
+    rows = (line.split("\t") for line in lines)
+    return [row for row in rows if len(row) == fields]
+
+
+def write_table(path: str, lines: Iterable[str]) -> None:
+    """Replace a table that is only a cache; ignore errors."""
+    with contextlib.suppress(OSError, UnicodeError):
+        write_private(path, "".join(f"{line}\n" for line in lines).encode(), sync=False)
+
+
+def is_timestamp(field: str) -> bool:
+    """Return whether a field of a table is a time in milliseconds."""
+    return field.isascii() and field.isdigit() and len(field) < 20
+
+
+@contextlib.contextmanager
+def _temporary_file(path: str, *, sync: bool) -> Iterator[tuple[str, BinaryIO]]:
+    """Create a temporary file next to `path`; remove it if it is still there."""
+    temporary = f"{path}.{os.getpid()}{threading.get_native_id()}{UNFINISHED}"
+    descriptor = open_private(temporary, os.O_WRONLY | os.O_TRUNC)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield temporary, file
+    finally:
+        if os.path.lexists(temporary):
+            os.remove(temporary)
+    if sync:
+        sync_folder(os.path.dirname(path))
+
+
+def _close(file: BinaryIO, *, sync: bool) -> None:
+    file.flush()
+    if sync:
+        os.fsync(file.fileno())
+    file.close()  # Windows cannot rename an open file

@@ -1,1 +1,0 @@
-"""All that hostile input must pass: redaction, fencing, sanitising, safe paths, limits."""

@@ -1,0 +1,128 @@
+"""Route each hook call to the function that answers it, and log failures."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from told.agents.base import Call, is_scratch_folder
+from told.agents.dialects import answer_context, is_duplicate, parse_call, takes_context_after_compaction
+from told.agents.wiring import COMPACTED, HELPER, PROMPT, START, TOOL
+from told.errors import ToldError, UsageError
+from told.hook.context import HookContext, Runtime, load_hook_settings
+from told.jsontext import dump_json
+from told.redact.engine import Redactor, is_plain_name
+from told.settings import find_home, is_turned_off
+from told.store.database import load_key
+from told.text import cut_at_word
+
+_IN_PROCESS = Runtime()
+
+
+def answer_hook(
+    agent: str, event: str, payload: Mapping[str, Any], environ: Mapping[str, str],
+    runtime: Runtime = _IN_PROCESS,
+) -> str:  # fmt: skip
+    """Return the JSON to print for a hook call; empty for no answer."""
+    call = parse_call(agent, event, payload)
+    if call is None or not is_plain_name(agent) or is_duplicate(call, payload, environ):
+        return ""
+    if is_scratch_folder(call.cwd) or is_turned_off(environ, "TOLD_HOOKS"):  # an agent that works for told
+        return ""
+    answer = _answer_call(call, environ, runtime)
+    return dump_json(answer) if answer else ""
+
+
+def _answer_call(call: Call, environ: Mapping[str, str], runtime: Runtime) -> dict[str, Any]:
+    now, began = time.time_ns() // 1_000_000, time.monotonic()
+    settings = load_hook_settings(environ)
+    if settings.problem:
+        log_failure(UsageError(settings.problem), environ)
+    if call.agent in settings.agents_off:
+        return {}
+    if call.cwd:
+        call = replace(call, cwd=os.path.realpath(call.cwd))
+    context = HookContext(call, settings.home, environ, now, began, settings, runtime)
+    # Without a service, each event should wait only for the modules that it needs.
+    if call.event == PROMPT:
+        from told.hook.prompt import answer_prompt  # noqa: PLC0415
+
+        return answer_context(call, answer_prompt(context)) if call.prompt else {}
+    if call.event == TOOL:
+        from told.hook.tool import answer_tool  # noqa: PLC0415
+
+        return answer_tool(context)
+    from told.hook.session import answer_start, save_session  # noqa: PLC0415
+
+    if call.event == COMPACTED and takes_context_after_compaction(call):
+        context = replace(context, call=replace(call, event=START, source="compact"))
+    if context.call.event in (START, HELPER):
+        return answer_context(call, answer_start(context))
+    save_session(context)
+    return {}
+
+
+FAILURE = "hook.trouble"
+_LOG = "hook.log"
+_LONGEST_FAILURE = 300  # characters
+_LONGEST_PAYLOAD = 20_000  # characters
+_LARGEST_LOG = 5_000_000  # bytes; then it is renamed to hook.log.old
+
+
+def log_failure(error: BaseException, environ: Mapping[str, str]) -> None:
+    """Replace the last failure; ignore errors."""
+    try:
+        home = find_home(environ)
+        text = str(error)
+        if not is_plain_name(text):
+            text = Redactor(load_key(home)).redact(text)
+        line = " ".join(f"{type(error).__name__}: {text}".split())[:_LONGEST_FAILURE]
+        flags = os.O_CREAT | os.O_WRONLY | os.O_TRUNC
+        with os.fdopen(os.open(os.path.join(home, FAILURE), flags, 0o600), "w") as file:
+            file.write(f"{time.time_ns() // 1_000_000} {line}\n")
+    except (OSError, ValueError, ToldError):
+        return
+
+
+def read_last_failure(home: str) -> tuple[int, str]:
+    """Return time in ms and text of the last failure; (0, "") if there is none."""
+    try:
+        with open(os.path.join(home, FAILURE), encoding="utf-8", errors="replace") as file:
+            at, _, text = file.read(1000).strip().partition(" ")
+    except OSError:
+        return 0, ""
+    return (int(at), text) if at.isdigit() else (0, "")
+
+
+def delete_logs(home: str) -> None:
+    """Delete all logs; they may contain what the user wants forgotten."""
+    for name in (_LOG, f"{_LOG}.old", FAILURE):
+        path = os.path.join(home, name)
+        if os.path.exists(path):
+            os.remove(path)
+
+
+def log_call(
+    agent: str, event: str, payload: Mapping[str, Any], answer: str, milliseconds: float, *,
+    environ: Mapping[str, str],
+) -> None:  # fmt: skip
+    """Append a redacted call and its answer to the log."""
+    settings = load_hook_settings(environ)
+    row: dict[str, Any] = {
+        "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "hook": [word for word in (agent, event) if is_plain_name(word)],
+        "ms": round(milliseconds, 1),
+    }
+    if not settings.problem:  # invalid settings may contain a redaction rule
+        redact = Redactor(load_key(settings.home), settings.redaction).redact
+        row["saw"] = redact(cut_at_word(dump_json(dict(payload)), _LONGEST_PAYLOAD))
+        row["said"] = redact(answer)
+    path = os.path.join(settings.home, _LOG)
+    if os.path.exists(path) and os.path.getsize(path) > _LARGEST_LOG:
+        os.replace(path, f"{path}.old")
+    descriptor = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
+    os.write(descriptor, f"{dump_json(row)}\n".encode("utf-8", "replace"))
+    os.close(descriptor)

@@ -1,0 +1,175 @@
+"""Answer the start of a session, and save it when it stops, ends or is compacted."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import replace
+
+import apsw
+
+from told.agents.dialects import has_lost_briefs
+from told.agents.wiring import END, HELPER, STOP
+from told.checkpoints.counter import remove_old_counts, reset_count
+from told.errors import ToldError
+from told.fence import Fence
+from told.hook.auto_checkpoint import write_checkpoint, write_pending_checkpoint
+from told.hook.context import HookContext, is_ingested, note_current, open_sessions, update_location
+from told.hook.nudge import add_standing_request
+from told.ingest.archive import CompleteSessions
+from told.ingest.checkpoint_rows import clean_checkpoint
+from told.ingest.scan import Changes, scan
+from told.ingest.sweep import Sweep
+from told.learning.learn import learn
+from told.memories.journal_writer import Caller, JournalWriter
+from told.memories.scopes import active_scopes
+from told.memories.session_notes import CURRENT, remove_old_notes
+from told.model import Handover
+from told.recall.brief import format_for_agent
+from told.recall.shown_log import move_shown_to_journal
+from told.recall.start_brief import make_start_brief
+from told.retention.retention import archive_in_hook
+from told.settings import apply_project_settings
+from told.store.database import load_key
+from told.store.memories.read import Memories
+from told.store.memories.records import CAPTURE, PROJECT
+from told.store.sessions.checkpoints import Projects
+from told.store.sessions.read import Filter
+from told.store.sessions.sources import SourceStates
+from told.text import count_tokens
+
+_HOUR_MS = 3_600_000
+_COMPACT, _RESUME = "compact", "resume"  # sources of a start
+# Files that are replaced as a whole; a killed process leaves a temporary one.
+_REPLACED = ("key", "machine", "places", "settings", CURRENT, "hook.handed")
+
+
+def answer_start(context: HookContext) -> str:
+    """Return the brief for a new, resumed or compacted session, or a subagent."""
+    call, now = context.call, context.now
+    connection = open_sessions(context.home)
+    memories = context.open_memories()
+    if call.event != HELPER:
+        note_current(context)
+        _tidy(JournalWriter(context.home, memories, now, Caller(CAPTURE)), now)
+        if connection is not None:
+            ingest_new(connection, replace(context, call=replace(call, transcript="")))
+            write_pending_checkpoint(connection, memories, context)
+            learn_new(connection, memories, context)
+    if has_lost_briefs(call):
+        context.shown_log.add_compaction(now)
+    location = update_location(context, connection)
+    settings = apply_project_settings(context.settings, location.root)
+    brief = make_start_brief(
+        memories, CompleteSessions(connection, context.home) if connection else None,
+        _filter_sessions(connection, location.scope, context), active_scopes(memories, location.scope),
+        Fence(load_key(context.home)), now=now, budget=settings.brief_start_tokens,
+        continued=_continued_session(context), redact=lambda one: _redact_checkpoint(context, one),
+    )  # fmt: skip
+    if call.session and brief.memories and call.event != HELPER and not context.is_late:
+        context.shown_log.add(now, brief.memories, count_tokens(brief.text))
+    text = format_for_agent(brief)
+    return text if call.event == HELPER else add_standing_request(context, text)
+
+
+def save_session(context: HookContext) -> None:
+    """Ingest new turns, learn from them and write a checkpoint; answer nothing."""
+    call, home, now = context.call, context.home, context.now
+    memories = context.open_memories()
+    writer = JournalWriter(home, memories, now, Caller(CAPTURE))
+    move_shown_to_journal(writer, now, session=call.session)
+    if call.event not in (STOP, END):
+        context.shown_log.add_compaction(now)
+    if call.event == END:
+        reset_count(home, call.agent, context.stored_session())
+    connection = open_sessions(home, create=True)
+    if connection is not None:
+        ingest_new(connection, context)
+    write_checkpoint(connection, memories, context)
+    if connection is None:
+        return
+    learn_new(connection, memories, context)
+    if call.cwd:
+        update_location(context, connection)
+    if call.event == END:
+        archive_in_hook(memories, context.settings, now, context.began)
+        if context.settings.judge_mode != "none":
+            from told.judge.review import start_review  # noqa: PLC0415 - few users have a judge
+
+            start_review(context.settings, context.environ, f"{call.agent}/{context.stored_session()}")
+
+
+def _tidy(writer: JournalWriter, now: int) -> None:
+    """Journal what sessions were shown, and delete what killed hooks left."""
+    try:
+        move_shown_to_journal(writer, now)
+        for name in os.listdir(writer.home):
+            kind, _, number = name.removesuffix(".new").rpartition(".")
+            path = os.path.join(writer.home, name)
+            if kind in _REPLACED and number.isdigit() and now - os.stat(path).st_mtime * 1000 > _HOUR_MS:
+                os.remove(path)
+        remove_old_counts(writer.home, now)
+        remove_old_notes(writer.home, now)
+    except (ToldError, OSError):
+        return  # full, locked or read-only: the session starts anyway
+
+
+def _continued_session(context: HookContext) -> tuple[str, str, bool]:
+    """Return agent and id of a session that continues, and if it was compacted."""
+    call = context.call
+    if call.event == HELPER or not call.session or call.source not in (_COMPACT, _RESUME):
+        return "", "", False
+    return call.agent, context.stored_session(), call.source == _COMPACT
+
+
+def _redact_checkpoint(context: HookContext, one: Handover) -> Handover | None:
+    """Return a checkpoint without secrets; users edit these files."""
+    if context.settings.problem:
+        return None  # the invalid settings may contain a redaction rule
+    return clean_checkpoint(one, context.home, context.redactor().redact)
+
+
+def _filter_sessions(connection: apsw.Connection | None, scope: str, context: HookContext) -> Filter:
+    """Return which sessions may show where work stopped; a new session's project."""
+    call = context.call
+    if connection is None or call.event == HELPER or call.source in (_COMPACT, _RESUME):
+        return Filter()
+    project = Projects(connection).by_key(scope.removeprefix(PROJECT))
+    return Filter(project.id if project else 0, helpers=False)
+
+
+# Seconds after the call began; the background sweep does the rest.
+_INGEST_UNTIL, _LEARN_UNTIL = 0.14, 0.22
+
+
+def ingest_new(connection: apsw.Connection, context: HookContext) -> None:
+    """Ingest the new part of the transcript, or of changed files without one."""
+    call, environ, settings = context.call, context.environ, context.settings
+    if settings.problem:
+        return  # the invalid settings may contain a redaction rule
+
+    def find_changed() -> Changes:
+        found = scan(SourceStates(connection), environ, settings.chosen)
+        own = tuple(name for name in found.agents if name == call.agent)
+        return Changes() if found.moved else Changes(found.files, own)
+
+    if is_ingested(connection, call.transcript) if call.transcript else find_changed().is_empty:
+        return
+    seconds = context.began + _INGEST_UNTIL - time.monotonic()
+    sweep = Sweep(connection, settings, environ, context.redactor().redact)
+    try:
+        if not (call.transcript and sweep.read_file(call.agent, call.transcript, call.cwd, seconds)):
+            sweep.read_some(find_changed(), call.cwd, seconds)
+    except (ToldError, apsw.BusyError, apsw.ReadOnlyError, apsw.FullError, apsw.IOError, apsw.CantOpenError):
+        return  # the next sweep tries again
+
+
+def learn_new(connection: apsw.Connection, memories: Memories, context: HookContext) -> None:
+    """Learn from ingested turns while there is time."""
+    seconds = context.began + _LEARN_UNTIL - time.monotonic()
+    if seconds <= 0:
+        return
+    try:
+        learn(context.home, memories, connection, context.settings, context.now, seconds=seconds)
+    except ToldError:
+        return  # busy or full: the next run learns it

@@ -1,0 +1,163 @@
+"""Detect changed agent files, without loading any reader."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from hashlib import blake2s
+
+from told.model import Problem, Source
+from told.redact.engine import Redactor, has_secret, is_plain_name, redact_dashed_path, redact_path
+from told.settings import Settings
+from told.store.database import load_key
+from told.store.sessions.sources import Sources, SourceStates
+
+_RECENT_FILES = 100  # more than anyone works on in a day
+_MAX_FOLDERS = 1024
+QUIET_MS = 86_400_000  # a session that was quiet for so long is archived
+_PROBLEM = "there is a secret in its path, so it is not read; give it another name"
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What changed since the last sweep."""
+
+    files: tuple[str, ...] = ()  # paths of known sources
+    agents: tuple[str, ...] = ()  # agents with a changed folder
+    moved: bool = False  # the environment points agents to other folders
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing changed."""
+        return not (self.files or self.agents or self.moved)
+
+
+def scan(
+    states: SourceStates, environ: Mapping[str, str], chosen: str, *, everything: bool = False
+) -> Changes:
+    """Compare folders and recent files, or all, with their known states."""
+    is_first = everything and not states.last_sweep()[0]
+    if is_first or not is_same_environment(states.surroundings(), environ, chosen):
+        return Changes(moved=True)
+    files = states.files(-1 if everything else _RECENT_FILES)
+    folders = states.folders(-1 if everything else _MAX_FOLDERS)
+    return Changes(
+        tuple(path for path, size, changed in files if _has_changed(path, size, changed)),
+        tuple(sorted({agent for path, agent, changed in folders if _folder_time(path) != changed})),
+    )
+
+
+def has_checkpoints(home: str) -> bool:
+    """Return whether told may keep checkpoint files, at home or in projects."""
+    return os.path.isdir(os.path.join(home, "checkpoints")) or os.path.exists(os.path.join(home, "registry"))
+
+
+def _has_changed(path: str, size: int, changed: int) -> bool:
+    try:
+        found = os.stat(path)
+        if (found.st_size, found.st_mtime_ns) == (size, changed):  # also a database with a new, unread log
+            return False
+    except (OSError, ValueError):
+        pass
+    return file_state(path) != (size, changed)
+
+
+def file_state(path: str) -> tuple[int, int] | None:
+    """Return size and change time of a file, for databases with their log."""
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    size, changed = found.st_size, found.st_mtime_ns
+    if path.endswith(("db", "sqlite")):
+        try:
+            log = os.stat(path + "-wal")
+        except OSError:
+            return size, changed
+        return size + log.st_size, max(changed, log.st_mtime_ns)
+    return size, changed
+
+
+def _folder_time(path: str) -> int:
+    try:
+        return os.stat(path).st_mtime_ns
+    except (OSError, ValueError):
+        return 0
+
+
+def hash_environment(environ: Mapping[str, str], names: Iterable[str], chosen: str) -> str:
+    """Hash the variables and settings that decide where agents keep their files."""
+    lines = [f"{name}={_hash(environ.get(name, ''))}" for name in sorted(names)]
+    return "\n".join([_hash(chosen), *lines])
+
+
+def is_same_environment(hashed: str, environ: Mapping[str, str], chosen: str) -> bool:
+    """Return whether variables and settings still have the hashed values."""
+    first, *lines = hashed.split("\n")
+    if not lines or first != _hash(chosen):
+        return False
+    pairs = (line.partition("=") for line in lines)
+    return all(_hash(environ.get(name, "")) == value for name, _, value in pairs)
+
+
+def _hash(value: str) -> str:
+    # Variables may contain secrets: only their hash is stored.
+    return blake2s(value.encode("utf-8", "replace"), digest_size=8).hexdigest() if value else ""
+
+
+class SecretPaths:
+    """Skip files whose path contains a secret."""
+
+    def __init__(self, sources: Sources, settings: Settings, redact: Callable[[str], str]) -> None:
+        self._sources = sources
+        self._settings = settings
+        self._redact = redact
+        self._noted: set[str] = set()
+
+    def filter_folders(self, found: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
+        """Return the folders without a secret in their path."""
+        given = list(found)
+        if not self._has_any([path for path, _ in given]):
+            return given
+        return [(path, changed) for path, changed in given if self._redact_path(path) == path]
+
+    def filter_sources(self, found: Iterable[Source], now: int) -> list[Source]:
+        """Return the sources without a secret in their path; report the others as problems."""
+        given = list(found)
+        if not self._has_any([source.path for source in given]):
+            return given
+        fine = []
+        for source in given:
+            path = self._redact_path(source.path)
+            if path == source.path:
+                fine.append(source)
+            elif path not in self._noted:
+                self._noted.add(path)
+                root = self._redact_path(source.root)
+                self._put_problem(Source(source.agent, path, source.layout, root), now)
+        return fine
+
+    def _has_any(self, paths: list[str]) -> bool:
+        """Check many paths for secrets at once."""
+        odd = "\n".join(path for path in paths if not is_plain_name(path))
+        return bool(odd) and (
+            self._redact(odd) != odd
+            or any(redact_dashed_path(one, self._redact) != one for one in odd.split("\n"))
+        )
+
+    def _redact_path(self, path: str) -> str:
+        """Redact a path; keep mail addresses, which name drives."""
+        path = redact_dashed_path(path, self._redact)
+        if not has_secret(path, self._redact):
+            return path
+        wish = replace(self._settings.redaction, emails=False)
+        return redact_path(path, Redactor(load_key(self._settings.home), wish).redact)
+
+    def _put_problem(self, source: Source, now: int) -> None:
+        self._sources.add([source])
+        self._sources.mark_gone([source.path])
+        known = self._sources.get(source.path)
+        if known is not None:
+            self._sources.clear_problems(known.id)
+            self._sources.put_problems(known.id, [Problem(0, _PROBLEM)], now)

@@ -1,0 +1,1 @@
+"""Write told into agents' files and take it back."""

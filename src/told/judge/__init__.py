@@ -1,0 +1,1 @@
+"""A model of the user's choice that reads sessions; off by default."""

@@ -1,0 +1,171 @@
+"""Choose what of a session the judge reads, and write the question."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from told.capture.gate import probably_teaches
+from told.judge.base import SCHEMA, Question, Stores
+from told.memories.scopes import active_scopes
+from told.search.memories import MatchThreshold, search_memories
+from told.search.query import parse_query
+from told.store.memories.records import CANDIDATE, GLOBAL, PROJECT, Memory
+from told.store.sessions.facts import QueuedSession
+from told.store.sessions.read import TurnRow
+from told.text import count_tokens, shorten
+
+ANSWER_TOKENS = 250  # that an answer usually has
+_MAX_ANSWER_TOKENS = 2_000
+_BATCH_TOKENS = 6_000  # of messages in one question
+_BATCH_MESSAGES = 40
+_MAX_CANDIDATES = 30
+_MAX_KNOWN, _KNOWN_EACH = 15, 3
+# In characters.
+_MAX_MESSAGE, _MAX_BEFORE, _MAX_KNOWN_TEXT = 4_000, 300, 200
+_OUTLINE_MESSAGES, _OUTLINE_LINE, _OUTLINE_ANSWER, _OUTLINE_ANSWERS, _OUTLINE_FILES = 30, 200, 700, 3, 12
+_SYSTEM: str = tomllib.loads(Path(__file__).with_name("prompts.toml").read_text(encoding="utf-8"))["system"]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message of the user, redacted, with the end of the agent's text before it."""
+
+    turn: int
+    at: int
+    text: str
+    before: str
+
+
+@dataclass(frozen=True, slots=True)
+class Portion:
+    """What one question is about."""
+
+    session: QueuedSession
+    until: int  # the first turn that is not covered
+    messages: tuple[Message, ...] = ()
+    candidates: tuple[Memory, ...] = ()
+    known: tuple[Memory, ...] = ()
+    outline: dict[str, Any] | None = None  # for a summary
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to ask."""
+        return not (self.messages or self.candidates or self.outline)
+
+    def question(self) -> Question:
+        """Write the question."""
+        content: dict[str, Any] = {
+            "messages": [
+                {"turn": one.turn, **({"before": one.before} if one.before else {}), "text": one.text}
+                for one in self.messages
+            ],
+            "candidates": [{"id": one.id, "text": one.text} for one in self.candidates],
+            "known": [{"id": one.id, "text": shorten(one.text, _MAX_KNOWN_TEXT)} for one in self.known],
+        }
+        if self.outline:
+            content["session"] = self.outline
+        prompt = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+        return Question(_SYSTEM, prompt, SCHEMA, _MAX_ANSWER_TOKENS)
+
+    def estimate_tokens(self) -> int:
+        """Estimate the tokens that it takes, with the answer."""
+        asked = self.question()
+        return count_tokens(asked.system) + count_tokens(asked.prompt) + ANSWER_TOKENS
+
+
+class Planner:
+    """Divides sessions into questions."""
+
+    def __init__(self, stores: Stores) -> None:
+        self._reading = stores.reading
+        self._memories = stores.memories
+        self._redact = stores.redact
+        self._now = stores.now
+
+    def divide(self, session: QueuedSession, start: int, *, summarise: bool) -> Iterator[Portion]:
+        """Yield what to ask about the turns of a session from `start` on."""
+        turns = self._reading.turns(session.id)
+        outline = self._make_outline(session, turns) if summarise else None
+        groups = list(_group(self._read_messages(turns, start))) or [[]]
+        candidates = self._find_candidates(session)
+        for number, group in enumerate(groups):
+            is_last = number == len(groups) - 1
+            yield Portion(
+                session,
+                session.next_n if is_last else group[-1].turn + 1,
+                tuple(group),
+                candidates if number == 0 else (),
+                self._find_known(session, group),
+                outline if is_last else None,
+            )
+
+    def _read_messages(self, turns: Sequence[TurnRow], start: int) -> Iterator[Message]:
+        """Yield the messages that probably teach something."""
+        before = ""
+        for turn in turns:
+            if turn.n >= start and probably_teaches(turn.asked):
+                text = self._redact(turn.asked)[:_MAX_MESSAGE]
+                yield Message(turn.n, turn.at, text, self._redact(before)[-_MAX_BEFORE:])
+            before = turn.answered[-2 * _MAX_BEFORE :]
+
+    def _find_candidates(self, session: QueuedSession) -> tuple[Memory, ...]:
+        """Return the statements of a session that await confirmation."""
+        found = self._memories.load(self._memories.of_session(session.native)).values()
+        waiting = [
+            one for one in found
+            if one.status == CANDIDATE
+            and any((place.agent, place.session) == (session.agent, session.native) for place in one.evidence)
+        ]  # fmt: skip
+        return tuple(map(self._clean, waiting[:_MAX_CANDIDATES]))
+
+    def _clean(self, memory: Memory) -> Memory:
+        return replace(memory, text=self._redact(memory.text))
+
+    def _find_known(self, session: QueuedSession, messages: Sequence[Message]) -> tuple[Memory, ...]:
+        """Return active memories that the messages may repeat or replace."""
+        scope = PROJECT + session.project if session.project else GLOBAL
+        scopes = active_scopes(self._memories, scope)
+        found: dict[str, int] = {}
+        for one in messages:
+            query = parse_query(one.text, self._now)
+            hits = search_memories(self._memories, query, self._now, scopes, MatchThreshold())
+            for hit in [hit for hit in hits if hit.is_current][:_KNOWN_EACH]:
+                found.setdefault(hit.memory.id, len(found))
+        loaded = self._memories.get(list(found)[:_MAX_KNOWN])
+        return tuple(self._clean(loaded[one]) for one in found if one in loaded)
+
+    def _make_outline(self, session: QueuedSession, turns: Sequence[TurnRow]) -> dict[str, Any]:
+        """Return the requests, the last answers and the changed files of a session."""
+
+        def short(text: str, width: int) -> str:
+            return shorten(self._redact(text[: 4 * width]), width)
+
+        asked = [one for one in turns if one.asked.strip()]
+        some = asked if len(asked) <= _OUTLINE_MESSAGES else [asked[0], *asked[1 - _OUTLINE_MESSAGES :]]
+        answers = [one.answered[-2 * _OUTLINE_ANSWER :] for one in turns if one.answered.strip()]
+        files = [path for path, how, _ in self._reading.files_of(session.id) if how != "read"]
+        return {
+            "requests": [short(one.asked, _OUTLINE_LINE) for one in some],
+            "last_answers": [self._redact(one)[-_OUTLINE_ANSWER:] for one in answers[-_OUTLINE_ANSWERS:]],
+            "changed_files": [short(path, _OUTLINE_LINE) for path in files[:_OUTLINE_FILES]],
+        }
+
+
+def _group(messages: Iterator[Message]) -> Iterator[list[Message]]:
+    """Divide messages into groups that fit one question."""
+    group: list[Message] = []
+    size = 0
+    for one in messages:
+        tokens = count_tokens(one.text) + count_tokens(one.before)
+        if group and (size + tokens > _BATCH_TOKENS or len(group) == _BATCH_MESSAGES):
+            yield group
+            group, size = [], 0
+        group.append(one)
+        size += tokens
+    if group:
+        yield group

@@ -1,0 +1,1 @@
+"""The Model Context Protocol server on standard input and output."""

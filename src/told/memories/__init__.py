@@ -1,0 +1,1 @@
+"""Remember, change, forget and list memories."""

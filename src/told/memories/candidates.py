@@ -1,0 +1,69 @@
+"""Confirm and dismiss candidates: statements that told is not sure of."""
+
+from __future__ import annotations
+
+from told.conflict.compare import compare_statement
+from told.errors import NotFoundError
+from told.memories.journal_writer import JournalWriter
+from told.memories.remember import NewMemory, Remembered, add_consequences
+from told.store.memories.records import CANDIDATE, UNCONFIRMED, Memory
+
+_USER_WEIGHT, _WEIGHT = 3.0, 1.0  # of a confirmation by the user, and by the judge
+
+
+def confirm_candidate(writer: JournalWriter, memory: str, why: str = "") -> Remembered:
+    """Make a candidate an active memory; conflicts are judged as for a new one.
+
+    Args:
+        writer: Its caller is the user, or told itself for the judge.
+        memory: The id of a candidate; the user may also confirm a dismissed one.
+        why: The reason that the history shows.
+
+    Raises:
+        NotFoundError: There is no such candidate.
+    """
+    is_user = writer.caller.is_user
+    with writer.lock():
+        old = _require_candidate(writer, memory, UNCONFIRMED if is_user else (CANDIDATE,))
+        last = old.evidence[-1] if old.evidence else None
+        said_at = 0 if is_user or last is None else last.at
+        found = compare_statement(writer.memories, old.text, old.scope, said_at or writer.now, said_at)
+        if found.repeats:
+            known = found.repeats[0]
+            writer.add("confirm", known.id, why=why, weight=_WEIGHT)
+            writer.add("supersede", old.id, by=known.id, why="says the same")
+            done = Remembered(known, again=True, counted=True)
+        else:
+            writer.add("confirm", old.id, why=why, weight=_USER_WEIGHT if is_user else _WEIGHT)
+            agent, session = (last.agent, last.session) if last else ("", "")
+            new = NewMemory(old.text, old.scope, old.kind, trust=old.trust, agent=agent, session=session)
+            done = add_consequences(writer, new, old, found)
+        writer.write()
+    return Remembered(
+        writer.read(done.memory.id), done.again, done.counted, done.superseded, done.contradicted,
+        done.proposals, confirmed=True,
+    )  # fmt: skip
+
+
+def dismiss_candidate(writer: JournalWriter, memory: str, why: str = "") -> Memory:
+    """Dismiss a candidate, so that the same words of its session do not bring it back.
+
+    Args:
+        writer: Its caller is the user, or told itself for the judge.
+        memory: The id of the candidate.
+        why: The reason that the history shows.
+
+    Raises:
+        NotFoundError: There is no such candidate.
+    """
+    _require_candidate(writer, memory, (CANDIDATE,))
+    writer.add("reject", memory, why=why)
+    writer.write()
+    return writer.read(memory)
+
+
+def _require_candidate(writer: JournalWriter, memory: str, statuses: tuple[str, ...]) -> Memory:
+    found = writer.memories.get([memory]).get(memory)
+    if found is None or found.status not in statuses:
+        raise NotFoundError(f"{memory} is no candidate. `told memories --status candidate` lists them.")
+    return found

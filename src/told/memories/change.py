@@ -1,0 +1,230 @@
+"""Change memories, undo changes and decide proposals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from told.conflict.compare import is_user_statement
+from told.errors import NotFoundError, UsageError
+from told.journal.files import STRANGER, UNDO, Operation, journal_folder
+from told.journal.fold import KNOWN_KINDS
+from told.journal.read import find_by_kind, read_operations
+from told.memories.candidates import confirm_candidate, dismiss_candidate
+from told.memories.journal_writer import ACT, PROPOSE, JournalWriter
+from told.memories.remember import NewMemory, add_memory
+from told.store.memories.records import (
+    ACTIVE,
+    AGENT,
+    CANDIDATE,
+    CAPTURE,
+    QUARANTINED,
+    UNCONFIRMED,
+    USER,
+    WAS,
+    Memory,
+)
+
+LOCK, UNLOCK, CONFIRM, REJECT = "lock", "unlock", "confirm", "reject"
+# A rejection outweighs the prior of the user's statements; a confirmation counts once.
+_WEIGHTS = {CONFIRM: 1.0, REJECT: 2.0}
+_REFINES = ("revise", CONFIRM)
+_NOT_UNDOABLE = frozenset((UNDO, "forget", "show", "follow"))
+
+DECIDE = "decide"
+ACTIONS = (LOCK, UNLOCK, CONFIRM, REJECT, "correct", "forget")
+OPEN, ACCEPTED, DECLINED = "open", "accepted", "declined"
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """The result of a change."""
+
+    memory: Memory
+    before: Memory
+    proposal: str = ""  # set if an agent asked; then the memory is unchanged
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A change that an agent asked for and only the user may make."""
+
+    id: str
+    action: str
+    memory: str
+    by: str  # the memory that would replace it, for a correction
+    agent: str
+    session: str
+    at: int
+    decided: str
+    asked_by: str  # agent, or capture for a statement of the user's against a locked memory
+
+
+def change(writer: JournalWriter, action: str, memory: Memory) -> Changed:
+    """Lock, unlock, confirm or reject a memory; agents only propose it."""
+    if not writer.caller.is_user:
+        proposal = writer.propose(action, memory.id)
+        writer.write()
+        return Changed(memory, memory, proposal)
+    if action == LOCK and memory.machine.startswith(STRANGER):
+        # Others can change a memory in a shared folder, so the lock goes on a copy of the user's own.
+        return correct(writer, memory, NewMemory(memory.text, memory.scope, memory.kind, locked=True))
+    if memory.status in UNCONFIRMED and action == CONFIRM:
+        return Changed(confirm_candidate(writer, memory.id, "confirmed by the user").memory, memory)
+    if memory.status == CANDIDATE and action == REJECT:
+        return Changed(dismiss_candidate(writer, memory.id, "rejected by the user"), memory)
+    weight = _WEIGHTS.get(action)
+    writer.add(action, memory.id, **({} if weight is None else {"weight": weight}))
+    writer.write()
+    return Changed(writer.read(memory.id), memory)
+
+
+def correct(writer: JournalWriter, old: Memory, new: NewMemory, draft: str = "") -> Changed:
+    """Supersede a memory with a new statement; a lock is carried over.
+
+    Agents may correct what agents said; for memories that the user said, locked or confirmed they propose
+    it, and what they make of a candidate is a candidate.
+    """
+    if new.kind == old.kind and not new.marks:
+        new = replace(new, marks=old.marks)
+    is_user = writer.caller.is_user
+    if not is_user and is_decided_by_user(old):
+        made = add_memory(writer, replace(new, locked=False), status=QUARANTINED, operation="correct")
+        proposal = writer.propose("correct", old.id, by=made)
+        writer.write()
+        return Changed(writer.read(made), old, proposal)
+    status = CANDIDATE if old.status in UNCONFIRMED and not is_user else ""
+    new = replace(new, locked=old.locked or new.locked)
+    made = add_memory(writer, new, status=status, operation="correct")
+    writer.add("supersede", old.id, by=made, why="corrected")
+    if draft:  # the memory that the agent's proposal made
+        writer.add("supersede", draft, by=made, why="accepted")
+    writer.write()
+    return Changed(writer.read(made), old)
+
+
+def is_decided_by_user(memory: Memory) -> bool:
+    """Tell whether the user said, locked or confirmed a memory."""
+    return is_user_statement(memory) or bool(memory.confirmed)
+
+
+def undo(writer: JournalWriter, memory: str = "") -> tuple[Operation, ...]:
+    """Undo the user's last command, or the last change of a memory.
+
+    Changes that told made by itself, and texts that an agent refined, are only undone if the memory is named.
+
+    Returns:
+        The operations that were undone; empty if there are none.
+    """
+    authors = (USER, CAPTURE) if memory else (USER,)
+    operations = [one for one in read_operations(journal_folder(writer.home)) if isinstance(one, Operation)]
+    cancelled = find_cancelled(operations)
+    erased = {one.memory for one in operations if one.kind == "forget"}
+    undoable = [
+        one
+        for one in operations
+        if (one.by in authors or (memory and one.by == AGENT and one.kind in _REFINES))
+        and one.kind in KNOWN_KINDS - _NOT_UNDOABLE
+        and (one.machine, one.number) not in cancelled
+        and one.memory
+        and one.memory not in erased
+    ]
+    last = next((one for one in reversed(undoable) if memory in ("", one.memory)), None)
+    if last is None:
+        return ()
+    group = (last.payload or {}).get(ACT)
+    together = [one for one in undoable if group and (one.payload or {}).get(ACT) == group] or [last]
+    for one in reversed(together):
+        writer.add(UNDO, one.memory, machine=one.machine, number=one.number)
+    writer.write()
+    return tuple(together)
+
+
+def find_cancelled(operations: Iterable[Operation]) -> set[tuple[str, int]]:
+    """Return (machine, number) of the operations that the user undid."""
+    cancelled: set[tuple[str, int]] = set()
+    newest_first = sorted(operations, key=lambda one: (one.at, one.machine, one.number), reverse=True)
+    for one in newest_first:
+        is_undo = one.kind == UNDO and one.by == USER and one.payload
+        if is_undo and one.payload and (one.machine, one.number) not in cancelled:
+            machine, number = one.payload.get("machine"), one.payload.get("number")
+            if isinstance(machine, str) and isinstance(number, int):
+                cancelled.add((machine, number))
+    return cancelled
+
+
+def read_proposals(home: str) -> list[Proposal]:
+    """Return all proposals that were not erased, oldest first."""
+    found: dict[str, Proposal] = {}
+    decided: dict[str, str] = {}
+    operations = find_by_kind(journal_folder(home), (PROPOSE, DECIDE))
+    for one in sorted(operations, key=lambda one: (one.at, one.machine, one.number)):
+        payload = one.payload or {}
+        name = _text(payload, "proposal")
+        if one.kind == DECIDE and one.by == USER:
+            decided[name] = ACCEPTED if payload.get("accept") is True else DECLINED
+        elif one.kind == PROPOSE and name and payload.get("action") in ACTIONS:
+            found[name] = Proposal(
+                name,
+                _text(payload, "action"),
+                one.memory,
+                _text(payload, "by"),
+                _text(payload, "agent"),
+                _text(payload, "session"),
+                one.at,
+                OPEN,
+                one.by,
+            )
+    return [replace(one, decided=decided.get(one.id, OPEN)) for one in found.values()]
+
+
+def find_proposal(home: str, prefix: str) -> Proposal:
+    """Return the one open proposal whose id starts with a prefix.
+
+    Raises:
+        NotFoundError: there is none.
+        UsageError: there are several.
+    """
+    found = [one for one in read_proposals(home) if one.id.startswith(prefix) and one.decided == OPEN]
+    if not found:
+        raise NotFoundError(f"No proposal {prefix!r} is open. `told proposals` lists them.")
+    if len(found) > 1:
+        raise UsageError(f"{prefix!r} could be {', '.join(one.id for one in found)}. Give more of it.")
+    return found[0]
+
+
+def decide(writer: JournalWriter, proposal: Proposal, *, accept: bool) -> None:
+    """Add the user's decision on a proposal."""
+    writer.add(DECIDE, proposal.memory, proposal=proposal.id, accept=accept)
+    draft = writer.read(proposal.by) if proposal.by and not accept else None
+    if draft and any((edge.kind, edge.target) == (WAS, proposal.memory) for edge in draft.edges):
+        writer.add("edge", draft.id, kind=WAS, target=proposal.memory, remove=True)
+
+
+def accept(writer: JournalWriter, proposal: Proposal, memory: Memory) -> Changed:
+    """Accept a proposal and make its change; `told forget` handles forgetting."""
+    decide(writer, proposal, accept=True)
+    if proposal.action != "correct":
+        return change(writer, proposal.action, memory)
+    draft = writer.read(proposal.by)
+    if draft.status == ACTIVE:  # told asked whether it replaces the other
+        writer.add("supersede", memory.id, by=draft.id, why="accepted")
+        writer.write()
+        return Changed(writer.read(draft.id), memory)
+    new = NewMemory(
+        draft.text,
+        memory.scope,
+        draft.kind,
+        marks=draft.marks,
+        context=draft.context,
+        trust=USER,
+        agent=proposal.agent,
+        session=proposal.session,
+        quote=draft.text,
+    )
+    return correct(writer, memory, new, draft.id)
+
+
+def _text(payload: Mapping[str, object], name: str) -> str:
+    value = payload.get(name)
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,178 @@
+"""Forget memories and sessions: erase their words everywhere told keeps them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import apsw
+
+from told.ingest.forget import MentionFinder, SessionForgetter, SessionLoss, list_statements
+from told.ingest.forgotten import SESSION_TOPIC, TURN_TOPIC, Forgotten, Tombstones, split_words
+from told.journal.apply import purge_erased
+from told.journal.erase import erase
+from told.journal.files import MAKES_MEMORY, SET, journal_folder
+from told.journal.read import find_by_kind, find_by_memory
+from told.journal.transitions import create_memory
+from told.memories.journal_writer import ACT, JournalWriter
+from told.memories.session_notes import remove_notes
+from told.store.memories.read import Memories
+from told.store.memories.records import Evidence, Memory
+
+SessionName = tuple[str, str]  # agent, the agent's id
+
+_MAX_PLACES = 32  # in one operation
+_MAX_TURNS = 2000  # in one operation
+_MIN_PHRASE = 3  # words; shorter statements must match as a whole
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetPlan:
+    """What forgetting would erase."""
+
+    memories: tuple[Memory, ...]
+    sessions: tuple[SessionName, ...]  # erased completely
+    places: dict[str, list[Evidence]]  # by memory
+    turns: dict[int, str]  # turns that lose text: number of their id, "agent/native"
+    losses: tuple[SessionLoss, ...]
+
+    @property
+    def names(self) -> set[SessionName]:
+        """Return all sessions that lose something."""
+        found = {(one.agent, one.session) for places in self.places.values() for one in places if one.mark}
+        return found | set(self.sessions)
+
+
+def plan_forget(
+    connection: apsw.Connection,
+    key: bytes,
+    home: str,
+    memories: Sequence[Memory],
+    sessions: Sequence[SessionName] = (),
+) -> ForgetPlan:
+    """Find all places that say what the memories say."""
+    finder = MentionFinder(connection, key, home)
+    places = {
+        one.id: [*(place for place in one.evidence if place.mark), *finder.find(one)] for one in memories
+    }
+    every = [place for found in places.values() for place in found]
+    names = {(one.agent, one.session) for one in every} | set(sessions)
+    forgotten = Forgotten(key, every, [f"{agent}/{native}" for agent, native in sessions])
+    forgetter = SessionForgetter(connection, home, forgotten)
+    turns, losses = forgetter.find_changed_turns(names), tuple(forgetter.find_losses(names))
+    return ForgetPlan(tuple(memories), tuple(sessions), places, turns, losses)
+
+
+def forget(writer: JournalWriter, connection: apsw.Connection, plan: ForgetPlan) -> None:
+    """Erase what a plan found from the journal, both databases and the archive.
+
+    The places and keyed marks of the words remain, so the words are not imported again. Forgetting the same
+    again finishes an interrupted run.
+
+    Raises:
+        BusyError: another process is reading or writing; some bytes may remain.
+    """
+    if plan.sessions:
+        notes = {f"{agent}/{native}": 1 for agent, native in plan.sessions}
+        writer.add(SET, "", **{SET: {SESSION_TOPIC: notes}})
+    turns = sorted(plan.turns.items())
+    for at in range(0, len(turns), _MAX_TURNS):
+        batch = {str(number): name for number, name in turns[at : at + _MAX_TURNS]}
+        writer.add(SET, "", **{SET: {TURN_TOPIC: batch}})
+    # The memory that the user named goes last: after an interruption its words still find the others.
+    for memory in reversed(plan.memories):
+        places = plan.places[memory.id]
+        named = {(one.agent, one.session, one.turn) for one in places}
+        others = (one for one in memory.evidence if (one.agent, one.session, one.turn) not in named)
+        marked = [_describe_place(one) | {"mark": one.mark, "words": one.words} for one in places]
+        add_forget(writer, memory, [*marked, *map(_describe_place, others)])
+    remove_notes(writer.home)
+    erase_memories(writer, plan.memories)
+    SessionForgetter(connection, writer.home, Tombstones(writer.home).current()).erase(plan.names)
+
+
+def add_forget(
+    writer: JournalWriter, memory: Memory, places: Sequence[dict[str, str | int]] | None = None
+) -> None:
+    """Add the operations that forget a memory; default places are its evidence."""
+    if places is None:
+        places = [_describe_place(one) for one in memory.evidence]
+    for at in range(0, max(1, len(places)), _MAX_PLACES):
+        writer.add("forget", memory.id, evidence=list(places[at : at + _MAX_PLACES]))
+
+
+def erase_memories(writer: JournalWriter, memories: Iterable[Memory]) -> None:
+    """Write the pending operations and erase the texts of forgotten memories."""
+    writer.write()
+    ids = [memory.id for memory in memories]
+    erase(writer.home, ids)
+    purge_erased(writer.home, writer.memories)
+
+
+def _describe_place(one: Evidence) -> dict[str, str | int]:
+    return {"agent": one.agent, "session": one.session, "turn": one.turn, "at": one.at}
+
+
+def read_undone_memories(home: str, prefix: str) -> list[Memory]:
+    """Return undone memories, which only the journal knows, by an id prefix."""
+    found: dict[str, Memory] = {}
+    for one in find_by_memory(journal_folder(home), [prefix]):
+        if one.memory.startswith(prefix):
+            found.setdefault(one.memory, Memory(one.memory))
+            if one.kind in MAKES_MEMORY and not found[one.memory].text:
+                found[one.memory] = create_memory(one.memory, one, (one.at, one.machine, one.number))
+    return [found[name] for name in sorted(found)]
+
+
+def memories_of_sessions(memories: Memories, sessions: Sequence[str]) -> list[Memory]:
+    """Return the memories that come from sessions."""
+    rows = [row for session in sessions for row in memories.of_session(session)]
+    return [one for one in memories.load(dict.fromkeys(rows)).values() if one.text]
+
+
+def include_duplicates(home: str, memories: Memories, forgotten: Sequence[Memory]) -> list[Memory]:
+    """Add duplicates, and memories of an interrupted run, to those to forget."""
+    every = [*forgotten, *find_duplicates(memories, forgotten)]
+    ids = {memory.id for memory in every}
+    operations = [one for one in find_by_kind(journal_folder(home), ("forget",)) if one.payload]
+    groups = {one.payload.get(ACT) for one in operations if one.payload and one.memory in ids} - {None}
+    unfinished = {one.memory for one in operations if one.payload and one.payload.get(ACT) in groups} - ids
+    return [*every, *memories.get(sorted(unfinished)).values()]
+
+
+def find_duplicates(memories: Memories, forgotten: Sequence[Memory]) -> list[Memory]:
+    """Return other memories that contain the words of those to forget."""
+    known = {memory.id: memory for memory in forgotten}
+    found: dict[str, Memory] = {}
+    pending = list(forgotten)
+    while pending:
+        one = pending.pop()
+        statements = list(map(_spaced_words, list_statements(one)))
+        for other in _find_candidates(memories, one, statements):
+            if other.id not in known and _contains_any(other, statements):
+                known[other.id] = found[other.id] = other
+                pending.append(other)
+    return list(found.values())
+
+
+def _find_candidates(memories: Memories, memory: Memory, statements: Sequence[str]) -> list[Memory]:
+    rows = [row for place in memory.evidence if place.session for row in memories.of_session(place.session)]
+    for words in statements:
+        phrase = '{text}:"' + words.strip() + '"'
+        for ended in (False, True):
+            rows += [row for row, _ in memories.match(phrase, (1.0, 0.0, 0.0), 50, ended=ended)]
+    return list(memories.load(dict.fromkeys(rows)).values())
+
+
+def _spaced_words(text: str) -> str:
+    """Return the words of a text, each between spaces."""
+    return "".join(f" {word.text}" for word in split_words(text)) + " "
+
+
+def _contains_any(memory: Memory, statements: Sequence[str]) -> bool:
+    texts = [_spaced_words(one) for one in (memory.text, *(place.quote for place in memory.evidence))]
+    return any(
+        words == text or (len(words.split()) >= _MIN_PHRASE and words in text)
+        for words in statements
+        for text in texts
+    )

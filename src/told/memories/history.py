@@ -1,0 +1,188 @@
+"""Read the history of memories and count them for statistics."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from told.journal.files import MAKES_MEMORY, Operation, journal_folder
+from told.journal.fold import sort_operations
+from told.journal.read import find_by_kind, find_by_memory, read_operations
+from told.journal.transitions import change_memory, create_memory
+from told.memories.change import find_cancelled
+from told.store.memories.read import Memories
+from told.store.memories.records import ACTIVE, CORRECTION, PROJECT, UNCONFIRMED, Memory
+
+# Names of operations in a list of changes.
+_CHANGE_NAMES = {
+    "remember": "new", "correct": "new", "supersede": "ended", "lock": "locked", "unlock": "unlocked",
+    "confirm": "confirmed", "reject": "rejected", "quarantine": "quarantined", "release": "released",
+    "forget": "forgotten", "repeat": "repeated", "revise": "changed", "share": "shared", "undo": "undone",
+    "archive": "archived", "restore": "restored",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One operation on a memory."""
+
+    operation: Operation
+    confidence: float  # after it
+    undone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The changes of a memory since a time."""
+
+    memory: str
+    what: tuple[str, ...]
+    at: int  # the last one
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryCounts:
+    """Numbers of memories; kinds, scopes and trusts count active ones only."""
+
+    total: int  # without candidates and dismissed ones
+    statuses: dict[str, int]
+    kinds: dict[str, int]
+    scopes: dict[str, int]  # all projects together count as one
+    trusts: dict[str, int]
+    locked: int
+    learned: int  # active ones from sessions
+    last_locked: str
+    corrections: int
+    surfaced: int
+
+
+@dataclass(frozen=True, slots=True)
+class BriefCounts:
+    """Briefs that agents received."""
+
+    since: int  # time of the first one; 0 without any
+    briefs: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatCounts:
+    """Statements that users had to repeat, before and after the first brief."""
+
+    before: int
+    after: int
+
+
+def read_history(home: str, memory: str) -> list[Step]:
+    """Return all operations on a memory, in order."""
+    operations = [one for one in find_by_memory(journal_folder(home), [memory]) if memory in one.touched]
+    cancelled = find_cancelled(operations)
+    current: Memory | None = None
+    steps = []
+    for key, operation in sort_operations(operations):
+        is_undone = (operation.machine, operation.number) in cancelled
+        if operation.kind in MAKES_MEMORY:
+            current = create_memory(memory, operation, key)
+        elif current is not None and not is_undone:
+            current = change_memory(current, operation, key)
+        steps.append(Step(operation, current.confidence if current else 0.5, is_undone))
+    return steps
+
+
+def find_predecessors(memories: Memories, memory: str) -> list[Memory]:
+    """Return the memories that a memory superseded, directly or not, nearest first."""
+    found: dict[str, Memory] = {}
+    pending = [memory]
+    while pending:
+        superseded = memories.superseded(pending)
+        pending = [one for ids in superseded.values() for one in ids if one not in found and one != memory]
+        found |= memories.get(pending)
+    return list(found.values())
+
+
+def find_successors(memories: Memories, memory: Memory) -> list[Memory]:
+    """Return the memories that superseded a memory, directly or not."""
+    found: dict[str, Memory] = {}
+    while memory.superseded_by and memory.superseded_by not in found:
+        later = memories.get([memory.superseded_by]).get(memory.superseded_by)
+        if later is None:
+            break
+        found[later.id] = memory = later
+    return list(found.values())
+
+
+def find_lineage(memories: Memories, found: list[Memory]) -> list[Memory]:
+    """Return memories with all their predecessors and successors, oldest first."""
+    every: dict[str, Memory] = {}
+    for memory in found:
+        line = (*find_predecessors(memories, memory.id), memory, *find_successors(memories, memory))
+        every |= {one.id: one for one in line}
+    return sorted(every.values(), key=lambda one: (one.created, one.number))
+
+
+def changes_since(home: str, since: int) -> list[Change]:
+    """Return the changes of each memory since a time, last change last."""
+    operations = [one for one in read_operations(journal_folder(home)) if isinstance(one, Operation)]
+    cancelled = find_cancelled(operations)
+    times: dict[str, dict[str, int]] = {}
+    for one in operations:
+        if one.at < since or one.kind not in _CHANGE_NAMES or (one.machine, one.number) in cancelled:
+            continue
+        for memory in one.touched:
+            times.setdefault(memory, {})[_CHANGE_NAMES[one.kind]] = one.at
+    changes = [Change(memory, tuple(what), max(what.values())) for memory, what in times.items()]
+    return sorted(changes, key=lambda change: change.at)
+
+
+def count_memories(memories: Memories, home: str, today: int) -> MemoryCounts:
+    """Count memories; `today` is when the day began, in ms."""
+    statuses, kinds, scopes, trusts = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
+    locked = 0
+    for status, kind, scope, trust, number, locked_number in memories.counts_by_trust():
+        statuses[status] += number
+        if status == ACTIVE:
+            locked += locked_number
+            kinds[kind] += number
+            scopes[PROJECT if scope.startswith(PROJECT) else scope] += number
+            trusts[trust] += number
+    corrections, surfaced = memories.count_since(CORRECTION, today)
+    return MemoryCounts(
+        sum(statuses.values()) - sum(statuses[one] for one in UNCONFIRMED), dict(statuses),
+        dict(kinds), dict(scopes), dict(trusts), locked,
+        memories.count_from_sessions(), _find_last_locked(memories, home), corrections, surfaced,
+    )  # fmt: skip
+
+
+def count_briefs(home: str) -> BriefCounts:
+    """Count the briefs that agents received, and their tokens."""
+    since = briefs = tokens = 0
+    for one in find_by_kind(journal_folder(home), ("show",)):
+        since = min(since or one.at, one.at)
+        briefs += 1
+        cost = (one.payload or {}).get("tokens")
+        tokens += cost if isinstance(cost, int) else 0
+    return BriefCounts(since, briefs, tokens)
+
+
+def count_repeats(memories: Memories, since: int) -> RepeatCounts:
+    """Count the statements that users repeated in a later session."""
+    before = after = 0
+    for memory in memories.load(memories.repeated()).values():
+        places = sorted((place.at, bool(place.session)) for place in memory.evidence)[1:]
+        times = [at for at, in_session in places if in_session]
+        later = sum(1 for at in times if since and at >= since)
+        after += later
+        before += len(times) - later
+    return RepeatCounts(before, after)
+
+
+def _find_last_locked(memories: Memories, home: str) -> str:
+    """Return the memory that was locked last and still is."""
+    operations = find_by_kind(journal_folder(home), ("lock", "remember", "correct"))
+    times = {
+        one.memory: (one.at, one.number)
+        for one in operations
+        if one.kind == "lock" or (one.payload or {}).get("locked") is True
+    }
+    locked = [one.id for one in memories.get(times).values() if one.locked and one.status == ACTIVE]
+    return max(locked, key=lambda name: times[name], default="")

@@ -1,0 +1,169 @@
+"""Write the operations of one command to the journal and the database."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from told.agents import detect_agent
+from told.errors import BusyError, MissingError
+from told.files import cannot_write, make_folder
+from told.journal.append import append, new_memory_id
+from told.journal.apply import catch_up
+from told.journal.files import Draft, SeriesLock, journal_folder, read_key
+from told.journal.registry import ProjectJournal, choose_project, has_projects, is_home_only
+from told.store.database import public_id
+from told.store.memories.read import Memories
+from told.store.memories.records import AGENT, USER, Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who runs a command."""
+
+    by: str = USER  # or agent
+    agent: str = ""
+    session: str = ""  # the agent's own id of it
+    sign: str = ""  # the variable that gave the agent away
+
+    @property
+    def is_user(self) -> bool:
+        """Return whether the user runs the command."""
+        return self.by == USER
+
+
+def detect_caller(environ: Mapping[str, str]) -> Caller:
+    """Detect who runs a command; without an agent's variable it is the user."""
+    found = detect_agent(environ)
+    return Caller(AGENT, found.name, found.session, found.sign) if found else Caller()
+
+
+ACT = "act"  # payload key: operations with the same value are undone together
+PROPOSE = "propose"
+
+
+class JournalWriter:
+    """Collect the operations of one command, then write them together."""
+
+    def __init__(
+        self, home: str, memories: Memories, now: int, caller: Caller | None = None, *, hurry: bool = False
+    ) -> None:
+        """Create a writer.
+
+        Args:
+            home: told's folder.
+            memories: The open memories.
+            now: The current time in ms since 1970.
+            caller: Who runs the command; the user if omitted.
+            hurry: Do not wait for a locked database: the journal is enough, the database catches up later.
+        """
+        self.home = home
+        self.memories = memories
+        self.now = now
+        self.caller = caller or Caller()
+        self._hurry = hurry
+        self._group = os.urandom(6).hex()
+        self._drafts: list[Draft] = []
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Keep other writers out, with the database up to date, until what is said here is written.
+
+        Raises:
+            BusyError: another process held the lock for too long.
+        """
+        folder = journal_folder(self.home)
+        try:
+            make_folder(folder)
+        except OSError as error:
+            raise cannot_write(folder, error) from None
+        with SeriesLock(folder):
+            self._catch_up()
+            yield
+
+    def begin_group(self) -> None:
+        """Start a new group of operations that are undone together."""
+        self._group = os.urandom(6).hex()
+
+    def add(self, operation: str, memory: str, /, **payload: Any) -> None:
+        """Add an operation."""
+        self._drafts.append(Draft(operation, self.caller.by, payload | {ACT: self._group}, memory))
+
+    def propose(
+        self, action: str, memory: str, *, by: str = "", source: tuple[str, str] | None = None
+    ) -> str:
+        """Add a proposal for the user to decide; return its id.
+
+        It holds no text, so forgetting the memory leaves nothing behind.
+
+        Args:
+            action: What to do.
+            memory: The memory to change.
+            by: The memory that would replace it.
+            source: The agent and session that asked, if not the caller's.
+        """
+        agent, session = source or (self.caller.agent, self.caller.session)
+        proposal = public_id("p", os.urandom(16).hex())
+        self.add(PROPOSE, memory, proposal=proposal, action=action, by=by, agent=agent, session=session)
+        return proposal
+
+    def new_id(self, seed: str = "") -> str:
+        """Return an unused memory id; the same seed gives the same id."""
+        return new_memory_id(lambda one: bool(self.memories.ids_with_prefix(one, 1)), seed)
+
+    def write(self, *, sync: bool = True) -> None:
+        """Write all operations to the journal and update the database.
+
+        Args:
+            sync: Flush to disk before returning; otherwise a later synced write does.
+        """
+        if not self._drafts:
+            return
+        if has_projects(self.home) and any(draft.memory for draft in self._drafts):
+            self._drafts = append_to_projects(self.home, self.memories, self._drafts, self.now)
+        if self._drafts:
+            append(self.home, self._drafts, now=self.now, sync=sync)
+        self._drafts = []
+        self._catch_up()
+
+    def _catch_up(self) -> None:
+        try:
+            catch_up(self.home, self.memories)
+        except BusyError:
+            if not self._hurry:
+                raise
+
+    def read(self, memory: str) -> Memory:
+        """Return a memory's current state; only its id if the database is behind."""
+        return self.memories.get([memory]).get(memory) or Memory(memory)
+
+
+def append_to_projects(home: str, memories: Memories, drafts: Sequence[Draft], now: int) -> list[Draft]:
+    """Append groups that belong to one project to its journal; return the rest.
+
+    Groups that a project's journal cannot take (read-only, full) are returned as well.
+    """
+    if not read_key(home):  # without a key the user's operations could not be recognised later
+        return list(drafts)
+    rest: list[Draft] = []
+    groups: dict[object, list[Draft]] = {}
+    for draft in drafts:
+        if is_home_only(draft):
+            rest.append(draft)
+        else:
+            groups.setdefault((draft.payload or {}).get(ACT), []).append(draft)
+    known = memories.get({draft.memory for group in groups.values() for draft in group})
+    by_place: dict[ProjectJournal, list[Draft]] = {}
+    at_home: list[Draft] = []
+    for group in groups.values():
+        place = choose_project(home, group, known)
+        (by_place.setdefault(place, []) if place else at_home).extend(group)
+    for place, some in by_place.items():
+        try:
+            append(home, some, now=now, project=place)
+        except MissingError:
+            at_home += some
+    return at_home + rest

@@ -1,0 +1,372 @@
+"""Remember statements: add a memory or count a repeat, and supersede others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from told.capture.statements import Description, Statement, describe_statement
+from told.conflict.compare import Comparison, compare_statement, is_user_statement
+from told.errors import UsageError
+from told.memories.journal_writer import JournalWriter
+from told.memories.lookup import find_same_words, find_unconfirmed, may_confirm
+from told.search.vectors.table import embed, table_model_id
+from told.store.memories.read import Memories
+from told.store.memories.records import (
+    ACTIVE,
+    AGENT,
+    ARCHIVED,
+    CANDIDATE,
+    CAPTURE,
+    DISMISSED,
+    OBSERVATION,
+    QUARANTINED,
+    USER,
+    WAS,
+    Memory,
+    split_kind,
+)
+from told.text import remove_placeholders
+
+MAX_LENGTH = 4000  # characters
+_PRIORS = {USER: (4.0, 1.0), AGENT: (1.0, 1.0)}  # alpha and beta before any evidence
+# A captured statement starts with a confidence between 0.3 and 0.85, depending on its certainty.
+_MIN_CONFIDENCE, _CONFIDENCE_RANGE = 0.3, 0.55
+# Marks decide before kinds.
+_IMPORTANCE = {
+    "rule": 8.0,
+    "correction": 7.0,
+    "warning": 7.0,
+    "decision": 6.0,
+    "preference": 6.0,
+    "fact": 5.0,
+}
+_EMBED_BATCH = 1000  # memories in one transaction
+
+
+@dataclass(frozen=True, slots=True)
+class NewMemory:
+    """A statement to remember, already redacted."""
+
+    text: str
+    scope: str
+    kind: str = ""  # default: guessed for the user's statements, an observation for others
+    locked: bool = False
+    trust: str = USER
+    quote: str = ""
+    agent: str = "terminal"
+    session: str = ""
+    turn: int = 0
+    at: int = 0  # when it was said; 0 is now
+    about: Description | Statement | None = None  # kind, triggers and entities, if already known
+    label: str = ""  # of an observation
+    seed: str = ""  # makes the id reproducible
+    certainty: float = 1.0  # that it is worth keeping
+    candidate: bool = False  # stored, but not used until something confirms it
+    marks: tuple[str, ...] = ()  # of correction, preference, warning
+    context: str = ""  # one line that is shown with a text that cannot stand alone
+    replaces: tuple[str, ...] = ()  # ids of memories that it replaces by its own words
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """The result of remembering a statement."""
+
+    memory: Memory
+    again: bool = False  # it was already known
+    counted: bool = False  # the repeat changed the memory's confidence or evidence
+    superseded: tuple[tuple[Memory, str], ...] = ()  # with the reason
+    contradicted: tuple[tuple[Memory, str], ...] = ()  # not superseded, with the reason
+    proposals: tuple[str, ...] = ()
+    confirmed: bool = False  # a candidate became active
+    refined: bool = False  # the text of a captured memory was replaced by a better one
+
+
+def validate_text(text: str) -> str:
+    """Return a statement on one line.
+
+    Raises:
+        UsageError: it is empty or too long.
+    """
+    line = " ".join(text.split())
+    if not any(map(str.isalnum, line)):
+        raise UsageError("There is nothing to remember in that.")
+    if len(line) > MAX_LENGTH:
+        raise UsageError(f"That is too long to remember: {len(line):,} characters. Say it in {MAX_LENGTH:,}.")
+    return line
+
+
+def remember(writer: JournalWriter, new: NewMemory, *, sync: bool = True) -> Remembered:
+    """Remember a statement and write the result to the journal.
+
+    A repeat counts for the known memory, and may confirm a candidate. A statement supersedes what it
+    replaces, except for locked memories; a candidate supersedes nothing. What an agent says supersedes
+    nothing that the user said; it makes a proposal instead, as does a captured statement against a locked
+    memory. Of the same words of a session only one memory is made.
+
+    Args:
+        writer: Its caller is the user, an agent, or told itself for statements captured in sessions.
+        new: The statement.
+        sync: Flush to disk before returning.
+    """
+    with writer.lock():  # two processes may read the same prompt at the same time
+        writer.begin_group()
+        known = find_same_words(writer.memories, new.agent, new.session, new.quote)
+        done = _use_same_words(writer, new, known) or _remember(writer, new)
+        writer.write(sync=sync)
+    return replace(done, memory=writer.read(done.memory.id))
+
+
+def _use_same_words(writer: JournalWriter, new: NewMemory, known: Sequence[Memory]) -> Remembered | None:
+    """Refine the memory that was made from the same words; None if the statement is another one."""
+    if not known:
+        return None
+    if writer.caller.by == CAPTURE:
+        old = known[0]
+        confirms = old.status == CANDIDATE and not new.candidate
+        if confirms or _says_more(new, old):
+            return _refine(writer, new, old, confirms=confirms)
+        return Remembered(old, again=True)
+    own = [one for one in known if one.worded_by == CAPTURE and not one.locked]
+    if new.trust != USER or not own:
+        return None
+    if own[0].status not in (ACTIVE, CANDIDATE):
+        return Remembered(own[0], again=True) if own[0].status == DISMISSED else None
+    for other in own[1:]:
+        if other.status == CANDIDATE:
+            writer.add("reject", other.id, why="an agent reported the same words")
+    return _refine(writer, new, own[0], confirms=True)
+
+
+def _says_more(new: NewMemory, old: Memory) -> bool:
+    """Tell whether a transcript gives a better text than the hook had, which sees only the prompt."""
+    from_hook = any(place.session == new.session and not place.turn for place in old.evidence)
+    differs = (old.text, old.context) != (new.text, new.context)
+    is_own = old.worded_by == CAPTURE and not old.locked and old.status in (ACTIVE, CANDIDATE)
+    return bool(from_hook and new.turn and differs and is_own)
+
+
+def _refine(writer: JournalWriter, new: NewMemory, old: Memory, *, confirms: bool) -> Remembered:
+    """Replace the text, kind and scope of a captured memory by a better statement of the same words."""
+    found = _compare(writer, new, without=old.id)
+    if found.repeats:
+        other = found.repeats[0]
+        writer.add("confirm", other.id, evidence=[evidence_of(new, writer.now)])
+        writer.add("supersede", old.id, by=other.id, why="says the same")
+        return Remembered(other, again=True, counted=True)
+    evidence = [evidence_of(new, writer.now)]
+    writer.add("revise", old.id, **_content(new), scope=new.scope, evidence=evidence)
+    if confirms:
+        writer.add("confirm", old.id)
+    if new.candidate:
+        return Remembered(old, again=True, refined=True)
+    done = add_consequences(writer, new, old, found)
+    return replace(done, again=True, refined=True, confirmed=old.status == CANDIDATE)
+
+
+def _compare(writer: JournalWriter, new: NewMemory, *, without: str = "") -> Comparison:
+    """Compare a statement with the other memories of its scope."""
+    if writer.caller.by == CAPTURE:
+        found = compare_statement(writer.memories, new.text, new.scope, new.at, new.at)
+    else:
+        found = compare_statement(writer.memories, new.text, new.scope, writer.now)
+    if not without:
+        return found
+    return replace(
+        found,
+        repeats=tuple(one for one in found.repeats if one.id != without),
+        replaces=tuple(pair for pair in found.replaces if pair[0].id != without),
+        blocked=tuple(pair for pair in found.blocked if pair[0].id != without),
+        outdated_by=tuple(pair for pair in found.outdated_by if pair[0].id != without),
+        likely=tuple(pair for pair in found.likely if pair[0].id != without),
+    )
+
+
+def _remember(writer: JournalWriter, new: NewMemory) -> Remembered:
+    found = _compare(writer, new)
+    if found.repeats:
+        old = found.repeats[0]
+        is_captured = writer.caller.by == CAPTURE
+        counted = _add_captured_repeat(writer, new, old) if is_captured else _add_repeat(writer, new, old)
+        return Remembered(old, again=True, counted=counted)
+    for status in (CANDIDATE, DISMISSED) if new.candidate else (CANDIDATE,):
+        known = find_unconfirmed(writer.memories, new.text, new.scope, writer.now, status=status)
+        if known and may_confirm(known, new.session, new.trust, sure=not new.candidate):
+            return _confirm_by_repeat(writer, new, known, found)
+        if known:
+            return Remembered(known, again=True)
+    if new.candidate:
+        return Remembered(Memory(add_memory(writer, new, status=CANDIDATE)))
+    _, disputed = _divide_conflicts(writer, new, found)
+    memory = add_memory(writer, new, status=QUARANTINED if disputed else "")
+    return _add_operations(writer, new, Memory(memory), found)
+
+
+def _confirm_by_repeat(writer: JournalWriter, new: NewMemory, old: Memory, found: Comparison) -> Remembered:
+    """Make a candidate active because it was said again; a sure statement gives it its wording."""
+    if not new.candidate and not old.locked:
+        writer.add("revise", old.id, **_content(new), trust=new.trust)
+    writer.add("confirm", old.id, evidence=[evidence_of(new, writer.now)], why="said again")
+    if new.locked and writer.caller.is_user:
+        writer.add("lock", old.id)
+    done = add_consequences(writer, new, old, found)
+    return replace(done, again=True, counted=True, confirmed=True)
+
+
+def add_consequences(writer: JournalWriter, new: NewMemory, memory: Memory, found: Comparison) -> Remembered:
+    """Add what a confirmed or refined memory supersedes, contradicts and proposes."""
+    if _divide_conflicts(writer, new, found)[1]:
+        writer.add("quarantine", memory.id)
+    return _add_operations(writer, new, memory, found)
+
+
+def _divide_conflicts(
+    writer: JournalWriter, new: NewMemory, found: Comparison
+) -> tuple[list[tuple[Memory, str]], list[Memory]]:
+    """Return what a statement supersedes, and what it only disputes."""
+    named = writer.memories.get(new.replaces).values()
+    named_pairs = [(old, "named as replaced") for old in named if old.status in (ACTIVE, QUARANTINED)]
+    pairs = list({old.id: (old, why) for old, why in (*found.replaces, *named_pairs)}.values())
+    if writer.caller.is_user:
+        return [pair for pair in pairs if not pair[0].locked], []
+    if new.trust == USER:  # the user's own words in a session
+        blocked = (*(old for old, _ in found.blocked), *(old for old, _ in named_pairs))
+        disputed = list({old.id: old for old in blocked if old.locked}.values())
+        return [pair for pair in pairs if not pair[0].locked], disputed
+    superseded = [pair for pair in pairs if not is_user_statement(pair[0])]
+    return superseded, [old for old, _ in pairs if is_user_statement(old) and old.status == ACTIVE]
+
+
+def _add_operations(writer: JournalWriter, new: NewMemory, memory: Memory, found: Comparison) -> Remembered:
+    superseded, disputed = _divide_conflicts(writer, new, found)
+    for old, why in superseded:
+        writer.add("supersede", old.id, by=memory.id, why=why)
+    is_captured = writer.caller.by == CAPTURE
+    for later, why in found.outdated_by[:1] if is_captured else ():
+        writer.add("supersede", memory.id, by=later.id, why=why)
+    for old, why in found.blocked:
+        writer.add("edge", memory.id, kind="contradicts", target=old.id, why=why)
+    source = (new.agent, new.session) if is_captured else None
+    proposals = [writer.propose("correct", old.id, by=memory.id, source=source) for old in disputed]
+    if not disputed and new.trust == USER:
+        done = {old.id for old, _ in superseded}
+        likely = [pair for pair in found.likely if pair[0].id not in done]
+        proposals += [propose_replacement(writer, memory.id, *pair, source=source) for pair in likely]
+    return Remembered(
+        memory, superseded=tuple(superseded), contradicted=found.blocked, proposals=tuple(proposals)
+    )
+
+
+def propose_replacement(
+    writer: JournalWriter, new: str, old: Memory, why: str, *, source: tuple[str, str] | None = None
+) -> str:
+    """Ask whether a new memory replaces an old one; until then the old one is shown as what it was."""
+    writer.add("edge", new, kind=WAS, target=old.id, why=why)
+    return writer.propose("correct", old.id, by=new, source=source)
+
+
+def add_memory(
+    writer: JournalWriter, new: NewMemory, *, status: str = "", operation: str = "remember"
+) -> str:
+    """Add the operation that creates a memory; return its id."""
+    alpha, beta = _prior(new)
+    payload = _content(new) | {
+        "scope": new.scope,
+        "trust": new.trust,
+        "alpha": alpha,
+        "beta": beta,
+        "evidence": [evidence_of(new, writer.now)],
+    }
+    if new.locked and writer.caller.is_user:
+        payload["locked"] = True
+    if new.at:
+        payload["created"] = new.at
+    if new.label:
+        payload["label"] = new.label
+    if status:
+        payload["status"] = status
+    memory = writer.new_id(new.seed)
+    writer.add(operation, memory, **payload)
+    return memory
+
+
+def _content(new: NewMemory) -> dict[str, Any]:
+    """Return the payload fields of what a statement says."""
+    about = new.about if new.about is not None else describe_statement(new.text)
+    kind, marks = split_kind(new.kind or (about.kind if new.trust == USER else OBSERVATION))
+    marks = tuple(dict.fromkeys((*marks, *new.marks)))
+    return {
+        "text": new.text,
+        "kind": kind,
+        "marks": list(marks),
+        "context": new.context,
+        "importance": max([_IMPORTANCE.get(one, 4.0) for one in marks] or [_IMPORTANCE.get(kind, 4.0)]),
+        "triggers": [[one.kind, one.value] for one in about.triggers],
+        "entities": list(about.entities),
+    }
+
+
+def evidence_of(new: NewMemory, now: int) -> dict[str, Any]:
+    """Return where and when a statement was said."""
+    return {
+        "agent": new.agent,
+        "session": new.session,
+        "turn": new.turn,
+        "quote": new.quote or new.text,
+        "at": new.at or now,
+    }
+
+
+def _prior(new: NewMemory) -> tuple[float, float]:
+    """Return alpha and beta of a new memory, lower for an uncertain statement."""
+    alpha, beta = _PRIORS.get(new.trust, (1.0, 1.0))
+    if new.certainty >= 1:
+        return alpha, beta
+    weight = alpha + beta
+    guess = round(min(alpha, weight * (_MIN_CONFIDENCE + _CONFIDENCE_RANGE * new.certainty)), 3)
+    return guess, round(weight - guess, 3)
+
+
+def _add_repeat(writer: JournalWriter, new: NewMemory, old: Memory) -> bool:
+    """Count a repeat: against a memory that was shown before, else for it."""
+    if old.status == ARCHIVED:
+        writer.add("restore", old.id, why="said again")
+    is_counted = writer.caller.is_user or not is_user_statement(old)
+    if is_counted:
+        was_shown = old.shown and old.status != ARCHIVED
+        kind = "repeat" if was_shown else "confirm"
+        writer.add(kind, old.id, evidence=[evidence_of(new, writer.now)])
+    if new.locked and writer.caller.is_user and not old.locked:
+        writer.add("lock", old.id)
+    return is_counted
+
+
+def _add_captured_repeat(writer: JournalWriter, new: NewMemory, old: Memory) -> bool:
+    """Count a repeat in a session: against a memory that this session was shown."""
+    if old.status == ARCHIVED:
+        writer.add("restore", old.id, why="said again")
+    shown = writer.memories.shown_in(new.session).get(old.id, 0)
+    did_not_help = 0 < shown <= new.at
+    if any(place.session == new.session for place in old.evidence) and not did_not_help:
+        return False
+    weight = 1.0 if did_not_help else 0.0
+    writer.add("repeat", old.id, weight=weight, evidence=[evidence_of(new, writer.now)])
+    return True
+
+
+def embed_memories(memories: Memories, *, only_missing: bool = False) -> Iterator[tuple[int, int]]:
+    """Compute vectors of active memories; yield (done, total) after each batch.
+
+    Each batch is stored, so an interrupted run continues with `only_missing`.
+    """
+    model = table_model_id()
+    if model is None:
+        return
+    rows = memories.vectors.missing(model) if only_missing else memories.listed()
+    for start in range(0, len(rows), _EMBED_BATCH):
+        batch = memories.load(rows[start : start + _EMBED_BATCH])
+        with memories.writer.transaction():
+            for row, memory in batch.items():
+                memories.writer.vectors.put(row, memory.scope, embed(remove_placeholders(memory.text)))
+        yield min(start + _EMBED_BATCH, len(rows)), len(rows)

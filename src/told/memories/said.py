@@ -1,0 +1,87 @@
+"""Collect what the user typed in a session, as proof for what agents remember."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from told.memories.proof import NO_SESSION, Message, prove
+from told.memories.remember import NewMemory
+from told.memories.scopes import find_memories
+from told.memories.session_notes import NotesFile
+from told.store.memories.read import Memories
+from told.store.memories.records import ACTIVE, AGENT
+from told.store.sessions.read import SessionReader
+
+_MAX_SESSIONS = 4  # rows that share the beginning of an id
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A statement to remember, and whether it is the user's word."""
+
+    new: NewMemory
+    why_not: str = ""  # why it is not the user's word; empty if it is
+
+
+def verify(new: NewMemory, messages: Sequence[Message]) -> Draft:
+    """Give an agent's statement the user's trust if its quote proves it.
+
+    Otherwise it becomes a candidate with the agent's trust that replaces nothing.
+
+    Args:
+        new: The statement with its quote.
+        messages: What the user typed in the agent's session, the latest first.
+    """
+    proof = prove(new.text, new.quote, messages)
+    if proof.message is not None:
+        new = replace(new, turn=proof.message.turn)
+    if not proof.why_not:
+        return Draft(new)
+    why_not = proof.why_not if new.session or not new.quote else NO_SESSION
+    return Draft(replace(new, trust=AGENT, candidate=True, replaces=()), why_not)
+
+
+def find_replaced(
+    memories: Memories, named: Iterable[str], scopes: Sequence[str], now: int
+) -> tuple[str, ...]:
+    """Return the ids of active memories by id or text; an ambiguous name finds none."""
+    ids: dict[str, None] = {}
+    for given in filter(None, map(str.strip, named)):
+        found = [one for one in find_memories(memories, given, scopes, now) if one.status == ACTIVE]
+        exact = [one for one in found if given in (one.id, one.text)]
+        if len(found) == 1 or exact:
+            ids[(exact or found)[0].id] = None
+    return tuple(ids)
+
+
+def list_messages(reader: SessionReader, home: str, agent: str, session: str) -> list[Message]:
+    """Return the user's messages of a session, the latest first; none if it is unknown.
+
+    Prompts of a helper session were written by an agent, so they do not count. The latest prompts may be
+    known only from the prompt hook's notes.
+
+    Args:
+        reader: Reads the sessions.
+        home: Told's own folder.
+        agent: Whose session it is.
+        session: The agent's id of it.
+    """
+    if not session:
+        return []
+    found: list[Message] = []
+    last = ""
+    for row in reader.sessions_like(session, _MAX_SESSIONS):
+        if row.native != session or row.agent != agent:
+            continue
+        if row.kind:
+            return []
+        for turn in reader.turns(row.id):
+            found.append(Message(turn.asked, last, turn.n, session))
+            last = f"{turn.asked}\n{turn.answered}"
+    known = {" ".join(one.text.split()) for one in found}
+    for prompt in NotesFile(home, agent, session).read().prompts:
+        if " ".join(prompt.text.split()) not in known:
+            found.append(Message(prompt.text, last, found[-1].turn + 1 if found else 0, session))
+            last = prompt.text
+    return found[::-1]

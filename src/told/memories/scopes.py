@@ -1,0 +1,233 @@
+"""Shared scopes, and finding memories by scope, id or words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from told.errors import NotFoundError, UsageError
+from told.journal.files import SET
+from told.memories.journal_writer import JournalWriter
+from told.search.query import parse_query
+from told.store.memories.read import Memories
+from told.store.memories.records import (
+    ACTIVE,
+    ARCHIVED,
+    CANDIDATE,
+    GLOBAL,
+    KIND_NAMES,
+    PROJECT,
+    SHARED,
+    UNCONFIRMED,
+    Memory,
+)
+
+SCOPE, SUBSCRIPTION = "scope", "subscription"  # journal topics
+_SEPARATOR = "\n"  # between scope and project in the name of a note
+_RESERVED_NAMES = frozenset(("project", "global", "unknown"))
+_MAX_NAME = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A shared scope."""
+
+    name: str
+    memories: int  # active ones
+    projects: tuple[str, ...]  # project scopes that subscribed
+
+
+def active_scopes(memories: Memories, project: str) -> tuple[str, ...]:
+    """Return the scopes that apply in a project: its own, global and subscribed ones."""
+    shared = sorted(SHARED + name for name, own in _subscriptions(memories) if own == project)
+    return tuple(dict.fromkeys((project, GLOBAL, *shared)))
+
+
+def list_shared_scopes(memories: Memories) -> list[Scope]:
+    """Return all shared scopes, by name."""
+    counts: dict[str, int] = {}
+    for status, _, scope, many, _ in memories.counts():
+        if status == ACTIVE and scope.startswith(SHARED):
+            name = scope.removeprefix(SHARED)
+            counts[name] = counts.get(name, 0) + many
+    pairs = _subscriptions(memories)
+    names = sorted({*memories.noted(SCOPE), *counts})
+    return [
+        Scope(name, counts.get(name, 0), tuple(sorted(own for other, own in pairs if other == name)))
+        for name in names
+    ]
+
+
+def validate_scope_name(name: str) -> str:
+    """Return a valid name of a shared scope.
+
+    Raises:
+        UsageError: it is invalid.
+    """
+    bare = name.replace("-", "").replace("_", "")
+    if not bare.isalnum() or len(name) > _MAX_NAME:
+        raise UsageError(
+            f"{name[:60]!r} is no name for a scope. Use up to {_MAX_NAME} letters, digits, - and _."
+        )
+    if name in _RESERVED_NAMES:
+        raise UsageError(f"{name!r} has a meaning of its own. Choose another name.")
+    return name
+
+
+def require_scope(memories: Memories, name: str) -> str:
+    """Return the name of an existing shared scope.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    if name not in {one.name for one in list_shared_scopes(memories)}:
+        raise NotFoundError(f"There is no shared scope {name!r}. `told scopes create {name}` makes it.")
+    return name
+
+
+def create_scope(writer: JournalWriter, name: str) -> bool:
+    """Create a shared scope; return False if it exists."""
+    if validate_scope_name(name) in writer.memories.noted(SCOPE):
+        return False
+    writer.add(SET, "", **{SET: {SCOPE: {name: "1"}}})
+    writer.write()
+    return True
+
+
+def subscribe(writer: JournalWriter, name: str, project: str, *, on: bool = True) -> bool:
+    """Subscribe a project to a shared scope, or not; return whether that changed."""
+    changed = _add_subscription(writer, require_scope(writer.memories, name), project, on=on)
+    writer.write()
+    return changed
+
+
+def share(writer: JournalWriter, memory: Memory, name: str, project: str) -> None:
+    """Move a memory to a shared scope and subscribe its project."""
+    require_scope(writer.memories, name)
+    if memory.scope == project:  # first, so an interruption loses nothing
+        _add_subscription(writer, name, project, on=True)
+    writer.add("share", memory.id, scope=SHARED + name)
+    writer.write()
+
+
+def rename_project(writer: JournalWriter, old: str, new: str) -> None:
+    """Move the subscriptions of a project to its new scope."""
+    for name, project in _subscriptions(writer.memories):
+        if project == old:
+            notes = {f"{name}{_SEPARATOR}{old}": "", f"{name}{_SEPARATOR}{new}": "1"}
+            writer.add(SET, "", **{SET: {SUBSCRIPTION: notes}})
+
+
+def _add_subscription(writer: JournalWriter, name: str, project: str, *, on: bool) -> bool:
+    if ((name, project) in _subscriptions(writer.memories)) == on:
+        return False
+    writer.add(SET, "", **{SET: {SUBSCRIPTION: {f"{name}{_SEPARATOR}{project}": "1" if on else ""}}})
+    return True
+
+
+def _subscriptions(memories: Memories) -> list[tuple[str, str]]:
+    """Return (scope name, project scope) of every subscription."""
+    pairs = (note.partition(_SEPARATOR) for note in memories.noted(SUBSCRIPTION))
+    return sorted((name, project) for name, _, project in pairs)
+
+
+_MIN_ID = 3  # characters of an id prefix
+_MAX_MATCHES = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryFilter:
+    """Which memories to list. An empty field means all."""
+
+    scopes: tuple[str, ...] = ()
+    kind: str = ""  # or a mark
+    status: str = ACTIVE
+    agent: str = ""  # of the evidence, or "terminal"
+    locked: bool = False
+    words: str = ""
+    since: int = 0
+    observations: bool = True  # include what agents did
+
+
+def find_memories(
+    memories: Memories, given: str, scopes: Sequence[str], now: int, *, candidates: bool = False
+) -> list[Memory]:
+    """Find memories by an id, an id prefix, or words.
+
+    Words match active memories of the scopes that contain all of them, and candidates if asked for.
+    """
+    if len(given) >= _MIN_ID and given.startswith("m") and given.isascii() and given.isalnum():
+        found = list(memories.get(memories.ids_with_prefix(given, 20)).values())
+        if found:
+            return [one for one in found if one.id == given] or found
+    statuses = (ACTIVE, CANDIDATE) if candidates else (ACTIVE,)
+    wanted = [MemoryFilter(tuple(scopes), words=given, status=status) for status in statuses]
+    found = [memory for one in wanted for memory in list_memories(memories, one, now, 20)]
+    bare = _normalise(given)
+    return [one for one in found if _normalise(one.text) == bare] or found
+
+
+def list_memories(memories: Memories, criteria: MemoryFilter, now: int, limit: int) -> list[Memory]:
+    """Return matching memories, newest first; with words, best match first."""
+    filtered = bool(criteria.locked or criteria.since or criteria.agent)
+    kinds = (criteria.kind,) if criteria.kind else ()
+    if criteria.words:
+        rows = _match_words(memories, criteria, now)
+    else:
+        rows = memories.listed(
+            status=criteria.status, scopes=criteria.scopes, kinds=kinds, limit=-1 if filtered else limit,
+            observations=criteria.observations,
+        )  # fmt: skip
+    found = memories.load(rows)
+    fitting = [found[row] for row in rows if row in found and _matches(found[row], criteria)]
+    return fitting[: limit if limit > 0 else None]
+
+
+def _match_words(memories: Memories, criteria: MemoryFilter, now: int) -> list[int]:
+    query = parse_query(criteria.words, now)
+    terms = dict.fromkeys((*query.must, *query.terms))
+    if not terms:
+        return []
+    hits = memories.match(
+        " AND ".join(terms), (1.0, 0.5, 0.3), _MAX_MATCHES, scopes=criteria.scopes,
+        ended=criteria.status != ACTIVE, archived=criteria.status == ARCHIVED,
+        status=criteria.status if criteria.status in UNCONFIRMED else "",
+    )  # fmt: skip
+    return [row for row, _ in hits]
+
+
+def _matches(memory: Memory, criteria: MemoryFilter) -> bool:
+    return (
+        memory.status == criteria.status
+        and criteria.kind in ("", memory.kind, *memory.marks)
+        and memory.created >= criteria.since
+        and (memory.locked or not criteria.locked)
+        and (not criteria.agent or any(one.agent == criteria.agent for one in memory.evidence))
+    )
+
+
+def validate_kind(kind: str) -> str:
+    """Return a valid kind.
+
+    Raises:
+        UsageError: there is none of that name.
+    """
+    if kind and kind not in KIND_NAMES:
+        raise UsageError(f"There is no kind {kind!r}. The kinds are: {', '.join(KIND_NAMES)}.")
+    return kind
+
+
+def parse_scope(name: str, project: str) -> str:
+    """Return the scope for `project`, `global` or the name of a shared one."""
+    if name in ("", "project"):
+        return project
+    return GLOBAL if name == GLOBAL else f"{SHARED}{name}"
+
+
+def format_scope(scope: str) -> str:
+    """Return `project`, `global` or the name of a shared scope."""
+    return "project" if scope.startswith(PROJECT) else scope.removeprefix(SHARED)
+
+
+def _normalise(text: str) -> str:
+    return " ".join(text.lower().split()).strip(" .!\"'`")

@@ -1,0 +1,1 @@
+"""Learn a project from its own files and git history."""

@@ -1,0 +1,1 @@
+"""Weigh evidence for and against a question."""

@@ -1,0 +1,1 @@
+"""Choose the few memories a prompt needs."""

@@ -1,0 +1,190 @@
+"""Write briefs: dated, attributed and fenced memories within a token budget."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from told.agents import label
+from told.fence import Fence, wrap_in_tags
+from told.recall.filters import find_replaced
+from told.recall.prompt import RecallRequest
+from told.recall.recall import recall
+from told.store.memories.read import Memories
+from told.store.memories.records import (
+    ACTIVE,
+    CORRECTION,
+    FACT,
+    OBSERVATION,
+    TEAM,
+    TOOL,
+    USER,
+    WARNING,
+    Memory,
+)
+from told.text import clean, count_tokens, shorten
+
+BUDGET = 450  # tokens
+STATE, STANDING, BACKGROUND = "state", "standing", "background"
+_HEADINGS = {STATE: "Recently:", STANDING: "Rules:", BACKGROUND: "Context:"}
+_NOTICE = "From earlier sessions; what the user says now comes first."
+_MAX_MEMORY, _MAX_CONTEXT, _MAX_FORMER = 600, 160, 80  # characters
+_DAY = 86_400_000
+_RECENT = 3 * _DAY
+_REPEAT_AFTER = _DAY // 8
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a brief."""
+
+    zone: str
+    text: str
+    memory: str = ""  # its id; empty if the line is not a memory
+    at: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """The lines an agent gets."""
+
+    lines: tuple[Line, ...] = ()
+
+    @property
+    def memories(self) -> tuple[str, ...]:
+        """The ids of the memories in it."""
+        return tuple(line.memory for line in self.lines if line.memory)
+
+    @property
+    def text(self) -> str:
+        """The zones in order, each under its heading."""
+        parts = []
+        for zone, heading in _HEADINGS.items():
+            lines = [line.text for line in self.lines if line.zone == zone]
+            if lines:
+                parts += [heading, *lines]
+        return "\n".join(parts)
+
+
+def make_prompt_brief(
+    memories: Memories,
+    request: RecallRequest,
+    fence: Fence,
+    *,
+    budget: int = BUDGET,
+    session: str = "",
+    since: int = 0,
+    known: Mapping[str, int] | None = None,
+) -> Brief:
+    """Make the brief for a prompt; empty if no memory fits.
+
+    Args:
+        memories: The open memories.
+        request: The prompt and the place where it is asked.
+        fence: Marks text of others.
+        budget: The most tokens it may cost.
+        session: The session, in which a memory is not shown again soon.
+        since: When the session was last compacted; what was shown before may be shown again.
+        known: Other memories the session knows, by id, and since when.
+    """
+    chosen = [one.memory for one in recall(memories, request).chosen]
+    seen = memories.shown_in(session) if session and chosen else {}
+    if known:
+        seen |= {name: max(at, seen.get(name, 0)) for name, at in known.items()}
+    if session:
+        seen |= {one.id: at for one in chosen if one.id not in seen and (at := _last_said(one, session))}
+    fresh = [one for one in chosen if not _is_known(one, seen.get(one.id, 0), since, request.now)]
+    former = find_former(memories, fresh)
+    return fit_budget([make_line(one, fence, request.now, former.get(one.id, "")) for one in fresh], budget)
+
+
+def format_for_agent(brief: Brief) -> str:
+    """Format a brief between tags that identify it in transcripts."""
+    return wrap_in_tags(f"{_NOTICE}\n{brief.text}") if brief.lines else ""
+
+
+def find_former(memories: Memories, chosen: Iterable[Memory]) -> dict[str, str]:
+    """Return by id the text that each memory probably replaces, where that is not settled."""
+    replaced = {one.id: find_replaced(one) for one in chosen}
+    known = memories.get([old for ids in replaced.values() for old in ids])
+    return {
+        new: known[old].text
+        for new, ids in replaced.items()
+        for old in ids
+        if old in known and known[old].status == ACTIVE and known[old].trust == USER
+    }
+
+
+def make_line(memory: Memory, fence: Fence, now: int, former: str = "") -> Line:
+    """Make the line of a memory: its text, context, kind, date and author.
+
+    Args:
+        memory: The memory.
+        fence: Marks text of others.
+        now: Milliseconds since 1970.
+        former: The text that it probably replaces.
+    """
+    text = shorten(clean(memory.text), _MAX_MEMORY)
+    if memory.trust != USER:
+        text = fence.inline(text, memory.trust)
+    if memory.context:
+        # Often from the answer before it: never shown as the user's words.
+        text += f" (context: {fence.inline(shorten(clean(memory.context), _MAX_CONTEXT))})"
+    if former:
+        text += f" (was: {shorten(clean(former), _MAX_FORMER)})"
+    locked = ", locked" if memory.locked else ""
+    marks = f"{memory.kind_name}{locked}, {format_day(memory.created)}, {_describe_author(memory)}"
+    return Line(_choose_zone(memory, now), f"- {text} ({marks})", memory.id, memory.created)
+
+
+def fit_budget(lines: Iterable[Line], budget: int) -> Brief:
+    """Take lines, best first, while the text stays within the budget."""
+    fitting: tuple[Line, ...] = ()
+    for line in lines:
+        if count_tokens(Brief((*fitting, line)).text) <= budget:
+            fitting = (*fitting, line)
+    return Brief(fitting)
+
+
+def format_day(at: int) -> str:
+    """Format a time as a local date."""
+    if at <= 0:
+        return "undated"
+    try:
+        return time.strftime("%Y-%m-%d", time.localtime(at // 1000))
+    except (OverflowError, ValueError, OSError):
+        return "undated"
+
+
+def make_shown_payload(brief: Brief, session: str) -> dict[str, object]:
+    """Make the journal payload for a brief that was shown."""
+    return {"memories": list(brief.memories), "session": session, "tokens": count_tokens(brief.text)}
+
+
+def _is_known(memory: Memory, at: int, since: int, now: int) -> bool:
+    """Tell whether a session got a memory recently, unchanged since."""
+    changed = any(one.at > at for one in memory.evidence)
+    return 0 < at >= since and now - at < _REPEAT_AFTER and not changed
+
+
+def _last_said(memory: Memory, session: str) -> int:
+    """Return when a memory was last said in a session."""
+    return max((one.at for one in memory.evidence if one.session == session), default=0)
+
+
+def _choose_zone(memory: Memory, now: int) -> str:
+    if {CORRECTION, WARNING}.intersection(memory.marks) and now - memory.created < _RECENT:
+        return STATE
+    return BACKGROUND if memory.kind in (FACT, OBSERVATION) else STANDING
+
+
+def _describe_author(memory: Memory) -> str:
+    agents = [one.agent for one in memory.evidence if one.agent]
+    where = label(agents[-1]) if agents else ""
+    where = where if where.isascii() and where.isalnum() else ""
+    if memory.trust == USER:
+        return f"you in {where}" if where and where != "terminal" else "you"
+    if memory.trust.startswith(TEAM):
+        return "a colleague"
+    return "from a tool" if memory.trust == TOOL else where or "an agent"

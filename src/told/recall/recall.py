@@ -1,0 +1,265 @@
+"""Choose the few memories that a prompt needs.
+
+Seven layers score the candidates; their sum is filtered and cut where matches become guesses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from told.recall import layers
+from told.recall.filters import Successor, find_overruled, find_reason_against, find_successors
+from told.recall.layers import WEIGHTS, Candidates, find_candidates, find_similar, measure_use
+from told.recall.prompt import Prompt, RecallRequest, read_prompt
+from told.search.index_text import About, parse_about
+from told.store.memories.read import Memories
+from told.store.memories.records import AGENT, TOOL, USER, Memory
+
+# A rule that is overlooked does more harm than a fact.
+KIND_WEIGHTS = {
+    "rule": 1.0, "correction": 1.05, "warning": 1.05, "decision": 1.0, "preference": 0.95, "fact": 0.92,
+    "observation": 0.7,
+}  # fmt: skip
+_TRUST_WEIGHTS = {AGENT: 0.6, TOOL: 0.6}
+_CONFIDENCE_SHARE, _IMPORTANCE_SHARE = 0.2, 0.05  # by which these change a score
+_MAX_GAIN = 1.35  # factor of kind, confidence, importance and use together
+# Lowest scores, set by `python -m training.recall`.
+FLOOR = 0.33
+LOCKED_FLOOR = 0.20
+WORDS_FLOOR = 0.20  # if only words match, as without the table of meaning
+FAINT = 3.0  # factor of the floor for a prompt that is worded like one that needs no memory
+# Lowest share of the best score, for each line of the brief.
+NEAR_BEST = (0.0, 0.5, 0.5, 0.7, 0.7)
+_MAX_BY_MEANING = 12
+_ROUNDS = 2  # how often replacements of outdated memories are checked themselves
+_MAX_EXPLAINED = 12
+_TOO_LITTLE, _ENOUGH = "fits too little", "enough is said"
+_LAYER_NAMES = {
+    "topics": "0 topics", "words": "1 words", "meaning": "2 meaning", "entities": "3 names",
+    "triggers": "4 place or command", "recent": "5 recent", "shared": "6 shared",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """A memory with its score in each layer."""
+
+    row: int
+    memory: Memory
+    score: float
+    parts: dict[str, float]
+    why: tuple[str, ...]  # the shared topics
+    against: str = ""  # why it is left out; empty if it is chosen
+    learned: float = 0.0  # share by which past use changed the score
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """The chosen memories, best first, and the others that were considered."""
+
+    prompt: Prompt
+    chosen: tuple[Recalled, ...]
+    left_out: tuple[Recalled, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A memory that was considered, and the share of each layer."""
+
+    recalled: Recalled
+    layers: tuple[str, ...]
+    verdict: str  # `in`, or why it is left out
+
+
+def recall(memories: Memories, request: RecallRequest) -> Recall:
+    """Choose the memories that a prompt needs; deterministic."""
+    prompt = read_prompt(request.prompt, request.folder)
+    if prompt.quiet:
+        return Recall(prompt, (), ())
+    candidates = find_candidates(memories, prompt, request)
+    similar = find_similar(memories, prompt.text, request.scopes, [*candidates.rows, *candidates.locked])
+    meaning = layers.score_meaning(similar)
+    loaded = memories.load(dict.fromkeys([*candidates.rows, *_find_by_meaning(meaning, candidates)]))
+    about = {one.id: parse_about(memories.about(one)) for one in loaded.values()}
+    topics = layers.score_topics(
+        prompt, {row: about[one.id].topics for row, one in loaded.items()}, candidates.rarity
+    )
+    parts = {
+        "topics": layers.scale({row: score for row, (score, _) in topics.items()}, layers.TOPIC_CEILING),
+        "words": layers.scale(layers.score_words(candidates.words, loaded), layers.WORD_CEILING),
+        "meaning": meaning,
+        "entities": layers.score_entities(prompt, loaded),
+        "triggers": layers.score_triggers(prompt, loaded),
+        "recent": layers.score_recency(loaded, request.now),
+        "shared": layers.score_sharing(loaded),
+    }
+    found = [_combine(row, one, parts, topics.get(row, (0.0, ()))[1]) for row, one in sorted(loaded.items())]
+    return _Selection(memories, prompt, request, sorted(found, key=_sort_key), about).choose()
+
+
+def _find_by_meaning(meaning: dict[int, float], candidates: Candidates) -> list[int]:
+    """Return the nearest rows that only meaning finds, and locked ones that may qualify."""
+    lowest = LOCKED_FLOOR / (WEIGHTS["meaning"] * _MAX_GAIN)
+    near = [(-score, -row) for row, score in meaning.items() if score >= lowest]
+    rows = [-row for _, row in sorted(near) if -row not in candidates.rows]
+    return [*rows[:_MAX_BY_MEANING], *(row for row in rows[_MAX_BY_MEANING:] if row in candidates.locked)]
+
+
+def _combine(row: int, memory: Memory, parts: dict[str, dict[int, float]], why: tuple[str, ...]) -> Recalled:
+    """Combine the layers, weighted by kind, trust, confidence, importance and use."""
+    own = {name: round(WEIGHTS[name] * scores[row], 4) for name, scores in parts.items() if scores.get(row)}
+    score = sum(own.values()) * KIND_WEIGHTS.get(memory.leading_kind, 0.9)
+    if memory.trust != USER:
+        score *= _TRUST_WEIGHTS.get(memory.trust, 0.9)
+    score *= 1.0 + _CONFIDENCE_SHARE * (memory.confidence - 0.5)
+    if memory.importance:
+        score *= 1.0 + _IMPORTANCE_SHARE * (memory.importance - 5.0) / 5.0
+    learned = measure_use(memory)
+    return Recalled(row, memory, round(score * (1.0 + learned), 4), own, why, "", learned)
+
+
+@dataclass(frozen=True, slots=True)
+class _Selection:
+    """Selects from the scored memories of one prompt."""
+
+    memories: Memories
+    prompt: Prompt
+    request: RecallRequest
+    found: Sequence[Recalled]  # best first
+    about: Mapping[str, About]
+
+    def choose(self) -> Recall:
+        """Return the memories to show, and why the others are left out."""
+        reasons = {one.row: self._find_reason(one.memory) for one in self.found}
+        fitting = [one for one in self.found if not reasons[one.row]]
+        overruled = find_overruled([one.memory for one in fitting], self.about, self.prompt)
+        for one in fitting:
+            if one.memory.id in overruled:
+                reasons[one.row] = "a rule for this folder stands before it"
+            elif one.score / (1.0 + max(0.0, one.learned)) < self._get_floor(one):
+                reasons[one.row] = _TOO_LITTLE
+        fitting, limited, outdated = self._update([one for one in fitting if not reasons[one.row]])
+        reasons |= dict.fromkeys([one.row for one in fitting], "") | outdated
+        reasons |= {one.row: limited[one.row] for one in fitting if limited[one.row]}
+        every = {one.row: one for one in (*self.found, *fitting)}
+        judged = [replace(one, against=reasons[one.row]) for one in sorted(every.values(), key=_sort_key)]
+        return Recall(
+            self.prompt,
+            tuple(one for one in judged if not one.against),
+            tuple(one for one in judged if one.against),
+        )
+
+    def _find_reason(self, memory: Memory) -> str:
+        return find_reason_against(memory, self.prompt, self.request)
+
+    def _get_floor(self, one: Recalled) -> float:
+        """Return the lowest score at which a memory is shown."""
+        if one.memory.locked:
+            return LOCKED_FLOOR
+        floor = FLOOR if one.parts.keys() - {"words", "recent", "shared"} else WORDS_FLOOR
+        return floor * FAINT if self.prompt.faint else floor
+
+    def _update(self, fitting: list[Recalled]) -> tuple[list[Recalled], dict[int, str], dict[int, str]]:
+        """Replace outdated memories by newer ones.
+
+        Only memories about to be shown are checked; then others may move up.
+
+        Returns:
+            The fitting memories, why each is left out or empty, and why outdated ones are.
+        """
+        seen = {one.row: one.memory for one in self.found}
+        scores = {one.row: one.score for one in self.found}
+        checked: set[int] = set()
+        outdated: dict[int, str] = {}
+        for left in range(_ROUNDS, -1, -1):
+            reasons = _limit(fitting)
+            shown = [one for one in fitting if not reasons[one.row] and one.row not in checked]
+            checked.update(one.row for one in shown)
+            newer: dict[int, Successor] = {}
+            if shown and left:
+                rows = {one.row: one.memory for one in shown}
+                newer = find_successors(self.memories, rows, seen, scores, self.request)
+            if not newer:
+                break
+            outdated |= {row: f"{successor.memory.id} is newer" for row, successor in newer.items()}
+            remaining = {one.row: one for one in fitting if one.row not in newer}
+            for one in shown:
+                new = newer.get(one.row)
+                if new and new.sure and new.row not in outdated and not self._find_reason(new.memory):
+                    own = self._substitute(one, new)
+                    remaining[new.row] = min(remaining.get(new.row, own), own, key=_sort_key)
+            fitting = sorted(remaining.values(), key=_sort_key)
+        return fitting, reasons, outdated
+
+    def _substitute(self, old: Recalled, successor: Successor) -> Recalled:
+        """Return a successor with at least the score of the old memory."""
+        own = next((one for one in self.found if one.row == successor.row), None)
+        if own is None:
+            return Recalled(successor.row, successor.memory, old.score, old.parts, old.why)
+        return replace(own, score=max(own.score, old.score))
+
+
+def _limit(fitting: Sequence[Recalled]) -> dict[int, str]:
+    """Return why each memory is left out; empty if it is not."""
+    locked = [one.row for one in fitting if one.memory.locked]
+    reasons = {row: "" if place < len(NEAR_BEST) else _ENOUGH for place, row in enumerate(locked)}
+    chosen = 0
+    for one in (one for one in fitting if not one.memory.locked):
+        reasons[one.row] = ""
+        if chosen >= len(NEAR_BEST) - len(locked):
+            reasons[one.row] = _ENOUGH
+        elif one.score < NEAR_BEST[chosen] * fitting[0].score:
+            reasons[one.row] = _TOO_LITTLE
+        else:
+            chosen += 1
+    return reasons
+
+
+def _sort_key(one: Recalled) -> tuple[float, int, str]:
+    return -one.score, -one.memory.created, one.memory.id
+
+
+def explain(found: Recall, limit: int = _MAX_EXPLAINED) -> list[Explanation]:
+    """Explain the chosen memories and the best of the others."""
+    shown = [*found.chosen, *(one for one in found.left_out if one.score > 0)]
+    return [
+        Explanation(one, _describe_layers(one), one.against or "in")
+        for one in shown[: len(found.chosen) + limit]
+    ]
+
+
+def describe_prompt(found: Recall) -> str:
+    """Describe how the prompt was understood, in one line."""
+    prompt = found.prompt
+    if prompt.quiet:
+        return f"Needs nothing: {prompt.quiet}."
+    named = sorted(prompt.topics, key=lambda name: (-prompt.topics[name], name))
+    parts = [f"topics: {', '.join(named[:8])}" if named else "no topic that is known"]
+    parts += [f"paths: {len(prompt.paths)}"] if prompt.paths else []
+    parts += ["in a folder of the project"] if prompt.folder else []
+    parts += ["worded like one that needs nothing"] if prompt.faint else []
+    return "; ".join(parts)
+
+
+def _describe_layers(one: Recalled) -> tuple[str, ...]:
+    found = []
+    for name, shown in _LAYER_NAMES.items():
+        if name in one.parts:
+            why = f" ({', '.join(one.why)})" if name == "topics" and one.why else ""
+            found.append(f"{shown} {one.parts[name]:.2f}{why}")
+    use = _describe_use(one.memory)
+    return (*found, use) if use else tuple(found)
+
+
+def _describe_use(memory: Memory) -> str:
+    """Describe how past use changed a score; empty if it did not."""
+
+    def times(count: int) -> str:
+        return "once" if count == 1 else f"{count} times" if count else "never"
+
+    learned = measure_use(memory)
+    if not learned:
+        return ""
+    again = f", said again {times(memory.repeated)}" if memory.repeated else ""
+    return f"use {learned:+.0%} (shown {times(memory.shown)}, followed {times(memory.followed)}{again})"

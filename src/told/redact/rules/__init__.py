@@ -1,0 +1,128 @@
+"""Load the redaction rules from the TOML files in this folder."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+_NOT_IN_WORD = r"(?<![A-Za-z0-9_+])"
+_NOT_IN_BASE64 = r"(?<![A-Za-z0-9_+/])"
+# The check of a token by the mark behind its alphabet in issuers.toml.
+_CHECKS = {"": "mixed", "?": "random", "!": "given", "~": "mixed"}
+# A token whose length varies less than this must end where the pattern ends.
+_FIXED_LENGTH = 11
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One kind of secret; contexts.toml describes the fields."""
+
+    name: str
+    literals: tuple[str, ...]  # lower case, except for formats
+    pattern: str
+    examples: tuple[str, ...]
+    counter_examples: tuple[str, ...] = ()
+    accept: str = "filled"
+    is_format: bool = False  # known by its prefix, in an unbroken run of at least 18 characters
+    look: str = ""
+
+
+@cache
+def all_rules() -> tuple[Rule, ...]:
+    """Load every rule: formats first, then contexts."""
+    return (*load_formats(), *load_contexts())
+
+
+@cache
+def load_formats() -> tuple[Rule, ...]:
+    """Load the rules for secrets that are known by their prefix."""
+    issuers = _read("issuers")
+    rows = issuers["issuers"]["table"].split("\n")
+    simple = [_issuer_rule(row, issuers["alphabets"]) for row in rows if row]
+    return (*simple, *(_format_rule(table) for table in _read("formats")["rule"]))
+
+
+@cache
+def load_contexts() -> tuple[Rule, ...]:
+    """Load the rules for secrets that are known by the text around them."""
+    data = _read("contexts")
+    fragments: dict[str, str] = {}
+    for name, text in data["fragments"].items():
+        fragments[name] = _insert(_join(text), fragments)
+    return tuple(_context_rule(table, fragments) for table in data["rule"])
+
+
+def load_words(name: str) -> frozenset[str]:
+    """Load a word list of words.toml."""
+    return frozenset(_read("words")[name].split())
+
+
+def load_pattern(name: str, flags: int = 0) -> re.Pattern[str]:
+    """Compile a regular expression of patterns.toml."""
+    return re.compile(_join(_read("patterns")[name]), flags)
+
+
+@cache
+def _read(name: str) -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))
+
+
+def _issuer_rule(row: str, alphabets: Mapping[str, Mapping[str, str]]) -> Rule:
+    name, kind, fewest, most, *prefixes = row.split()
+    shortest, longest = int(fewest), int(most)
+    alphabet, mark = alphabets[kind[0]], kind[1:]
+    before = _NOT_IN_BASE64 if mark == "~" else _NOT_IN_WORD
+    after = r"(?!\w)" if longest - shortest < _FIXED_LENGTH else ""
+    repeated = alphabet["sample"] * (shortest // len(alphabet["sample"]) + 1)
+    sample = repeated[: shortest - 1] + repeated[0]
+    return Rule(
+        name,
+        tuple(prefixes),
+        f"{before}(?:{_any_prefix(prefixes)}){alphabet['pattern']}{{{shortest},{longest}}}+{after}",
+        examples=tuple(prefix + sample for prefix in prefixes),
+        counter_examples=(*(prefix + "x" * shortest for prefix in prefixes), f"{prefixes[0]} and then"),
+        accept=_CHECKS[mark],
+        is_format=True,
+    )
+
+
+def _format_rule(table: Mapping[str, Any]) -> Rule:
+    return Rule(
+        table["name"],
+        tuple(table["prefixes"]),
+        f"{_NOT_IN_WORD}(?:{_any_prefix(table['prefixes'])}){table['rest']}",
+        tuple(table["examples"]),
+        tuple(table.get("counter_examples", ())),
+        table.get("accept", "mixed"),
+        is_format=True,
+    )
+
+
+def _context_rule(table: Mapping[str, Any], fragments: Mapping[str, str]) -> Rule:
+    return Rule(
+        table["name"],
+        tuple(table["literals"]),
+        _insert(_join(table["pattern"]), fragments),
+        tuple(table["examples"]),
+        tuple(table["counter_examples"]),
+        table.get("accept", "filled"),
+        look=_join(table.get("look", "")),
+    )
+
+
+def _any_prefix(prefixes: list[str]) -> str:
+    return "|".join(prefixes).replace(".", r"\.")
+
+
+def _join(parts: str | list[str]) -> str:
+    return parts if isinstance(parts, str) else "".join(parts)
+
+
+def _insert(pattern: str, fragments: Mapping[str, str]) -> str:
+    """Replace {name} by fragments; no repeat such as {1,3} looks like one."""
+    return re.sub(r"\{([a-z]\w+)\}", lambda match: fragments[match[1]], pattern)

@@ -1,0 +1,1 @@
+"""Archive unused memories and keep within the disk limit."""

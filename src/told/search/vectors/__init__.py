@@ -1,0 +1,1 @@
+"""Embeddings: the built-in table, models and endpoints."""

@@ -1,1 +1,0 @@
-"""The long-running faces of told, with one guard in front of all of them."""

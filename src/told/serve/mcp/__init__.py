@@ -1,1 +1,0 @@
-"""The Model Context Protocol: how agents ask told in the middle of their work."""

@@ -1,0 +1,1 @@
+"""The local service: one process per home that answers hooks."""

@@ -1,1 +1,0 @@
-"""Writes into other programs' files, and takes back what it wrote."""

@@ -1,0 +1,2 @@
+CREATE TABLE trimmed(
+  session_id INTEGER PRIMARY KEY REFERENCES session, print TEXT NOT NULL);

@@ -1,0 +1,74 @@
+"""The rooms of the source, from top to bottom: an import goes down this list or stays in its room."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections import Counter
+from pathlib import Path
+
+import told
+
+SOURCE = Path(told.__file__).parent
+# Rooms of one row do not import each other; what each is for stands in docs/how-it-works.md.
+ROWS = (
+    ("__main__",), ("cli",), ("mcp",), ("service",), ("hook",), ("install",), ("api",), ("app",),
+    ("audit", "reasoning"), ("judge",), ("checkpoints",), ("learning",), ("onboard", "retention"),
+    ("recall",), ("memories",), ("conflict",), ("capture",), ("ingest",), ("agents",), ("sync",),
+    ("journal",), ("search",), ("store",), ("redact",), ("fence",), ("endpoint",), ("settings",),
+    ("jsontext",), ("files",), ("text",), ("model", "errors"), ("__init__",),
+)  # fmt: skip
+LEVEL = {room: level for level, rooms in enumerate(ROWS) for room in rooms}
+
+
+@functools.cache
+def trees() -> dict[str, ast.Module]:
+    """Return the syntax tree of every file, by its path below the package."""
+    return {
+        path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text(encoding="utf-8"), str(path))
+        for path in sorted(SOURCE.rglob("*.py"))
+    }
+
+
+def room_of(name: str) -> str:
+    """Return the room of a file; the hook client is a program of its own, run by its path."""
+    if name == "hook/client.py":
+        return "__main__"
+    return name.partition("/")[0].removesuffix(".py")
+
+
+def imported_modules(tree: ast.AST) -> list[tuple[int, str]]:
+    """Return (line, module) of every import of told's own modules, wherever it is in the file."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            modules = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module == "told":
+            modules = [f"told.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            modules = ["told.relative" if node.level else node.module or ""]
+        else:
+            continue
+        found += [(node.lineno, module) for module in modules if module.split(".")[0] == "told"]
+    return found
+
+
+def imported_rooms(tree: ast.AST) -> list[tuple[int, str]]:
+    """Return (line, room) of every import of told's own modules."""
+    found = []
+    for line, module in imported_modules(tree):
+        room = [*module.split("."), ""][1]
+        # `from told import __version__` takes a name from the package itself, which is no room.
+        is_room = room in LEVEL or room == "relative" or bool(room and (SOURCE / room).is_dir())
+        found.append((line, room if is_room else "__init__"))
+    return found
+
+
+def edges() -> Counter[tuple[str, str]]:
+    """Return how many imports lead from each room to each other room."""
+    return Counter(
+        (room_of(name), room)
+        for name, tree in trees().items()
+        for _, room in imported_rooms(tree)
+        if room != room_of(name)
+    )
