@@ -148,13 +148,14 @@ def test_transcript_completes_what_the_prompt_hook_kept(desk: Machine) -> None:
     assert desk.told("memories", "--json").json["memories"] == [after]
 
 
-def test_prompt_hook_keeps_a_candidate(desk: Machine) -> None:
+def test_candidates_come_from_the_transcript_not_from_the_prompt_hook(desk: Machine) -> None:
     type_prompt(desk, UNSURE, "s-1")
-    assert [row["text"] for row in candidates(desk)] == [UNSURE]
+    assert candidates(desk) == []
     say(desk, UNSURE, session="s-1")
     desk.told("index")
-    assert len(candidates(desk)) == 1
-    type_prompt(desk, UNSURE, "s-2")
+    assert [row["text"] for row in candidates(desk)] == [UNSURE]
+    say(desk, UNSURE, session="s-2")
+    desk.told("index")
     assert [row["text"] for row in desk.told("memories", "--json").json["memories"]] == [UNSURE]
 
 

@@ -35,15 +35,22 @@ def answer_prompt(context: HookContext) -> str:
     if prompt.startswith(_COMMAND):
         return run_command(context)
     # These statements may still contain secrets: `_learn` redacts before it stores anything.
-    taught = capture(prompt) if context.settings.learn else []
+    taught = _find_taught(prompt) if context.settings.learn else []
     noted = note_prompt(context, taught)
+    if noted.is_read:  # the agent saves what its user teaches
+        taught = [one for one in taught if one.explicit]
     query = prompt[:_LONGEST_QUERY]
     is_quiet = not taught and find_quiet_reason(query, split_words(query))
-    brief = "" if is_quiet else _make_brief(context, query, taught, is_read=noted.is_read)
+    brief = "" if is_quiet else _make_brief(context, query, taught)
     return "\n".join(filter(None, (brief, noted.nudge)))
 
 
-def _make_brief(context: HookContext, query: str, taught: list[Statement], *, is_read: bool) -> str:
+def _find_taught(message: str) -> list[Statement]:
+    """Return what a message surely teaches; candidates are stored from the transcript, later."""
+    return [one for one in capture(message) if one.sure]
+
+
+def _make_brief(context: HookContext, query: str, taught: list[Statement]) -> str:
     """Store what a prompt teaches, and return the brief for it."""
     call, now = context.call, context.now
     memories = context.open_memories()
@@ -53,7 +60,7 @@ def _make_brief(context: HookContext, query: str, taught: list[Statement], *, is
     known = shown.memories
     settings = apply_project_settings(context.settings, location.root)
     if taught and settings.learn:
-        known |= dict.fromkeys(_learn(context, taught, location, memories, is_read=is_read), now)
+        known |= dict.fromkeys(_learn(context, taught, location, memories), now)
     folder = relative_folder(location.root, call.cwd)
     ask = RecallRequest(query, active_scopes(memories, location.scope), now, folder)
     brief = make_prompt_brief(
@@ -66,17 +73,15 @@ def _make_brief(context: HookContext, query: str, taught: list[Statement], *, is
 
 
 def _learn(
-    context: HookContext, taught: list[Statement], location: Location, memories: Memories, *, is_read: bool
+    context: HookContext, taught: list[Statement], location: Location, memories: Memories
 ) -> list[str]:
-    """Store what a prompt teaches; return the ids of the memories.
-
-    Where the agent saves what its user teaches, what told only infers waits as a candidate.
-    """
+    """Store what a prompt teaches; return the ids of the memories."""
     call, now, session = context.call, context.now, context.stored_session()
     message = context.redactor().redact(cut_at_word(call.prompt, _LONGEST_MESSAGE + _MARGIN))
     message = message[:_LONGEST_MESSAGE]
     if message != call.prompt:  # it was shortened, or a secret was removed
-        taught = capture(message)
+        explicit_only = all(one.explicit for one in taught)
+        taught = [one for one in _find_taught(message) if one.explicit or not explicit_only]
     writer = JournalWriter(context.home, memories, now, Caller(CAPTURE), hurry=True)
     known = []
     for number, one in enumerate(taught):
@@ -84,7 +89,7 @@ def _learn(
             " ".join(one.text.split()), GLOBAL if one.scope == GLOBAL else location.scope, one.kind,
             quote=one.quote, agent=call.agent, session=session, at=now, about=one,
             seed=f"{call.agent}/{session}.{now}.{number}", certainty=one.certainty,
-            candidate=not one.sure or (is_read and not one.explicit), marks=one.marks, context=one.context,
+            marks=one.marks, context=one.context,
         )  # fmt: skip
         known.append(remember(writer, new).memory.id)
     return known

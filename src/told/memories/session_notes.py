@@ -133,12 +133,15 @@ def find_running_session(home: str, agent: str, folder: str, user_home: str = ""
         folder: Where.
         user_home: The user's home folder, which contains unrelated projects.
     """
+    if not folder:
+        return ""
+    folder = os.path.realpath(folder)
     wide = ("/", os.path.realpath(user_home)) if user_home else ("/",)
     best: tuple[int, int, int] | None = None
     found = ""
     for at, name, session, noted in _read_running(home):
-        near = _nearness(noted, os.path.realpath(folder), wide) if folder else None
-        if near is None or agent not in ("", name):
+        near = _nearness(noted, folder, wide) if agent in ("", name) else None
+        if near is None:
             continue
         rank = (*near, at)
         if best is None or rank >= best:
