@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import random
@@ -167,8 +168,7 @@ def _starts(machine: Machine, quick: bool) -> dict[str, Any]:
 def _late(machine: Machine, _: bool) -> dict[str, Any]:
     machine.start()
     machine.prompt("/mem:remember The input came two seconds late", late=2.0)
-    folder = os.path.join(machine.home, "journal")
-    lock = os.path.join(folder, os.listdir(folder)[0], "lock")
+    (lock,) = glob.glob(os.path.join(machine.home, "journal", "*", "lock"))
     code = (
         "import fcntl,os,sys,time;d=os.open(sys.argv[1],2);fcntl.flock(d,2);print(1,flush=True);time.sleep(2)"
     )

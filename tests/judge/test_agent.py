@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -122,7 +123,10 @@ def test_a_slow_agent_is_ended_with_its_children(chosen: Machine, monkeypatch: p
     made = models.open_agent("claude-code", "", chosen.environ)
     with pytest.raises(ToldError, match="did not answer within 3 seconds"):
         made.ask(Question("system", "prompt", {}, 10))
-    assert not is_running(int(marker.read_text()))
+    deadline = time.monotonic() + 60  # a killed process is gone soon, on a busy machine a little later
+    while is_running(int(marker.read_text())):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def is_running(pid: int) -> bool:

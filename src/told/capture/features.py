@@ -11,6 +11,7 @@ from zlib import crc32
 from told.capture.cues import find_cjk_cues, find_cues, has_cjk, load_cue_data, load_words, normalise
 from told.capture.language import detect_language
 from told.capture.sentences import Sentence, count_words
+from told.text import remove_placeholders
 
 # ruff: noqa: RUF001 - punctuation of many languages
 
@@ -86,7 +87,8 @@ def _block(weight: float, prefix: str, names: Iterable[str]) -> Block:
 
 
 def _tokenise(text: str) -> list[str]:
-    return ["0" if word.isdigit() else word.lower()[:_STEM] for word in _TOKEN.findall(text)]
+    words = _TOKEN.findall(remove_placeholders(text))  # their letters are random
+    return ["0" if word.isdigit() else word.lower()[:_STEM] for word in words]
 
 
 def _grams(tokens: Sequence[str]) -> list[str]:
@@ -130,6 +132,7 @@ def _asks(text: str) -> bool:
 
 def find_signs(text: str) -> set[str]:
     """Return the cues of a sentence and what its form tells."""
+    text = remove_placeholders(text)
     uncoded = _CODE.sub(" ° ", text)
     unquoted = _QUOTED.sub(" ° ", uncoded)
     bare = normalise(unquoted if count_words(unquoted) > 2 else text)
