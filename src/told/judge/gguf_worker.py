@@ -13,7 +13,7 @@ _CHARACTERS = 2.5  # per token, at least
 
 def answer(question: dict[str, Any]) -> dict[str, Any]:
     """Load the model and return its answer with the tokens that it took."""
-    from llama_cpp import Llama # noqa: PLC0415 - an optional dependency
+    from llama_cpp import Llama  # noqa: PLC0415 - an optional dependency
 
     length = len(question["system"]) + len(question["prompt"])
     room = int(length / _CHARACTERS) + question["max_tokens"] + 256
