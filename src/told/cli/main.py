@@ -307,9 +307,9 @@ def _main(words: list[str], environ: Mapping[str, str]) -> int:
 
         sys.stdout.write(help_text(command.name))
         return 0
+    words, colour = _take_colour(words)
     if command.standalone:
         return int(_load_function(command)(words[1:], environ))
-    words, colour = _take_colour(words)
     arguments = parse(command, words[1:])
     arguments.set("color", colour)
     return run_command(command, arguments, environ, _write)
