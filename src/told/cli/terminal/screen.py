@@ -30,6 +30,7 @@ _AGENT_COLOURS = ("green", "blue", "magenta", "cyan", "yellow", "bright_red", "b
 _NARROWEST, _WIDEST = 40, 200
 _INDENT = re.compile(r" *(?:- |-> )?")
 _COMMANDS = re.compile(r"`[^`\n]+`")
+_BLANK_ENDS = re.compile(r" +((?:\x1b\[[0-9;]*m)*) *$", re.MULTILINE)
 _PAGER = "less -FRX"
 
 
@@ -49,7 +50,7 @@ class Screen:
         with self._console.capture() as captured:
             for block in blocks:
                 self._console.print(self._renderable(block), soft_wrap=False)
-        return "\n".join(line.rstrip() for line in captured.get().split("\n")).lstrip("\n")
+        return _BLANK_ENDS.sub(r"\1", captured.get()).lstrip("\n")
 
     def _renderable(self, block: Block) -> RenderableType:
         if isinstance(block, Table):

@@ -105,7 +105,13 @@ def _memory_row(view: MemoryView, memory: Memory) -> list[str | Span | list[Span
     text += [Span(f"  ({', '.join(marks)})", DIM)] if marks else []
     when = relative_time(memory.created, view.context.now)
     kind = Span(memory.kind_name, kind_style(memory.kind))
-    return [when, memory.id, kind, view.scope(memory), text]
+    return [when, memory.id, kind, _short_scope(view.scope(memory)), text]
+
+
+def _short_scope(name: str) -> str:
+    """Return a scope's name without the host of its repository."""
+    host, slash, rest = name.partition("/")
+    return rest if slash and "." in host else name
 
 
 def one_line(text: str, room: int) -> str:
