@@ -5,6 +5,7 @@ Writes each screen to docs/screens as text, which a test compares, and as a pict
 
 from __future__ import annotations
 
+import html
 import io
 import re
 import shlex
@@ -25,6 +26,7 @@ from told.cli.help import examples_of
 SCREENS = Path(__file__).parents[1] / "docs" / "screens"
 COLUMNS = 80
 _FOR_PROGRAMS = re.compile("--json|completion")  # their lines may be long
+_TEXT = re.compile(r'(<text [^>]*?x=")([\d.]+)("[^>]*?textLength=")([\d.]+)("[^>]*>)([^<]*)</text>')
 _FONT_FACE = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)  # rich's pictures load fonts from the network
 
 
@@ -78,7 +80,19 @@ def picture(title: str, text: str) -> str:
     """Return a terminal's text as SVG."""
     console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True)
     console.print(Text.from_ansi(f"$ {title}\n{text}"), end="")
-    return _FONT_FACE.sub("", console.export_svg(title="told", theme=MONOKAI))
+    return _TEXT.sub(_split_text, _FONT_FACE.sub("", console.export_svg(title="told", theme=MONOKAI)))
+
+
+def _split_text(found: re.Match[str]) -> str:
+    """Give each part of a line its own place; some viewers drop the blanks before it."""
+    head, x, middle, length, end, text = found.groups()
+    signs = html.unescape(text)
+    width = float(length) / max(1, len(signs))
+    return "".join(
+        f"{head}{float(x) + part.start() * width:g}{middle}{len(part[0]) * width:g}{end}"
+        f"{html.escape(part[0]).replace(chr(160), '&#160;')}</text>"
+        for part in re.finditer("[^\xa0]+(?:\xa0[^\xa0]+)*", signs)
+    )
 
 
 def main() -> int:

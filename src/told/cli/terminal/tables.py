@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from told.agents import label
+from told.agents import all_agents, label
 from told.cli.context import Context, MemoryView, short_path
 from told.cli.sessions import session_summary
 from told.cli.terminal.blocks import (
@@ -15,7 +15,6 @@ from told.cli.terminal.blocks import (
     Column,
     Span,
     Table,
-    agent_style,
     kind_style,
 )
 from told.store.memories.records import ACTIVE, USER, Memory
@@ -29,8 +28,8 @@ _PROJECT = Column("PROJECT", PROJECT_STYLE, least=60)
 
 def agent_span(agent: str) -> Span:
     """Return an agent's short name in its colour."""
-    name = label(agent)
-    return Span(name, agent_style(name))
+    known = list(all_agents())
+    return Span(label(agent), f"agent.{known.index(agent)}" if agent in known else "")
 
 
 def session_table(context: Context, rows: Sequence[SessionRow], *, with_project: bool) -> Table:
