@@ -34,6 +34,7 @@ _IMPORT_SECONDS = 0.1  # spent on new data before a query is answered
 _CHECKPOINT_SECONDS = 1.0
 _IMPORT_WAIT_MS = 50
 _SWEEP_EVERY_MS = 60_000
+_COLOURS = ("auto", "always", "never")
 _MOST_REPAIRS = 2  # one for each database
 _ANY_PROJECT = ("show", "checkpoint", "checkpoints", "timeline")  # they take ids of any project
 _UNAVAILABLE = (BusyError, apsw.BusyError, apsw.ReadOnlyError, apsw.FullError, apsw.IOError)
@@ -108,7 +109,10 @@ class _Run:
         self._connection = connection
         key = load_key(settings.home)
         as_json = self._arguments.flag("json")
-        context = Context(settings, self._environ, connection, key, self._site, as_json=as_json)
+        context = Context(
+            settings, self._environ, connection, key, self._site,
+            as_json=as_json, colour=self._arguments.text("color") or "auto",
+        )  # fmt: skip
         self._context = context
         if command.tier or command.catch_up:
             self._import_new(context)
@@ -296,7 +300,35 @@ def _main(words: list[str], environ: Mapping[str, str]) -> int:
         return 0
     if command.standalone:
         return int(_load_function(command)(words[1:], environ))
-    return run_command(command, parse(command, words[1:]), environ, _write)
+    words, colour = _take_colour(words)
+    arguments = parse(command, words[1:])
+    arguments.set("color", colour)
+    return run_command(command, arguments, environ, _write)
+
+
+def _take_colour(words: list[str]) -> tuple[list[str], str]:
+    """Return the words without --color, and its value; every command takes it."""
+    end = words.index("--") if "--" in words else len(words)
+    colour = "auto"
+    kept = []
+    place = 0
+    while place < end:
+        name, equals, value = words[place].partition("=")
+        place += 1
+        if name == "--no-color" and not equals:
+            colour = "never"
+        elif name != "--color":
+            kept.append(words[place - 1])
+        elif equals and value not in _COLOURS:
+            raise UsageError(f"--color is one of {', '.join(_COLOURS)}, not {value!r}.")
+        elif equals:
+            colour = value
+        elif place < end and words[place] in _COLOURS:
+            colour = words[place]
+            place += 1
+        else:
+            colour = "always"
+    return [*kept, *words[end:]], colour
 
 
 def _command_first(words: list[str]) -> list[str]:
@@ -308,7 +340,13 @@ def _command_first(words: list[str]) -> list[str]:
 
 
 def _write(context: Context) -> None:
-    sys.stdout.write(context.take())
+    text = context.take()
+    if context.is_at_terminal and sys.stdout.isatty():
+        from told.cli.terminal.screen import write_paged  # noqa: PLC0415 - loads rich
+
+        write_paged(text, context.environ)
+        return
+    sys.stdout.write(text)
     sys.stdout.flush()
 
 
