@@ -26,7 +26,7 @@ from told.search.rank import RankedTurn, SessionGroup, group_by_session
 from told.search.sessions import SearchResult, search_sessions
 from told.search.vectors.model_folder import Reranker, rerank
 from told.store.memories.read import Memories
-from told.store.memories.records import AGENT, PROJECT, UNCONFIRMED
+from told.store.memories.records import PROJECT, QUARANTINED, SUPERSEDED, UNCONFIRMED
 from told.store.sessions.facts import WorkQueue
 from told.store.sessions.match import TurnIndex
 from told.store.sessions.read import Filter
@@ -35,6 +35,7 @@ from told.store.sessions.schema import project_token
 _LIMIT = 5
 _RERANKED_PROMPT, _RERANKED_ANSWER = 400, 800  # characters the user's model reads around the words
 _MEMORIES, _SESSIONS, _CHECKPOINTS, _ALL = _PLACES = ("memories", "sessions", "checkpoints", "all")
+_STATUSES = (*UNCONFIRMED, SUPERSEDED, QUARANTINED)  # of memories that are only found on request
 _NO_RERANKER = (
     "--deep needs your own re-ranking model: `told config set reranker FOLDER`. See docs/models.md."
 )
@@ -126,8 +127,8 @@ def _read_arguments(context: Context, arguments: Arguments) -> _Search:
     place, status = arguments.text("in") or _ALL, arguments.text("status")
     if place not in _PLACES:
         raise UsageError(f"--in takes {', '.join(_PLACES)}, not {place!r}.")
-    if status and (place != _MEMORIES or status not in UNCONFIRMED):
-        raise UsageError(f"--status takes {' or '.join(UNCONFIRMED)}, and needs `--in memories`.")
+    if status and (place != _MEMORIES or status not in _STATUSES):
+        raise UsageError(f"--status takes {' or '.join(_STATUSES)}, and needs `--in memories`.")
     if place == _MEMORIES and arguments.flag("deep"):
         raise UsageError("--deep re-ranks sessions and checkpoints, not memories.")
     question = " ".join(arguments.operands)
@@ -162,18 +163,10 @@ def _find_memories(context: Context, wanted: _Search, found: SearchResult) -> _M
         return _Memories()
     try:
         with closing(open_memories(context.home, hurry=True)) as memories:
-            known = _match_memories(
-                context, wanted, memories, may_widen=not wanted.stays and (found.widened or not found.sessions)
-            )
+            may_widen = not wanted.stays and (found.widened or not found.sessions)
+            return _match_memories(context, wanted, memories, may_widen=may_widen)
     except _UNAVAILABLE:
         return _Memories()
-    # What an agent said in a session is found there, with its surroundings.
-    kept = [one for one in known.matches if one.is_sure or not found.sessions or not _is_of_session(one)]
-    return replace(known, matches=tuple(kept))
-
-
-def _is_of_session(one: MemoryMatch) -> bool:
-    return one.memory.trust == AGENT and any(place.session for place in one.memory.evidence)
 
 
 def _match_memories(context: Context, wanted: _Search, memories: Memories, *, may_widen: bool) -> _Memories:

@@ -1,8 +1,9 @@
 """Search memories as a brief recalls them, and rank them together with sessions.
 
 A search uses the layers of recall without the limits of a brief. In the joint ranking, the memories that a
-brief for the same words would show come first, at most three. The rest is ordered by fit: of a memory its share
-of the score that a brief asks for, of a session its share of the best session's score; equals newest first.
+brief for the same words would show come first, at most three. The rest is ordered by fit: of a memory, its
+share of the score that a brief asks for; of a session, its share of the best session's score. Equals come
+newest first, sessions before memories.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from told.search.query import Query
 from told.search.rank import SessionGroup
 from told.search.tokens import split_words, stem
 from told.store.memories.read import Memories
-from told.store.memories.records import ACTIVE, TOOL, Memory
+from told.store.memories.records import ACTIVE, AGENT, TOOL, Memory
 
 MAX_FIRST = 3  # memories before the first session
-MIN_FIT = 0.6  # of a memory that a brief would leave out
+MIN_FIT = 0.6  # of a memory that shares a word, but a brief would leave out
 _OWN_REASONS = ("", TOO_LITTLE, ENOUGH, OVERRULED, ELSEWHERE)  # a brief's own reasons to leave a memory out
 _MAX_LISTED = 500  # newest memories among which a named time is looked for
 
@@ -98,12 +99,12 @@ def _score(query: Query, chosen: Sequence[Recalled], others: Iterable[Recalled])
     found = []
     for one in (*chosen, *(one for one in others if one.against in _OWN_REASONS)):
         memory, fit = one.memory, round(one.score / FLOOR, 3)
-        is_whole = _contains_all(memory, query.words)
+        is_whole = not _is_only_said_by_agent(memory) and _contains_all(memory, query.words)
         is_sure = is_whole or (memory.id in shown and memory.trust != TOOL)
-        if query.window and not is_from(memory, query.window):
-            is_sure = False
-        if is_sure or is_whole or memory.id in shown or fit >= MIN_FIT:
-            found.append(MemoryMatch(memory, fit, is_sure))
+        # Below what a brief asks for, a shared topic alone is a guess.
+        if is_sure or fit >= 1.0 or (fit >= MIN_FIT and "words" in one.parts):
+            is_timely = not query.window or is_from(memory, query.window)
+            found.append(MemoryMatch(memory, fit, is_sure and is_timely))
     return found
 
 
@@ -115,6 +116,11 @@ def _contains_all(memory: Memory, words: Sequence[str]) -> bool:
 
 def _split_signs(word: str) -> list[str]:
     return "".join(char if char.isalnum() else " " for char in word).split()
+
+
+def _is_only_said_by_agent(memory: Memory) -> bool:
+    """Tell whether only an agent or a tool said it."""
+    return memory.trust in (AGENT, TOOL) and not memory.confirmed
 
 
 def _is_current(memory: Memory, now: int) -> bool:
@@ -130,9 +136,13 @@ def join_rankings(
 ) -> list[MemoryMatch | SessionGroup]:
     """Return memories and sessions in one ranking, best first."""
     first = [one for one in memories if one.is_sure][:MAX_FIRST]
-    rest: list[tuple[float, int, str, MemoryMatch | SessionGroup]] = [
-        (-min(1.0, one.score), -last_said(one.memory), one.memory.id, one) for one in memories if one not in first
-    ]
     best = max((group.score for group in sessions), default=0.0) or 1.0
-    rest += [(-group.score / best, -group.turns[0].at, "", group) for group in sessions]
-    return [*first, *(item for *_, item in sorted(rest, key=lambda one: one[:3]))][:limit]
+
+    def sort_key(one: MemoryMatch | SessionGroup) -> tuple[float, bool, int, str]:
+        if isinstance(one, MemoryMatch):
+            return -min(1.0, one.score), True, -last_said(one.memory), one.memory.id
+        return -one.score / best, False, -one.turns[0].at, ""
+
+    rest: list[MemoryMatch | SessionGroup] = [one for one in memories if one not in first]
+    rest += sessions
+    return [*first, *sorted(rest, key=sort_key)][:limit]

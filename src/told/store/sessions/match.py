@@ -88,7 +88,7 @@ class TurnIndex(Queries):
         return [(row, (size, asked, bool(asks))) for row, size, asked, asks in found]
 
     def texts(self, turns: Sequence[int], *, of_told: bool = False) -> dict[int, tuple[str, str, str]]:
-        """Return (asked, answered, steps) of turns by row; with `of_told` of those that may have asked told."""
+        """Return (asked, answered, steps) of turns by row; `of_told`: only turns that may have asked told."""
         where = " AND (instr(steps, 'told') OR instr(asked, '/mem:'))" if of_told else ""
         listed = ", ".join(map(str, turns))
         found = self._fetch(f"SELECT id, asked, answered, steps FROM turn WHERE id IN ({listed}){where}")
