@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 # Commands and tools that read; a turn that also does something else is no lookup.
-_COMMANDS = "brief|explain|files|list|memories|reason|search|sessions|show|timeline|why|wonder"
+_COMMANDS = "ask|brief|explain|files|find|list|memories|query|reason|recall|search|show|timeline|why|wonder"
 _SHELL = re.compile(rf"(?:^|[\s;&|(\"'/\\])told(?:\.exe)?[\"']?\s+(?:{_COMMANDS})\b")
 _TOOL = re.compile(r"(?:^|[^a-z])told[^a-z]+(?:files|get|reason|search|sessions|timeline|wonder)$")
 _SLASH = re.compile(r"/mem:(?:search|wonder|reason|why|stats)\b|\(told\) The user typed `/mem:")
