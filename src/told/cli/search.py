@@ -101,13 +101,15 @@ def search(context: Context, arguments: Arguments) -> None:
     """Print what answers a question, best first."""
     wanted = _read_arguments(context, arguments)
     model = _load_reranker(context.settings.reranker) if arguments.flag("deep") else None
-    if wanted.place == _MEMORIES:
-        with MemoryView(context) as view:
-            memories = _match_memories(context, wanted, view.memories, may_widen=not wanted.stays)
-        found = SearchResult(wanted.query)
-    else:
+    memories, found = _Memories(), SearchResult(wanted.query)
+    if wanted.place != _MEMORIES:
         found = _search_sessions(context, wanted, model)
-        memories = _find_memories(context, wanted, found) if wanted.place == _ALL else _Memories()
+    if wanted.place == _ALL:
+        memories = _find_memories(context, wanted, found)
+    is_last_chance = wanted.place == _ALL and not found.sessions and not memories.matches
+    if wanted.place == _MEMORIES or (is_last_chance and _count_unlearned(context)):
+        with MemoryView(context) as view:  # learns what it can in a short time
+            memories = _match_memories(context, wanted, view.memories, may_widen=not wanted.stays)
     if found.widened and wanted.stays:
         found = SearchResult(found.query)
     ranking = _Ranking(
