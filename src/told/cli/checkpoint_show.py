@@ -10,7 +10,7 @@ from typing import Any
 
 from told.agents import label
 from told.cli.arguments import Arguments
-from told.cli.context import Context, count, cut, cut_line, fit_lines, iso, when
+from told.cli.context import Context, count, count_shown, cut, cut_line, fit_lines, iso, when
 from told.cli.sessions import (
     coverage_json,
     find_checkpoint,
@@ -65,8 +65,7 @@ def checkpoints(context: Context, arguments: Arguments) -> None:
         said, text = _next_step(note)
         if text and text != note.title:
             lines.append(f"  {said}{cut(join_lines(text), min(below, _NEXT))}")
-    shown = f"{len(found)} of " if len(found) < total else ""
-    print_rows(context, f"{shown}{count(total, 'checkpoint')}, {scope.title}", lines)
+    print_rows(context, count_shown(len(found), total, "checkpoint", scope.title), lines)
 
 
 def _next_step(note: CheckpointRow) -> tuple[str, str]:
