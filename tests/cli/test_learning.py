@@ -61,7 +61,7 @@ def test_while_another_told_learns_an_empty_list_is_not_the_last_word(desk: Mach
     says = "Still learning from your sessions in the background. Ask again in a minute."
     answer = desk.told("memories")
     assert (answer.code, answer.err) == (
-        1, f"told: No memories in this project yet. Use --all-projects to list all. {says}\n",
+        1, f"told: No memories yet. `told remember TEXT` adds one. {says}\n",
     )  # fmt: skip
     assert desk.told("memories", "--json").json["learning"] is True
     desk.told("remember", "Never use tabs")

@@ -59,7 +59,9 @@ def memories(context: Context, arguments: Arguments) -> None:
             )
             return
         if not found:
-            nothing = _no_memories(arguments, filtered=any(filters) or arguments.flag("locked"))
+            everywhere = arguments.flag("all-projects") or not view.memories.counts()
+            filtered = any(filters) or arguments.flag("locked")
+            nothing = _no_memories(everywhere=everywhere, filtered=filtered)
             raise NotFoundError(" ".join(filter(None, (nothing, learning))))
         context.print(count_shown(len(found), total, "memory"))
         for one in found:
@@ -72,8 +74,8 @@ def memories(context: Context, arguments: Arguments) -> None:
             context.print(learning)
 
 
-def _no_memories(arguments: Arguments, *, filtered: bool) -> str:
-    if arguments.flag("all-projects"):
+def _no_memories(*, everywhere: bool, filtered: bool) -> str:
+    if everywhere:
         return "No memories match." if filtered else "No memories yet. `told remember TEXT` adds one."
     what = "No memories match in this project." if filtered else "No memories in this project yet."
     return f"{what} Use --all-projects to list all."
