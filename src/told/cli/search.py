@@ -13,7 +13,14 @@ from told.cli.arguments import Arguments
 from told.cli.context import NOT_HERE, Context, MemoryView, SessionScope, count, cut, memory_count
 from told.cli.index import similarity_search, warn_words_only
 from told.cli.search_rows import SEARCH_BYTES, Found, ResultRows
-from told.cli.sessions import NO_HISTORY, coverage_json, not_searched, not_searched_json, print_unread
+from told.cli.sessions import (
+    NO_HISTORY,
+    coverage_json,
+    not_searched,
+    not_searched_json,
+    print_summary,
+    print_unread,
+)
 from told.errors import MissingError, NotFoundError, ToldError, UsageError
 from told.ingest.projects import find_git_root
 from told.journal.apply import open_memories
@@ -198,13 +205,16 @@ def _match_in(
 
 def _print(context: Context, wanted: _Search, ranking: _Ranking) -> None:
     header = _header(wanted, ranking)
-    context.print(header)
+    print_summary(context, header)
     if ranking.time_not_met:
         context.print(f"None of these is from {ranking.time_not_met!r}.")
     rows = ResultRows(context, ranking.sessions.query.words, wanted.here)
-    room = SEARCH_BYTES - len(header.encode()) - 60 if wanted.limit <= _LIMIT else 0
-    for line in rows.format(ranking.items, room):
-        context.print(line)
+    if context.is_at_terminal:
+        context.show(rows.table(ranking.items))
+    else:
+        room = SEARCH_BYTES - len(header.encode()) - 60 if wanted.limit <= _LIMIT else 0
+        for line in rows.format(ranking.items, room):
+            context.print(line)
     if wanted.place != _MEMORIES:
         print_unread(context)
         if less := not_searched(context, wanted.scope):
