@@ -22,7 +22,7 @@ from told.memories.scopes import MemoryFilter, find_memories, list_memories
 from told.model import AGENT, OPEN, USER, Handover
 from told.recall.brief import Brief, make_prompt_brief
 from told.recall.prompt import RecallRequest, relative_folder
-from told.recall.start_brief import make_start_brief
+from told.recall.start_brief import StartedSession, make_start_brief
 from told.search.memories import search_memories
 from told.search.query import parse_query
 from told.search.sessions import search_sessions
@@ -229,9 +229,15 @@ def make_brief(
             session.memories, recall_request(session, prompt, tools=tools), app.fence,
             budget=budget or settings.brief_tokens, session=for_session, since=app.now + 1 if again else 0,
         )  # fmt: skip
+    known = session.memories.shown_in(for_session) if for_session and not again else {}
+    caller = session.caller
+    started = StartedSession(
+        caller.agent, caller.session, continued=bool(known), known=frozenset(known),
+        has_lost_briefs=again and bool(caller.session),
+    )  # fmt: skip
     return make_start_brief(
         session.memories, app.reading, Filter(project.id if project else 0, helpers=False), session.scopes,
-        app.fence, now=app.now, budget=budget or settings.brief_start_tokens,
+        app.fence, now=app.now, budget=budget or settings.brief_start_tokens, session=started,
         redact=lambda one: clean_checkpoint(one, app.home, app.redact),
     )  # fmt: skip
 
