@@ -29,6 +29,7 @@ from told.store.memories.records import (
     Memory,
 )
 from told.store.sessions.checkpoints import Project
+from told.store.sessions.facts import TO_CAPTURE, WorkQueue
 from told.store.sessions.read import Filter
 
 MOST_MATCHES = 8  # shown if an id or words match several
@@ -100,6 +101,15 @@ class Context(App):
     def report(self, text: str, value: Any) -> None:
         """Print a text, or a value as JSON if that is wanted."""
         self._lines.append(to_json(value) if self.as_json else text)
+
+    def describe_learning(self) -> str:
+        """Return what of the history is still to be learned; empty if nothing is."""
+        sessions = WorkQueue(self.connection).count(TO_CAPTURE) if self.settings.learn else 0
+        waiting = [count(self.left, "file")] * bool(self.left) + [count(sessions, "session")] * bool(sessions)
+        if not waiting:
+            return ""
+        then = "Ask again in a minute." if self.settings.background else "`told index` finishes it."
+        return f"Your history is still being learned ({' and '.join(waiting)} to go). {then}"
 
     def fenced(self, text: str, trust: str) -> str:
         """Return a text, fenced unless the user said it."""

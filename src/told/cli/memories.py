@@ -57,8 +57,10 @@ def memories(context: Context, arguments: Arguments) -> None:
                 found=found,
             )
             return
+        learning = context.describe_learning()
         if not found:
-            raise NotFoundError(_no_memories(arguments, filtered=any(filters) or arguments.flag("locked")))
+            nothing = _no_memories(arguments, filtered=any(filters) or arguments.flag("locked"))
+            raise NotFoundError(learning or nothing)
         more = " (use --limit to see more)" if len(found) == limit else ""
         context.print(f"{memory_count(len(found))}{more}")
         for one in found:
@@ -67,6 +69,8 @@ def memories(context: Context, arguments: Arguments) -> None:
             context.print(f"Not listed: {count(left_out, 'note')} on what agents did (--all).")
         if waiting:
             context.print(f"Not confirmed yet: {count(waiting, 'candidate')} (--status candidate).")
+        if learning:
+            context.print(learning)
 
 
 def _no_memories(arguments: Arguments, *, filtered: bool) -> str:

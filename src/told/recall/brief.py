@@ -175,7 +175,7 @@ def format_age(at: int, now: int) -> str:
 def _count_days(at: int, now: int) -> int:
     """Return how many local midnights have passed since a time; -1 if that is unknown."""
     try:
-        first, last = (date.fromtimestamp(one // 1000) for one in (at, now))
+        first, last = (date(*time.localtime(one // 1000)[:3]) for one in (at, now))
     except (OverflowError, ValueError, OSError):
         return -1
     return (last - first).days if at > 0 else -1

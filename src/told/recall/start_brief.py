@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from told.agents import label
@@ -80,12 +80,12 @@ class _StartBrief:
 
     def find_open_work(self) -> tuple[list[Line], list[Line]]:
         """Return the open checkpoint, and the end of the last session before this one."""
-        own = {one.public for one in self._find_own_sessions()}
+        own = frozenset(one.public for one in self._find_own_sessions())
         offer, session = self._find_open_checkpoint(own)
         last = self._describe_last_session(own, session, offered=bool(offer))
         return [offer] if offer else [], last
 
-    def _find_open_checkpoint(self, own: Set[str]) -> tuple[Line | None, str]:
+    def _find_open_checkpoint(self, own: frozenset[str]) -> tuple[Line | None, str]:
         """Return the newest open checkpoint and its session.
 
         An automatic checkpoint counts only until another session leaves one.
@@ -134,7 +134,9 @@ class _StartBrief:
         text = self.fence.inline(text)  # never as the user's: anybody who can write the file may claim that
         return Line(STATE, f"{head} {text} All of it: `told show {row.public}`", "", checkpoint.at)
 
-    def _describe_last_session(self, own: Set[str], offered_session: str, *, offered: bool) -> list[Line]:
+    def _describe_last_session(
+        self, own: frozenset[str], offered_session: str, *, offered: bool
+    ) -> list[Line]:
         """Return where the last session stopped, unless its checkpoint says so."""
         found = self.reader.sessions(self.sessions, len(own) + 1)
         session = next((one for one in found if one.public not in own), None)
@@ -236,7 +238,7 @@ class StartMemories:
 
 
 def select_start_memories(
-    memories: Memories, scopes: Sequence[str], now: int, known: Set[str] = frozenset()
+    memories: Memories, scopes: Sequence[str], now: int, known: frozenset[str] = frozenset()
 ) -> StartMemories:
     """Return locked rules, what changed lately, recent warnings and proven rules.
 
