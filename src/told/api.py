@@ -232,7 +232,7 @@ def make_brief(
     known = session.memories.shown_in(for_session) if for_session and not again else {}
     caller = session.caller
     started = StartedSession(
-        caller.agent, caller.session, continued=bool(known), known=frozenset(known),
+        caller.agent, caller.session, continued=bool(known), known=known,
         has_lost_briefs=again and bool(caller.session),
     )  # fmt: skip
     return make_start_brief(

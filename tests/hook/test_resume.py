@@ -21,6 +21,8 @@ def _resume(desk: Desk, agent: str, session: str = "s-1") -> str:
 
 @pytest.mark.parametrize("agent", ["claude-code", "codex"])
 def test_a_resumed_session_gets_only_what_is_new(desk: Desk, agent: str) -> None:
+    for number in range(30):  # more than the start has room for
+        desk.told("remember", f"Rule number {number} of the team is kept in every module.")
     desk.prompt(TAUGHT, session="elsewhere")
     assert "pnpm" in said_to_model(desk.ask(agent, "start", begun(desk, agent)))
     assert _resume(desk, agent) == ""

@@ -129,7 +129,7 @@ def _describe_session(context: HookContext, memories: Memories) -> StartedSessio
         return StartedSession(call.agent, native, True, is_compacted, has_lost_briefs=True)
     noted = context.shown_log.read()
     known = memories.shown_in(native) | noted.memories
-    still = frozenset(name for name, at in known.items() if at >= noted.since)
+    still = {name: at for name, at in known.items() if at >= noted.since}
     # An agent that does not say how a session starts may call one that it resumes a new one.
     is_resumed = _is_resumed(call) or bool(still and not call.source)
     if not is_resumed or replaces_start_brief(call):

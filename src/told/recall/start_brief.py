@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from told.agents import label
 from told.fence import Fence
@@ -35,7 +35,8 @@ _MAX_ASKED, _MAX_ANSWERED, _MAX_NOTE = 160, 280, 240  # characters of the last s
 _MAX_STEPS = 3
 _MAX_CHECKPOINTS, _MAX_NOTES, _MAX_SESSIONS = 20, 5, 8  # that are read
 _MAX_FILE = 1 << 16  # bytes; reading a larger file takes too long for a start
-_MAX_LOCKED, _MAX_RULES, _MAX_CHANGED = 60, 60, 6  # memories that are loaded; the budget holds fewer
+_MAX_CHANGED = 6  # memories
+_FEWEST_TOKENS = 10  # of a memory's line; more memories than fit are not loaded
 _MIN_CONFIDENCE = 0.5
 _RECENT_MS = 30 * 86_400_000
 
@@ -49,7 +50,7 @@ class StartedSession:
     continued: bool = False  # it was resumed or compacted, and knows where it stopped
     compacted: bool = False
     has_lost_briefs: bool = False
-    known: frozenset[str] = frozenset()  # memories that it still has
+    known: Mapping[str, int] = field(default_factory=dict)  # memories that it still has, and since when
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +198,7 @@ def make_start_brief(
             offer = start.find_own_checkpoint()
         elif sessions.project and not own.continued:
             offer, last = start.find_open_work()
-    found = select_start_memories(memories, scopes, now, own.known)
+    found = select_start_memories(memories, scopes, now, budget // _FEWEST_TOKENS, own.known)
     lines = [make_line(one, fence, now, changed=one.id in found.changed) for one in found.memories]
     changed = [line for line in lines[found.locked :] if line.memory in found.changed]
     rest = [line for line in lines[found.locked :] if line.memory not in found.changed]
@@ -238,7 +239,11 @@ class StartMemories:
 
 
 def select_start_memories(
-    memories: Memories, scopes: Sequence[str], now: int, known: frozenset[str] = frozenset()
+    memories: Memories,
+    scopes: Sequence[str],
+    now: int,
+    limit: int = 45,
+    known: Mapping[str, int] | None = None,
 ) -> StartMemories:
     """Return locked rules, what changed lately, recent warnings and proven rules.
 
@@ -246,19 +251,23 @@ def select_start_memories(
         memories: The open memories.
         scopes: The active scopes.
         now: Milliseconds since 1970.
-        known: Ids to leave out.
+        limit: How many of each kind are loaded, beside the known ones.
+        known: Memories that the session has, and since when; it gets only locked and newer ones.
     """
+    known = known or {}
+    limit += len(known)
+    informed = min(known.values(), default=0)
     locked = memories.locked(scopes)
-    marked = _find_newest(memories, scopes, (CORRECTION, WARNING), _MAX_CHANGED)
-    rules = _find_newest(memories, scopes, (RULE, DECISION), _MAX_RULES)
-    facts = _find_newest(memories, scopes, (FACT,), _MAX_RULES)
-    loaded = memories.load(dict.fromkeys((*locked[:_MAX_LOCKED], *marked, *rules, *facts)))
+    marked = _find_newest(memories, scopes, (CORRECTION, WARNING), _MAX_CHANGED + len(known))
+    rules = _find_newest(memories, scopes, (RULE, DECISION), limit)
+    facts = _find_newest(memories, scopes, (FACT,), limit)
+    loaded = memories.load(dict.fromkeys((*locked[:limit], *marked, *rules, *facts)))
     valid = {
         row: one
         for row, one in loaded.items()
         if one.trust == USER
         and one.id not in known
-        and (one.locked or one.confidence >= _MIN_CONFIDENCE)
+        and (one.locked or (one.confidence >= _MIN_CONFIDENCE and one.created >= informed))
         and not find_reason_hidden(one, scopes, now)
     }
     changed = find_changed(memories, valid.values(), now)
