@@ -88,6 +88,7 @@ def test_history_that_is_still_learned_is_not_called_empty(
         assert (answer.code, answer.out) == (1, "") or "Last session" in answer.out
         assert "Last session" in answer.out or "still being learned (1 session to go)" in answer.err
     assert machine.told("brief", "--prompt", "install zod", "--json").json["still_learning"] is True
+    assert machine.told("memories", "--json").json["still_learning"] is True
     assert machine.told("remember", "Tests use port 5544.").code == 0
     assert "still being learned" in machine.told("memories").out
     os.close(lock)

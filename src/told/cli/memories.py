@@ -50,14 +50,14 @@ def memories(context: Context, arguments: Arguments) -> None:
         found = list_memories(view.memories, wanted, context.now, limit)
         left_out = 0 if deeds else view.memories.count_observations(scopes)
         waiting = 0 if any(filters) else view.memories.count_candidates(scopes)
+        learning = context.describe_learning()
         if context.as_json:
             rows = view.json_rows(found)
+            head = {"count": len(rows), "left_out": left_out, "candidates": waiting}
             context.print_json(
-                {"count": len(rows), "left_out": left_out, "candidates": waiting, "memories": rows},
-                found=found,
+                head | ({"still_learning": True} if learning else {}) | {"memories": rows}, found=found
             )
             return
-        learning = context.describe_learning()
         if not found:
             nothing = _no_memories(arguments, filtered=any(filters) or arguments.flag("locked"))
             raise NotFoundError(learning or nothing)
