@@ -187,7 +187,7 @@ def test_on_a_machine_where_nothing_ever_happened(machine: Machine) -> None:
     ):
         assert "told agents" in agent.say(tool, **arguments)
     assert agent.read("told://brief").text == (
-        "Nothing is known yet. `search` searches past sessions; `remember` saves a statement."
+        "No memories yet. `remember` adds one; after `told install`, sessions add more."
     )
 
 

@@ -34,7 +34,6 @@ from told.search.sessions import SearchResult, search_sessions
 from told.search.vectors.model_folder import Reranker, rerank
 from told.store.memories.read import Memories
 from told.store.memories.records import PROJECT, QUARANTINED, SUPERSEDED, UNCONFIRMED
-from told.store.sessions.facts import WorkQueue
 from told.store.sessions.match import TurnIndex
 from told.store.sessions.read import Filter
 from told.store.sessions.schema import project_token
@@ -114,7 +113,7 @@ def search(context: Context, arguments: Arguments) -> None:
     if wanted.place == _ALL:
         memories = _find_memories(context, wanted, found)
     is_last_chance = wanted.place == _ALL and not found.sessions and not memories.matches
-    if wanted.place == _MEMORIES or (is_last_chance and _count_unlearned(context)):
+    if wanted.place == _MEMORIES or (is_last_chance and context.count_unlearned()):
         with MemoryView(context) as view:  # learns what it can in a short time
             memories = _match_memories(context, wanted, view.memories, may_widen=not wanted.stays)
     if found.widened and wanted.stays:
@@ -249,8 +248,7 @@ def _as_json(context: Context, wanted: _Search, ranking: _Ranking) -> dict[str, 
     found = ranking.sessions
     if ranking.time_not_met:
         head["time_not_met"] = ranking.time_not_met
-    if unlearned := _count_unlearned(context):
-        head["unlearned_sessions"] = unlearned
+    head |= context.learning_json()
     if wanted.place == _MEMORIES:
         return head | {"memories": memories}
     if found.corrected:
@@ -261,20 +259,11 @@ def _as_json(context: Context, wanted: _Search, ranking: _Ranking) -> dict[str, 
     return head | ({"memories": memories} if wanted.place == _ALL else {})
 
 
-def _count_unlearned(context: Context) -> int:
-    """Return how many sessions told has still to learn from."""
-    return WorkQueue(context.connection).count_waiting() if context.settings.learn else 0
-
-
 def _nothing(context: Context, wanted: _Search) -> str:
-    if context.left:
-        left = count(context.left, "file")
-        return f"Nothing found yet: {left} of history still being imported. Ask again soon."
-    unlearned = _count_unlearned(context) if wanted.place in (_MEMORIES, _ALL) else 0
-    if unlearned and not wanted.status:
+    learning = "" if wanted.status else context.describe_learning()
+    if learning and (context.left or wanted.place in (_MEMORIES, _ALL)):
         context.behind = True
-        how = "Ask again soon" if context.settings.background else "`told index` does it now"
-        return f"Nothing found yet: told still has to learn from {count(unlearned, 'session')}. {how}."
+        return f"Nothing found yet. {learning}"
     asked = cut(wanted.question, 60)
     if wanted.query.window and not wanted.query.words:
         return f"Nothing found for {asked!r}: nothing is from then."
