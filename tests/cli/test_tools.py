@@ -66,7 +66,7 @@ def test_what_was_around_a_turn_and_the_whole_of_it(agent: Asking) -> None:
 
 def test_timeline_without_an_id_is_the_latest(agent: Asking) -> None:
     rows = agent.say("timeline", limit=1)
-    assert "1 turn, acme/acme-api" in rows
+    assert "1 of 4 turns, acme/acme-api" in rows
     assert "Fine, and write it down" in rows
 
 
