@@ -44,13 +44,13 @@ class Pattern:
             and all(_has_option(call, name, value) for name, value in self.call.options)
             and self._matches_operands(call.operands)
             and (not self.reader or not _readers(self.reader).isdisjoint(command.feeds))
-            and (self._is_dry(self.call) or not self._is_dry(call))
+            and (_changes_nothing(self.call) or not _changes_nothing(call))
         )
 
     def _matches_program(self, call: Call) -> bool:
         if "/" in self.call.path:
             return f"/{call.path}".endswith(f"/{self.call.path.removeprefix('./')}")
-        return fnmatchcase(call.program, self.call.program)
+        return fnmatchcase(call.program, self.call.program) or program_name(call.path) == self.call.program
 
     def _matches_operands(self, operands: tuple[str, ...]) -> bool:
         wanted = self.call.operands
@@ -62,10 +62,6 @@ class Pattern:
         rest = iter(operands)
         return all(any(fnmatchcase(one.lower(), word) for one in rest) for word in wanted)
 
-    @staticmethod
-    def _is_dry(call: Call) -> bool:
-        return call.has(*load_words("programs", "dry_run"))
-
 
 @lru_cache(maxsize=512)
 def read_pattern(text: str) -> Pattern | None:
@@ -73,9 +69,9 @@ def read_pattern(text: str) -> Pattern | None:
     commands = parse_script(text)
     if not commands or not commands[0].words:
         return None
-    layers = [normalise(layer) for layer in commands[0].layers]
-    # `sudo` itself may be what is forbidden; `uv run pytest` forbids `pytest`, however it is run.
-    call = layers[0] if len(layers) == 1 or not layers[-1].program.startswith("@") else layers[0]
+    call = normalise(commands[0].words)
+    if len(commands[0].words) == 1 and call.operands:  # `docker-compose` alone does not mean `docker compose`
+        call = Call(program_name(text), text, (), ())
     reader = program_name(commands[1].words[0]) if commands[0].feeds else ""
     lowered = tuple(word.lower() for word in call.operands)
     return Pattern(text, Call(call.program, call.path, lowered, call.options), reader)
@@ -149,6 +145,13 @@ def _spellings(program: str, subcommand: str) -> tuple[dict[str, tuple[str, ...]
     pairs = [pair.partition("=") for table in known for pair in table.get("same", "").split()]
     values = frozenset(word for table in known for word in table.get("values", "").split())
     return {short: tuple(names.split("+")) for short, _, names in pairs}, values
+
+
+def _changes_nothing(call: Call) -> bool:
+    is_shown = call.program in load_table("programs")["options"] and not load_words("programs", "read_only").isdisjoint(
+        call.operands[1:2]
+    )
+    return is_shown or call.has(*load_words("programs", "dry_run"))
 
 
 def _has_option(call: Call, name: str, value: str) -> bool:

@@ -17,6 +17,7 @@ _GAP = 3  # words that a `*` of a phrase may skip
 _OR = frozenset(("or", "and", "nor", "oder", "und", "|"))
 _WHILE = frozenset(("when", "while", "whenever"))
 _TASK = "@task"
+_INTERPRETERS = frozenset(("python", "python3", "node", "bash", "sh", "ruby", "php"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,7 @@ class Prohibition:
     branches: frozenset[str] = frozenset()
     environments: frozenset[str] = frozenset()
     is_conditional: bool = False  # allows it under a condition that cannot be checked
+    is_direct: bool = False  # only the program as typed, not one that another runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,7 @@ class _Reader:
                     action.patterns, action.variables, action.sql, places, "", target,
                     branches if target == BRANCH else frozenset(),
                     environments if target == ENVIRONMENT else frozenset(), unclear,
+                    one.is_bare and not load_words("words", "directly").isdisjoint(words),
                 )
             )  # fmt: skip
         return built
@@ -135,6 +138,7 @@ class _Reader:
     def _is_limited(self, named: frozenset[int], paths: list[int]) -> bool:
         """Tell whether words are left that may limit what is forbidden."""
         known = load_words("words", "fillers") | _target_words() | frozenset().union(*_path_verbs().values())
+        known |= find_branches([one.text for one in self.tokens])
         words = [one.text for at, one in enumerate(self.tokens) if at not in named and at not in paths]
         around = [one.text for one in self.zone.around]
         return self.zone.is_conditional or any(
@@ -153,7 +157,26 @@ class _Reader:
                     places = _match_phrase(stems, at, phrase)
                     if places and min(places) < late:
                         found.append(_Found(places, action))
-        return found
+        named = {at for one in found for at in one.places}
+        return [one for one in found if self._is_meant(one, named)]
+
+    def _is_meant(self, found: _Found, named: set[int]) -> bool:
+        """Tell whether a phrase is what is forbidden: not "add emojis to commits" or "commit secrets"."""
+        known = load_words("words", "fillers") | _target_words() | _OR | _programs() | load_words("words", "reversing")
+        first = min(found.places)
+        before = [one.text for at, one in enumerate(self.tokens[:first]) if at not in named and one.kind == WORD]
+        if not known.issuperset(word for word in before if word.isascii()):
+            return False
+        if len(found.places) > 1:
+            return True
+        prepositions = load_words("words", "prepositions")
+        for at in range(first + 1, len(self.tokens)):
+            one, following = self.tokens[at], self.tokens[at + 1].text if at + 1 < len(self.tokens) else ""
+            if at in named or one.text in prepositions or following in ("branch", "branches"):
+                return True
+            if one.text not in known and one.text.isascii():
+                return one.kind != WORD
+        return True
 
     def _find_literals(self, *, has_phrases: bool) -> list[_Found]:
         """Return the commands that the zone names, in backticks or in plain words."""
@@ -181,8 +204,9 @@ class _Reader:
         while end < len(self.tokens):
             one = self.tokens[end]
             is_task = program in tasks and (is_run or self.tokens[end - 1].text == "run")
+            is_script = one.kind == PATH and program in _INTERPRETERS
             if not (
-                one.kind == OPTION or one.text in subcommands or one.text.isdigit()
+                one.kind == OPTION or one.text in subcommands or one.text.isdigit() or one.text == "." or is_script
                 or (is_task and one.kind == WORD and one.text not in load_words("words", "fillers") | _OR)
             ):  # fmt: skip
                 break
@@ -195,24 +219,38 @@ class _Reader:
                 found += self._literal(frozenset((at, end + 1)), f"{program} {self.tokens[end + 1].text}", at)
                 end += 2
             return found
-        if not has_phrases:
-            verbs = [i for i, one in enumerate(self.tokens) if one.text in subcommands - load_words("words", "using") - _programs()]
-            before = [one.text for one in self.tokens[:at]]
-            light = load_words("words", "using") | _OR | _programs() | load_words("words", "negations")
-            if verbs:  # "apply changes with terraform"
-                found += self._literal(frozenset((at, verbs[0])), f"{program} {self.tokens[verbs[0]].text}", at)
-            elif program in load_table("words")["programs"]["bare"].split() and light.issuperset(
-                word for word in before if word.isascii()
-            ):
-                found += self._literal(frozenset((at,)), program, at)
-        return found
+        if has_phrases or self._runs_next(at):
+            return []
+        if self._is_bare(at):
+            return self._literal(frozenset((at,)), program, at)
+        fillers = load_words("words", "fillers")
+        verbs = [i for i, one in enumerate(self.tokens) if one.text in subcommands - fillers - _programs()]
+        if verbs:  # "apply changes with terraform"
+            return self._literal(frozenset((at, verbs[0])), f"{program} {self.tokens[verbs[0]].text}", at)
+        return []
+
+    def _runs_next(self, at: int) -> bool:
+        """Tell whether a program only runs the one named after it: `npx prisma`."""
+        following = self.tokens[at + 1].text if at + 1 < len(self.tokens) else ""
+        return following in _programs() and self.tokens[at].text in load_table("programs")["runs_another"]
+
+    def _is_bare(self, at: int) -> bool:
+        """Tell whether a program is forbidden as such: "no npm", "never use git"."""
+        light = load_words("words", "using") | _OR | _programs()
+        before = [one.text for one in self.tokens[:at] if one.text.isascii()]
+        if self.tokens[at].text in load_table("words")["programs"]["bare"].split():
+            return light.issuperset(before)
+        after = [one.text for one in self.tokens[at + 1 :]]
+        is_run = bool(before) and before[-1] in load_words("words", "running")
+        return is_run and load_words("words", "fillers").issuperset([*before, *after])
 
     def _literal(self, places: frozenset[int], text: str, program: int) -> list[_Found]:
         pattern = read_pattern(text)
         if pattern is None:
             return []
         target = BRANCH if pattern.call.program in ("git", "gh", "glab") else ENVIRONMENT
-        return [_Found(places, Action((), (pattern,), target=target), program)]
+        is_bare = not pattern.call.operands and not pattern.call.options
+        return [_Found(places, Action((), (pattern,), target=target), program, is_bare)]
 
     def _drop_covered(self, phrases: list[_Found], literals: list[_Found]) -> list[_Found]:
         """Leave out phrases and commands whose words are part of a longer one."""

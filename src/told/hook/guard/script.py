@@ -278,6 +278,8 @@ def _unwrap(words: tuple[str, ...]) -> tuple[str, ...]:
     if name in ("docker", "podman", "kubectl", "docker-compose") and "exec" in words[1:6]:
         rest = _after_options(words[words.index("exec") + 1 :], "container exec")[1:]
         return rest[1:] if rest[:1] == ("--",) else rest
+    if name in ("pnpm", "yarn", "bun") and second in load_words("programs", "package_programs"):
+        return words[1:]
     if name in load_words("programs", "task_runners"):
         rest = tuple(word for word in words[1:] if not word.startswith("-") and word not in ("run", "run-script"))
         return ("@task", *rest) if rest else ()

@@ -10,7 +10,7 @@ from told.hook.guard import load_table, load_words
 from told.search.tokens import stem
 
 COMMAND, OPTION, PATH, WORD, COMMA, STOP = "command", "option", "path", "word", "comma", "stop"
-_TOKEN = re.compile(r"`([^`]+)`|([.!?;:]+(?=\s|$)|\n|\s[-–]\s)|([,()])|([^\s,()`;]+)")
+_TOKEN = re.compile(r"`([^`]+)`|((?<!\s)[.!?;:]+(?=\s|$)|;|\n|\s[-–]\s)|([,()])|([^\s,()`;]+)")
 _CJK = "\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af"
 _SCRIPT_CHANGE = re.compile(rf"(?<=[{_CJK}])(?=[!-~])|(?<=[!-~])(?=[{_CJK}])")
 _ENDINGS = (
@@ -79,6 +79,9 @@ def tokenise(text: str) -> list[Token]:
             found += _read_word(word)
     for at, token in enumerate(found):
         before = found[at - 1] if at else Token("")
+        following = found[at + 1] if at + 1 < len(found) else Token("", STOP)
+        if token.text in load_words("words", "folders") and (following.kind != WORD or following.text in _LIST):
+            found[at] = Token(token.text, PATH, token.raw)
         if token.text in _FOLDER_WORDS and before.kind == WORD and before.text not in load_words("words", "fillers"):
             found[at - 1] = Token(before.text, PATH, before.raw)
     return found
@@ -92,8 +95,9 @@ def _read_ticked(text: str) -> list[Token]:
 
 
 def _read_word(word: str) -> list[Token]:
-    bare = word.strip("\"'“”„*").rstrip(".!?:;…")
-    bare = bare if bare.strip(".") else word
+    bare = word.strip("\"'“”„_").rstrip(".!?:;…") or word
+    if bare.startswith("*") and bare.endswith("*"):  # emphasis
+        bare = bare.strip("*") or bare
     text = bare.lower()
     if text.startswith("-") and len(text) > 1:
         return [Token(text, OPTION, bare)]
@@ -184,7 +188,7 @@ def _find_starts(texts: list[str]) -> list[tuple[int, bool]]:
     for at, text in enumerate(texts):
         following = texts[at + 1] if at + 1 < len(texts) else ""
         if text in forbidden:
-            found.append((at, True))
+            found.append((at, following != "to"))  # "it is forbidden to …"
         elif text in negations:
             second = texts[at + 2] if at + 2 < len(texts) else ""
             is_after = following in not_forbidden or (following == "longer" and second in not_forbidden)

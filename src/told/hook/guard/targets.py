@@ -70,7 +70,7 @@ def _acted_on(call: Call, command: Command, cwd: str) -> set[str] | None:
             current = _current_branch(call, command, cwd)
             return {current, *operands[:1]} if current else None
         return {one.lower() for one in names | set(operands[:1])}
-    if subcommand in ("branch", "tag") and operands:
+    if subcommand in ("branch", "tag", "checkout", "switch") and operands:
         return {one.lower() for one in operands}
     if subcommand == "rebase" and len(operands) > 1:
         return {operands[1].lower()}

@@ -64,7 +64,8 @@ def _judge(prohibition: Prohibition, command: Command, cwd: str, root: str) -> s
     if prohibition.use:
         verdict = _uses_path(prohibition, command, root)
     else:
-        verdict = max((_runs(prohibition, call, command, cwd, root) for call in list_calls(command)), key=_rank, default="")
+        calls = list_calls(command)[: 1 if prohibition.is_direct else None]
+        verdict = max((_runs(prohibition, call, command, cwd, root) for call in calls), key=_rank, default="")
     return ASK if verdict and prohibition.is_conditional else verdict
 
 
@@ -167,7 +168,8 @@ def _commands(script: str) -> list[Command]:
 
 
 def _format(text: str) -> str:
-    return f"`make {text.removeprefix(_TASK).strip()}`" if text.startswith(_TASK) else f"`{text}`"
+    text = text.replace(" ?*", "").replace(_TASK, "make")
+    return f"`{text}`"
 
 
 def _sql_name(sql: str) -> str:
