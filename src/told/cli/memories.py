@@ -9,6 +9,7 @@ from typing import Any
 from told.app import agent_name
 from told.cli.arguments import Arguments
 from told.cli.context import Context, MemoryView, count, iso, memory_count
+from told.cli.guard import guard_json, guard_note
 from told.errors import NotFoundError, UsageError
 from told.jsontext import load_json
 from told.judge.ledger import Ledger
@@ -202,9 +203,13 @@ def remember(context: Context, arguments: Arguments) -> None:
                 rows.append({"error": str(error)})
                 continue
             saved_items += 1
-            rows.append(_json(view, saved))
+            rows.append(
+                _json(view, saved) | ({"guard": guard_json(context, saved.done.memory)} if locked else {})
+            )
             if not context.as_json:
                 _print_saved(view, saved)
+                if locked and (note := guard_note(context, saved.done.memory)):
+                    context.print(note)
     if not saved_items:
         raise UsageError("\n".join(problems))
     if context.as_json:

@@ -8,6 +8,7 @@ from told.agents import label
 from told.cli.arguments import Arguments
 from told.cli.checkpoint_show import checkpoint_json, join_lines, print_checkpoint
 from told.cli.context import MOST_MATCHES, Context, MemoryView, count, cut, cut_line, iso, short_path, when
+from told.cli.guard import guard_json, guard_note
 from told.cli.sessions import (
     find_session,
     find_turn,
@@ -206,7 +207,7 @@ def why(context: Context, arguments: Arguments) -> None:
                 "evidence": [_evidence_json(view, memory, one) for one in memory.evidence],
                 "supersedes": view.json_rows(earlier), "superseded_by_all": view.json_rows(later),
                 "shown_in": [{"session": name, "at": iso(at)} for name, at in shown.items()],
-                "followed": memory.followed,
+                "followed": memory.followed, "guard": guard_json(context, memory),
                 "history": [_step_json(one) for one in steps],
             })  # fmt: skip
             return
@@ -216,6 +217,8 @@ def why(context: Context, arguments: Arguments) -> None:
             f" said by {memory.trust}, confidence {memory.confidence:.2f}"
         )
         context.print(view.text(memory))
+        if note := guard_note(context, memory):
+            context.print(note)
         if memory.status == ARCHIVED:
             context.print(f"It was archived as unused; `told retention restore {memory.id}` restores it.")
         if memory.status in UNCONFIRMED:

@@ -13,7 +13,7 @@ from told.agents.dialects import answer_context, answer_verdict
 from told.checkpoints.counter import count_call, count_denial
 from told.hook.context import HookContext, locate
 from told.hook.guard.script import parse_script, program_name
-from told.hook.guard.verdict import DENY, judge_command, judge_file
+from told.hook.guard.verdict import DENY, Place, judge_command, judge_file
 from told.memories.scopes import active_scopes
 from told.settings import ASK
 
@@ -51,7 +51,7 @@ def _find_forbidden(context: HookContext) -> dict[str, Any]:
         found = (
             judge_file(memory.text, file, reads=reads)
             if file
-            else judge_command(memory.text, call.command, call.cwd, location.root)
+            else judge_command(memory.text, call.command, Place(call.cwd, location.root))
         )
         if found:
             verdicts.setdefault(found, f"A rule you locked ({memory.id}): {memory.text}")
@@ -95,7 +95,9 @@ def is_own_tool(name: str) -> bool:
 
 def _runs_told(command: str) -> bool:
     """Tell whether a command runs told rather than mentions it."""
-    return any(program_name(layer[0]) == _NAME for one in parse_script(command) for layer in one.layers if layer)
+    return any(
+        program_name(layer[0]) == _NAME for one in parse_script(command) for layer in one.layers if layer
+    )
 
 
 def _has_store(home: str) -> bool:

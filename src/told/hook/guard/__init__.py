@@ -15,6 +15,17 @@ def load_table(name: str) -> dict[str, Any]:
 
 
 @cache
-def load_words(table: str, name: str) -> frozenset[str]:
-    """Load a list of words."""
-    return frozenset(load_table(table)[name].split())
+def load_words(name: str, *keys: str) -> frozenset[str]:
+    """Load the words at a place of a data file, from all lists there."""
+    found = load_table(name)
+    for key in keys:
+        found = found[key]
+    return frozenset(_list_words(found))
+
+
+def _list_words(found: Any) -> list[str]:
+    if isinstance(found, str):
+        return found.split()
+    return [
+        word for one in (found.values() if isinstance(found, dict) else found) for word in _list_words(one)
+    ]

@@ -1,8 +1,8 @@
 """Normalise a command's options and operands, and match it against a pattern.
 
 A pattern is itself a command: `rm -rf` matches every command with the same program, at least these options in
-any spelling, and these operands in this order. `*` in a word matches any letters; `curl | sh` matches a `curl`
-whose output a shell reads.
+any spelling, and these operands in this order. `*` in a word matches any letters. `curl | sh` matches `curl`
+where a shell reads its output.
 """
 
 from __future__ import annotations
@@ -148,15 +148,16 @@ def _spellings(program: str, subcommand: str) -> tuple[dict[str, tuple[str, ...]
 
 
 def _changes_nothing(call: Call) -> bool:
-    is_shown = call.program in load_table("programs")["options"] and not load_words("programs", "read_only").isdisjoint(
-        call.operands[1:2]
-    )
+    is_shown = call.program in load_table("programs")["options"] and not load_words(
+        "programs", "read_only"
+    ).isdisjoint(call.operands[1:2])
     return is_shown or call.has(*load_words("programs", "dry_run"))
 
 
 def _has_option(call: Call, name: str, value: str) -> bool:
     return any(
-        name == one and (not value or fnmatchcase(given.lower(), value.lower())) for one, given in call.options
+        name == one and (not value or fnmatchcase(given.lower(), value.lower()))
+        for one, given in call.options
     )
 
 

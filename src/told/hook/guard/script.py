@@ -59,6 +59,11 @@ class _Draft:
     text: str = ""
     then: str = ""  # the operator after it
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was read yet."""
+        return not (self.words or self.nested or self.writes)
+
 
 def parse_script(script: str) -> list[Command]:
     """Return all commands that a script may run, in their order."""
@@ -72,7 +77,7 @@ def program_name(word: str) -> str:
 
 def _parse(script: str, outer: Command, depth: int) -> list[Command]:
     found: list[Command] = []
-    drafts = _split(script)
+    drafts = _Lexer(script).split()
     at = 0
     while at < len(drafts):
         end = at
@@ -100,59 +105,71 @@ def _parse(script: str, outer: Command, depth: int) -> list[Command]:
     return [one for one in found if one.words or one.writes]
 
 
-def _split(script: str) -> list[_Draft]:
-    """Split a script at its operators."""
-    drafts = [_Draft()]
-    heredocs: list[tuple[_Draft, str]] = []
-    at, is_glued, redirect = 0, False, ""
-    while at < len(script):
-        draft = drafts[-1]
-        if script[at] == "#" and not is_glued:
-            at = _find_end(script, "\n", at)
-            continue
-        token = _TOKEN.match(script, at)
-        if token is None:  # an open quote: better too many commands than too few
-            at += 1
-            continue
+@dataclass(slots=True)
+class _Lexer:
+    """Splits a script at its operators."""
+
+    script: str
+    drafts: list[_Draft] = field(default_factory=lambda: [_Draft()])
+    heredocs: list[tuple[_Draft, str]] = field(default_factory=list)  # that begin at the next line
+    at: int = 0
+    is_glued: bool = False  # whether the next text belongs to the word before it
+    redirect: str = ""  # the operator before the next word
+
+    def split(self) -> list[_Draft]:
+        """Return the commands in their order."""
+        while self.at < len(self.script):
+            if self.script[self.at] == "#" and not self.is_glued:
+                self.at = _find_end(self.script, "\n", self.at)
+                continue
+            token = _TOKEN.match(self.script, self.at)
+            if token is None:  # an open quote: better too many commands than too few
+                self.at += 1
+                continue
+            self.at = token.end()
+            if token.lastgroup in ("space", "split", "redirect", "heredoc"):
+                self._read_operator(token)
+            else:
+                self._read_word(token)
+        return [one for one in self.drafts if not one.is_empty]
+
+    def _read_operator(self, token: re.Match[str]) -> None:
+        self.is_glued = False
         kind, text = token.lastgroup, token.group()
-        kind = "heredoc" if kind == "word" else kind
-        at = token.end()
-        if kind == "split":
-            if draft.words or draft.nested or draft.writes:
-                draft.then = text
-                drafts.append(_Draft())
-            elif len(drafts) > 1 and text in _PIPES:  # after a subshell
-                drafts[-2].then = text
-            if text == "\n" and heredocs:
-                at = _read_heredocs(script, at, heredocs)
-        elif kind == "heredoc":
-            heredocs.append((draft, token["word"]))
+        if kind == "heredoc":
+            self.heredocs.append((self.drafts[-1], token["word"]))
         elif kind == "redirect":
-            redirect = text
-        if kind in ("split", "heredoc", "redirect", "space"):
-            is_glued = False
-            redirect = redirect if kind != "split" else ""
-            continue
+            self.redirect = text
+        elif kind == "split":
+            self.redirect = ""
+            if not self.drafts[-1].is_empty:
+                self.drafts[-1].then = text
+                self.drafts.append(_Draft())
+            elif len(self.drafts) > 1 and text in _PIPES:  # after a subshell
+                self.drafts[-2].then = text
+            if text == "\n" and self.heredocs:
+                self.at = _read_heredocs(self.script, self.at, self.heredocs)
+
+    def _read_word(self, token: re.Match[str]) -> None:
+        draft, kind = self.drafts[-1], token.lastgroup
         if kind == "nested":
-            end = _find_closing(script, at)
-            draft.nested.append(script[at:end])
-            text, at = script[token.start() : end + 1], end + 1
+            end = _find_closing(self.script, self.at)
+            draft.nested.append(self.script[self.at : end])
+            text, self.at = self.script[token.start() : end + 1], end + 1
         else:
-            draft.nested += _substitutions(text) if kind != "single" else []
-            text = _unquote(text, kind)
-        if redirect and not is_glued:
-            if redirect == "<<<":
+            draft.nested += _substitutions(token.group()) if kind != "single" else []
+            text = _unquote(token.group(), kind)
+        if self.redirect and not self.is_glued:
+            if self.redirect == "<<<":
                 draft.text += text
-            elif ">" in redirect and not text.isdigit() and text != "/dev/null":
+            elif ">" in self.redirect and not text.isdigit() and text != "/dev/null":
                 draft.writes.append(text)
-            redirect = ""
-            continue
-        if is_glued and draft.words:
+            self.redirect = ""
+        elif self.is_glued and draft.words:
             draft.words[-1] += text
         else:
             draft.words.append(text)
-        is_glued = True
-    return [one for one in drafts if one.words or one.nested or one.writes]
+            self.is_glued = True
 
 
 def _find_end(script: str, sign: str, at: int) -> int:
@@ -281,6 +298,8 @@ def _unwrap(words: tuple[str, ...]) -> tuple[str, ...]:
     if name in ("pnpm", "yarn", "bun") and second in load_words("programs", "package_programs"):
         return words[1:]
     if name in load_words("programs", "task_runners"):
-        rest = tuple(word for word in words[1:] if not word.startswith("-") and word not in ("run", "run-script"))
+        rest = tuple(
+            word for word in words[1:] if not word.startswith("-") and word not in ("run", "run-script")
+        )
         return ("@task", *rest) if rest else ()
     return ()

@@ -10,15 +10,19 @@ from told.hook.guard import load_table, load_words
 from told.search.tokens import stem
 
 COMMAND, OPTION, PATH, WORD, COMMA, STOP = "command", "option", "path", "word", "comma", "stop"
-_TOKEN = re.compile(r"`([^`]+)`|((?<!\s)[.!?;:]+(?=\s|$)|;|\n|\s[-–]\s)|([,()])|([^\s,()`;]+)")
+_TOKEN = re.compile(r"`([^`]+)`|((?<!\s)[.!?;:]+(?=\s|$)|;|\n|\s-\s)|([,()])|([^\s,()`;]+)")
 _CJK = "\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af"
+# Curly and full-width signs become plain ones; dashes become a break.
+_PLAIN = {0x2019: "'", 0x2013: " ; ", 0x2014: " ; ", 0xFF0C: ", ", 0x3002: ". ", 0x3001: ", ", 0x7C: " | "}
 _SCRIPT_CHANGE = re.compile(rf"(?<=[{_CJK}])(?=[!-~])|(?<=[!-~])(?=[{_CJK}])")
 _ENDINGS = (
     "py|pyi|js|jsx|ts|tsx|mjs|go|rs|rb|php|java|kt|swift|c|cc|cpp|h|hpp|cs|sql|md|mdx|txt|json|jsonl|ya?ml|toml|ini"
     "|cfg|env|lock|sh|css|scss|html|vue|svelte|xml|db|ipynb|gradle|tf|tfvars|tfstate|proto|csv|pem|key|crt|sqlite3?"
 )
-_PATH = re.compile(rf"(?:~|\.{{1,2}})?/?(?:[\w.*@+-]+/)+[\w.*+-]*|/[\w.*/-]+|\.?[\w*-][\w.*-]*\.(?:{_ENDINGS})|\.[a-z]\w+"
-                   r"|makefile|dockerfile|justfile|~")  # fmt: skip
+_PATH = re.compile(
+    r"(?:~|\.{1,2})?/?(?:[\w.*@+-]+/)+[\w.*+-]*|(?:~|\.{1,2})/[\w.*/+-]*|/[\w.*/-]+|\.[a-z]\w+|~"
+    rf"|\.?[\w*-][\w.*-]*\.(?:{_ENDINGS})|makefile|dockerfile|justfile"
+)
 _FOLDER_WORDS = frozenset(("folder", "folders", "directory", "directories", "dir", "tree"))
 _LIST = frozenset(("or", "and", "nor", "oder", "und", "ou", "o", "y", "e"))
 _MOST_LISTED = 3  # words between the commas of a list
@@ -66,8 +70,7 @@ def find_zones(text: str) -> tuple[list[Zone], frozenset[str]]:
 
 def tokenise(text: str) -> list[Token]:
     """Return the words of a rule; commands in backticks, options and paths are kept whole."""
-    text = text.replace("’", "'").replace("—", " ; ").replace("–", " ; ")
-    text = text.replace("，", ", ").replace("。", ". ").replace("、", ", ").replace("|", " | ")
+    text = text.translate(_PLAIN)
     found: list[Token] = []
     for match in _TOKEN.finditer(_SCRIPT_CHANGE.sub(" ", text)):
         ticked, stop, comma, word = match.groups()
@@ -80,9 +83,12 @@ def tokenise(text: str) -> list[Token]:
     for at, token in enumerate(found):
         before = found[at - 1] if at else Token("")
         following = found[at + 1] if at + 1 < len(found) else Token("", STOP)
-        if token.text in load_words("words", "folders") and (following.kind != WORD or following.text in _LIST):
+        if token.text in load_words("words", "folders") and (
+            following.kind != WORD or following.text in _LIST
+        ):
             found[at] = Token(token.text, PATH, token.raw)
-        if token.text in _FOLDER_WORDS and before.kind == WORD and before.text not in load_words("words", "fillers"):
+        no_names = load_words("words", "fillers") | load_words("words", "not_folders")
+        if token.text in _FOLDER_WORDS and before.kind == WORD and before.text not in no_names:
             found[at - 1] = Token(before.text, PATH, before.raw)
     return found
 
@@ -119,7 +125,9 @@ def _spoken() -> frozenset[str]:
     """Return the words that a slash may join: `npm/yarn`, `apply/destroy`."""
     table = load_table("words")
     names = " ".join(table["programs"].values())
-    return frozenset([*names.split(), *" ".join(table["branches"]).split(), *table["path_verbs"]["change"].split()])
+    return frozenset(
+        [*names.split(), *" ".join(table["branches"]).split(), *table["path_verbs"]["change"].split()]
+    )
 
 
 def _join_lists(tokens: list[Token]) -> list[Token]:
@@ -132,7 +140,11 @@ def _join_lists(tokens: list[Token]) -> list[Token]:
         after = kept[at + 1 : at + 2 + _MOST_LISTED]
         texts = [token.text for token in after]
         place = next((i for i, token in enumerate(after) if token.text in _LIST or token.text == "\0"), -1)
-        is_list = place >= 0 and ends.isdisjoint(texts[: place + 2]) and STOP not in [one.kind for one in after[:place]]
+        is_list = (
+            place >= 0
+            and ends.isdisjoint(texts[: place + 2])
+            and STOP not in [one.kind for one in after[:place]]
+        )
         if texts[:1] == ["ever"] or is_list:
             kept[at] = Token("or")
     return kept
@@ -182,7 +194,7 @@ def _find_in_clause(clause: list[Token], lead: tuple[Token, ...]) -> tuple[list[
 def _find_starts(texts: list[str]) -> list[tuple[int, bool]]:
     """Return where denials are, and whether each denies what is before it."""
     negations, forbidden = load_words("words", "negations"), load_words("words", "forbidden")
-    not_forbidden = load_words("words", "not_forbidden")
+    not_forbidden, instead = load_words("words", "not_forbidden"), load_words("words", "use_instead")
     found: list[tuple[int, bool]] = []
     prefers = "prefer" in texts or "preferred" in texts
     for at, text in enumerate(texts):
@@ -197,13 +209,13 @@ def _find_starts(texts: list[str]) -> list[tuple[int, bool]]:
                 if text in ("stop", "avoid"):  # "never stop using" asks for it
                     continue
             found.append((at, is_after and at > 0))
-        elif f"{text}_{following}" in load_words("words", "use_instead") or text in load_words("words", "use_instead"):
-            found.append((at, False))
-        elif text == "over" and prefers:
+        elif not instead.isdisjoint((text, f"{text}_{following}")) or (text == "over" and prefers):
             found.append((at, False))
     if found and found[0][1] and found[-1][0] == found[0][0]:
         return found
-    return [one for one in found if not (one[1] and any(not other[1] for other in found if other[0] < one[0]))]
+    return [
+        one for one in found if not (one[1] and any(not other[1] for other in found if other[0] < one[0]))
+    ]
 
 
 def _find_end(texts: list[str], first: int, limit: int) -> int:

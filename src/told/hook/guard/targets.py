@@ -41,6 +41,10 @@ def find_environments(words: list[str]) -> frozenset[str]:
 
 def on_branch(call: Call, command: Command, cwd: str, wanted: frozenset[str]) -> bool | None:
     """Tell whether a command acts on one of the branches; None if that is not known."""
+    if call.operands[:1] == ("merge",) and any(
+        fnmatchcase(one, name) for one in call.operands[1:] for name in wanted
+    ):
+        return False  # `git merge main` changes another branch
     branches = _acted_on(call, command, cwd)
     if branches is None:
         return None
@@ -50,7 +54,9 @@ def on_branch(call: Call, command: Command, cwd: str, wanted: frozenset[str]) ->
 def in_environment(call: Call, command: Command, wanted: frozenset[str]) -> bool | None:
     """Tell whether a command acts on one of the environments; None if that is not known."""
     values = [value for _, value in call.options if " " not in value]
-    text = " ".join([*command.variables, command.folder, command.context, *values]).lower().replace("/dev/", "")
+    text = (
+        " ".join([*command.variables, command.folder, command.context, *values]).lower().replace("/dev/", "")
+    )
     named = {word for word in _WORD.findall(text.replace("_", " ")) if word in _groups("environments")}
     if named & wanted:
         return True if named <= wanted else None

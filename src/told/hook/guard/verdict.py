@@ -6,17 +6,16 @@ import os
 import re
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cache
 
 from told.hook.guard import load_table, load_words
+from told.hook.guard.actions import TASK, Action
 from told.hook.guard.pattern import Call, list_calls
 from told.hook.guard.rules import Prohibition, forbids_something, read_rule
 from told.hook.guard.script import Command, parse_script
-from told.hook.guard.targets import BRANCH, ENVIRONMENT, in_environment, on_branch
+from told.hook.guard.targets import in_environment, on_branch
 
 DENY, ASK = "deny", "ask"
 _SHOWN = 3  # commands of a prohibition that are named
-_TASK = "@task"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +25,25 @@ class Coverage:
     matches: tuple[str, ...]  # commands and paths; empty if it cannot act
     more: int = 0  # further commands
     where: str = ""  # "on main", "in production"
+    is_conditional: bool = False  # it asks even if the setting says "deny"
 
 
-def judge_command(text: str, script: str, cwd: str = "", root: str = "") -> str:
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a command runs."""
+
+    cwd: str = ""
+    root: str = ""  # of the project
+
+
+def judge_command(text: str, script: str, place: Place = Place()) -> str:
     """Return "deny", "ask" where a condition cannot be checked, or ""."""
-    commands = _commands(script)
+    commands = parse_script(script)
     found = {
         verdict
         for prohibition in read_rule(text)
         for command in commands
-        if (verdict := _judge(prohibition, command, cwd, root))
+        if (verdict := _judge(prohibition, command, place))
     }
     return DENY if DENY in found else ASK if found else ""
 
@@ -43,7 +51,9 @@ def judge_command(text: str, script: str, cwd: str = "", root: str = "") -> str:
 def judge_file(text: str, file: str, *, reads: bool = False) -> str:
     """Return the verdict of a rule on a tool call that changes or reads a file."""
     uses = ("any",) if reads else ("any", "change")
-    found = [one for one in read_rule(text) if one.use in uses and any(_is_at(file, path) for path in one.paths)]
+    found = [
+        one for one in read_rule(text) if one.use in uses and any(_is_at(file, path) for path in one.paths)
+    ]
     return "" if not found else DENY if any(not one.is_conditional for one in found) else ASK
 
 
@@ -52,103 +62,96 @@ def describe_rule(text: str) -> Coverage | None:
     found = read_rule(text)
     if not found:
         return Coverage(()) if forbids_something(text) else None
-    names = [_format(one.text) for prohibition in found for one in prohibition.patterns]
-    paths = [path for prohibition in found for path in prohibition.paths if prohibition.use]
-    names += [f"SQL `{name}`" for prohibition in found if (name := _sql_name(prohibition.sql))]
+    actions = [one.action for one in found if one.action]
+    paths = [path for one in found for path in one.paths if one.use]
+    names = [_format(command) for action in actions for command in action.commands]
+    names += [f"SQL `{name}`" for action in actions if (name := _sql_name(action.sql))]
     every = list(dict.fromkeys([*(f"`{path}`" for path in paths), *names]))
     where = next((place for prohibition in found if (place := _place(prohibition))), "")
-    return Coverage(tuple(every[:_SHOWN]), max(len(every) - _SHOWN, 0), where)
+    is_conditional = all(one.is_conditional for one in found)
+    return Coverage(tuple(every[:_SHOWN]), max(len(every) - _SHOWN, 0), where, is_conditional)
 
 
-def _judge(prohibition: Prohibition, command: Command, cwd: str, root: str) -> str:
-    if prohibition.use:
-        verdict = _uses_path(prohibition, command, root)
+def _judge(prohibition: Prohibition, command: Command, place: Place) -> str:
+    calls = list_calls(command)[: 1 if prohibition.is_direct else None]
+    if prohibition.action:
+        verdicts = [_runs(prohibition, prohibition.action, call, command, place) for call in calls]
     else:
-        calls = list_calls(command)[: 1 if prohibition.is_direct else None]
-        verdict = max((_runs(prohibition, call, command, cwd, root) for call in calls), key=_rank, default="")
+        verdicts = [DENY if _uses_path(prohibition, command, calls, place.root) else ""]
+    verdict = DENY if DENY in verdicts else ASK if ASK in verdicts else ""
     return ASK if verdict and prohibition.is_conditional else verdict
 
 
-def _rank(verdict: str) -> int:
-    return ("", ASK, DENY).index(verdict)
-
-
-def _runs(prohibition: Prohibition, call: Call, command: Command, cwd: str, root: str) -> str:
-    """Judge a command by the commands that are forbidden, and by their targets."""
-    is_named = any(pattern.matches(call, command) for pattern in prohibition.patterns)
-    if not is_named and not _skips(prohibition, call, command) and not _has_sql(prohibition, call, command):
+def _runs(prohibition: Prohibition, action: Action, call: Call, command: Command, place: Place) -> str:
+    """Judge a command by a forbidden action and its target."""
+    is_named = any(pattern.matches(call, command) for pattern in action.patterns)
+    if not is_named and not _sets_variable(action, call, command) and not _has_sql(action, call, command):
         return ""
     met: bool | None = True
     if prohibition.branches:
-        met = on_branch(call, command, cwd, prohibition.branches)
+        met = on_branch(call, command, place.cwd, prohibition.branches)
     elif prohibition.environments:
         met = in_environment(call, command, prohibition.environments)
     if prohibition.paths and met:
-        operands = [_relative(one, command, root) for one in call.operands]
+        operands = [_relative(one, command, place.root) for one in call.operands]
         met = any(_is_at(one, path) or _is_at(path, one) for one in operands for path in prohibition.paths)
     return ASK if met is None else DENY if met else ""
 
 
-def _skips(prohibition: Prohibition, call: Call, command: Command) -> bool:
+def _sets_variable(action: Action, call: Call, command: Command) -> bool:
     return call.program == "git" and any(
-        fnmatchcase(given, wanted) for given in command.variables for wanted in prohibition.variables
+        fnmatchcase(given, wanted) for given in command.variables for wanted in action.variables
     )
 
 
-def _has_sql(prohibition: Prohibition, call: Call, command: Command) -> bool:
+def _has_sql(action: Action, call: Call, command: Command) -> bool:
     clients = load_words("programs", "sql_clients")
-    if not prohibition.sql or (call.program not in clients and clients.isdisjoint(command.feeds)):
+    if not action.sql or (call.program not in clients and clients.isdisjoint(command.feeds)):
         return False
     text = " ".join([*command.words[1:], command.text])
-    return bool(re.search(prohibition.sql, text, re.IGNORECASE))
+    return bool(re.search(action.sql, text, re.IGNORECASE))
 
 
-def _uses_path(prohibition: Prohibition, command: Command, root: str) -> str:
-    """Judge a command by the paths that it changes, deletes, commits or names."""
-    use, files = prohibition.use, list(command.writes) if prohibition.use != "delete" else []
-    for call in list_calls(command):
+def _uses_path(prohibition: Prohibition, command: Command, calls: list[Call], root: str) -> bool:
+    """Tell whether a command changes, deletes, commits or names a forbidden path."""
+    use = prohibition.use
+    files = list(command.writes) if use != "delete" else []
+    for call in calls:
         if use == "any":
             files += call.operands
-        elif use == "commit":
-            files += call.operands[1:] if call.program == "git" and call.operands[:1] in (("add",), ("commit",)) else ()
-        else:
+        elif use != "commit":
             files += _changed(call, use)
+        elif call.program == "git" and call.operands[:1] in (("add",), ("commit",)):
+            files += call.operands[1:]
+    is_removed = use in ("change", "delete") and any(call.program in ("rm", "mv") for call in calls)
     names = [_relative(one, command, root) for one in files]
-    is_removed = any(call.program in ("rm", "mv") for call in list_calls(command))
-    return DENY if any(
-        _is_at(one, path) or (is_removed and use in ("change", "delete") and _is_at(path.strip("/"), one))
-        for one in names for path in prohibition.paths
-    ) else ""  # fmt: skip
+    return any(
+        _is_at(name, path) or (is_removed and _is_at(path, name))
+        for name in names
+        for path in prohibition.paths
+    )
 
 
 def _changed(call: Call, use: str) -> tuple[str, ...]:
     """Return the operands of a command that it changes."""
-    for name, (program, words) in _writers().items():
-        if call.program != program or (use == "delete" and name not in load_table("words")["writers"]["delete"].split()):
+    deleting, last = load_words("words", "writers", "delete"), load_words("words", "writers", "last")
+    for name in load_words("words", "writers") if use == "change" else deleting:
+        program, _, word = name.partition("+")
+        if call.program != program:
             continue
-        if not words:
-            is_last = name in load_table("words")["writers"]["last"].split()
-            return call.operands[-1:] if is_last else call.operands
-        if words.startswith("-"):
-            flags = {flag for flag, _ in call.options}
-            if words in flags or any(flag.startswith(words[:2]) for flag in flags if not words.startswith("--")):
-                return call.operands
-        elif call.operands[:1] == (words,):
+        if not word:
+            return call.operands[-1:] if name in last else call.operands
+        if word.startswith("-") and any(flag.startswith(word) for flag, _ in call.options):
+            return call.operands
+        if call.operands[:1] == (word,):
             return call.operands[1:]
     return ()
-
-
-@cache
-def _writers() -> dict[str, tuple[str, str]]:
-    """Return the commands that change files: program, and a subcommand or an option."""
-    table = load_table("words")["writers"]
-    names = f"{table['all']} {table['last']} {table['delete']}".split()
-    return {name: (name.partition("+")[0], name.partition("+")[2]) for name in names}
 
 
 def _relative(name: str, command: Command, root: str) -> str:
     """Return a path from the project's folder."""
     joined = os.path.normpath(os.path.join(command.folder, name)) if command.folder else name
+    joined = re.sub(r"^(\$HOME|\$\{HOME\})", "~", joined)
     return joined.removeprefix(f"{root}/") if root else joined
 
 
@@ -156,6 +159,8 @@ def _is_at(file: str, path: str) -> bool:
     """Tell whether a file is at or below a path that a rule names."""
     place = path.removeprefix("./").rstrip("/").removesuffix("/**").removesuffix("/*") or path
     name = file.removeprefix("./").rstrip("/")
+    if place[0] == "~":
+        place, name = os.path.expanduser(place), os.path.expanduser(name)
     if not place.strip("*") or " " in place:
         return False
     if "*" in place:
@@ -163,12 +168,8 @@ def _is_at(file: str, path: str) -> bool:
     return f"/{place.strip('/')}/" in f"/{name}/"
 
 
-def _commands(script: str) -> list[Command]:
-    return parse_script(script)
-
-
 def _format(text: str) -> str:
-    text = text.replace(" ?*", "").replace(_TASK, "make")
+    text = text.replace(" ?*", "").replace(TASK, "make")
     return f"`{text}`"
 
 
@@ -179,13 +180,11 @@ def _sql_name(sql: str) -> str:
 
 
 def _place(prohibition: Prohibition) -> str:
-    if prohibition.target == BRANCH and prohibition.branches:
+    if prohibition.branches:
         return f"on {_first(prohibition.branches, 'branches')}"
-    if prohibition.target == ENVIRONMENT and prohibition.environments:
+    if prohibition.environments:
         return f"in {_first(prohibition.environments, 'environments')}"
-    if prohibition.paths and not prohibition.use:
-        return f"of {prohibition.paths[0]}"
-    return ""
+    return f"of `{prohibition.paths[0]}`" if prohibition.paths and not prohibition.use else ""
 
 
 def _first(names: frozenset[str], table: str) -> str:
