@@ -147,7 +147,7 @@ def test_lock_says_what_the_guard_does_with_a_rule(desk: Desk) -> None:
     assert "The guard asks before `git push --force`, `git push --force-with-lease`" in again
     assert "on main." in again
     desk.config('guard = "deny"\n')
-    assert "The guard denies `.env`." in desk.told("lock", "Never edit .env by hand").out
+    assert "The guard denies changes to `.env`." in desk.told("lock", "Never edit .env by hand").out
     assert "The guard asks before `git push`." in desk.told("lock", "Never push without a review").out
     told = desk.told("lock", "Never run the nightly job").out
     assert "The guard cannot act on this rule. Name a command or a path in backticks" in told
@@ -162,7 +162,7 @@ def test_lock_gives_programs_what_the_guard_does(desk: Desk) -> None:
         desk, "Never force-push to main", "Never run the nightly job", "Answers are short and in English"
     )
     assert pushes["guard"]["acts"]
-    assert pushes["guard"]["matches"][0] == "git push --force"
+    assert pushes["guard"]["commands"][0] == "git push --force"
     assert (pushes["guard"]["where"], pushes["guard"]["decision"]) == ("on main", "ask")
     assert not pushes["guard"]["installed"]
     assert not vague["guard"]["acts"]

@@ -9,7 +9,7 @@ from typing import Any
 from told.app import agent_name
 from told.cli.arguments import Arguments
 from told.cli.context import Context, MemoryView, count, iso, memory_count
-from told.cli.guard import guard_json, guard_note
+from told.cli.guard import guard_json, print_guard
 from told.errors import NotFoundError, UsageError
 from told.jsontext import load_json
 from told.judge.ledger import Ledger
@@ -208,8 +208,8 @@ def remember(context: Context, arguments: Arguments) -> None:
             )
             if not context.as_json:
                 _print_saved(view, saved)
-                if locked and (note := guard_note(context, saved.done.memory)):
-                    context.print(note)
+                if locked:
+                    print_guard(context, saved.done.memory)
     if not saved_items:
         raise UsageError("\n".join(problems))
     if context.as_json:

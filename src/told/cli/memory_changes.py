@@ -8,7 +8,7 @@ from typing import Any
 from told.agents import label
 from told.cli.arguments import Arguments
 from told.cli.context import Context, MemoryView, count, iso, memory_count, when
-from told.cli.guard import guard_json, guard_note
+from told.cli.guard import guard_json, print_guard
 from told.cli.memories import remember, waiting_note
 from told.errors import NotFoundError, UsageError
 from told.memories.change import (
@@ -94,8 +94,7 @@ def _set_lock(view: MemoryView, given: str, action: str) -> None:
         context.print(f"Only you can {action} memories. {waiting_note([done.proposal])}")
     else:
         context.print(f"{_DONE[action]} {done.memory.id}: {view.text(done.memory, 200)}")
-    if note := guard_note(context, done.memory):
-        context.print(note)
+    print_guard(context, done.memory)
 
 
 def judge(context: Context, arguments: Arguments) -> None:

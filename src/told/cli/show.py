@@ -8,7 +8,7 @@ from told.agents import label
 from told.cli.arguments import Arguments
 from told.cli.checkpoint_show import checkpoint_json, join_lines, print_checkpoint
 from told.cli.context import MOST_MATCHES, Context, MemoryView, count, cut, cut_line, iso, short_path, when
-from told.cli.guard import guard_json, guard_note
+from told.cli.guard import guard_json, print_guard
 from told.cli.sessions import (
     find_session,
     find_turn,
@@ -217,8 +217,7 @@ def why(context: Context, arguments: Arguments) -> None:
             f" said by {memory.trust}, confidence {memory.confidence:.2f}"
         )
         context.print(view.text(memory))
-        if note := guard_note(context, memory):
-            context.print(note)
+        print_guard(context, memory)
         if memory.status == ARCHIVED:
             context.print(f"It was archived as unused; `told retention restore {memory.id}` restores it.")
         if memory.status in UNCONFIRMED:

@@ -13,7 +13,7 @@ from told.agents.dialects import answer_context, answer_verdict
 from told.checkpoints.counter import count_call, count_denial
 from told.hook.context import HookContext, locate
 from told.hook.guard.script import parse_script, program_name
-from told.hook.guard.verdict import DENY, Place, judge_command, judge_file
+from told.hook.guard.verdict import DENY, Place, judge_command, judge_file, list_patched
 from told.memories.scopes import active_scopes
 from told.settings import ASK
 
@@ -44,15 +44,15 @@ def _find_forbidden(context: HookContext) -> dict[str, Any]:
     locked = memories.load(memories.locked(active_scopes(memories, location.scope)))
     if not locked:
         return {}
-    file = call.file.removeprefix(f"{location.root}/") if location.root else call.file
+    files = [call.file] if call.file else list_patched(call.command)
+    files = [one.removeprefix(f"{location.root}/") if location.root else one for one in files]
     reads = any(part in call.tool.lower() for part in _READING_TOOLS)
     verdicts: dict[str, str] = {}
     for memory in locked.values():
-        found = (
-            judge_file(memory.text, file, reads=reads)
-            if file
-            else judge_command(memory.text, call.command, Place(call.cwd, location.root))
-        )
+        if files:
+            found = max(judge_file(memory.text, one, reads=reads) for one in files)
+        else:
+            found = judge_command(memory.text, call.command, Place(call.cwd, location.root))
         if found:
             verdicts.setdefault(found, f"A rule you locked ({memory.id}): {memory.text}")
     if DENY in verdicts:

@@ -1,4 +1,4 @@
-"""Decide whether a locked rule forbids a tool call, and say what the guard does with a rule."""
+"""Decide whether a locked rule forbids a tool call."""
 
 from __future__ import annotations
 
@@ -7,25 +7,15 @@ import re
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from told.hook.guard import load_table, load_words
-from told.hook.guard.actions import TASK, Action
+from told.hook.guard import load_words
+from told.hook.guard.actions import Action
 from told.hook.guard.pattern import Call, list_calls
-from told.hook.guard.rules import Prohibition, forbids_something, read_rule
+from told.hook.guard.rules import Prohibition, read_rule
 from told.hook.guard.script import Command, parse_script
 from told.hook.guard.targets import in_environment, on_branch
 
 DENY, ASK = "deny", "ask"
-_SHOWN = 3  # commands of a prohibition that are named
-
-
-@dataclass(frozen=True, slots=True)
-class Coverage:
-    """What the guard does with a rule."""
-
-    matches: tuple[str, ...]  # commands and paths; empty if it cannot act
-    more: int = 0  # further commands
-    where: str = ""  # "on main", "in production"
-    is_conditional: bool = False  # it asks even if the setting says "deny"
+_PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,19 +47,9 @@ def judge_file(text: str, file: str, *, reads: bool = False) -> str:
     return "" if not found else DENY if any(not one.is_conditional for one in found) else ASK
 
 
-def describe_rule(text: str) -> Coverage | None:
-    """Return what the guard matches; None if the rule forbids no command or path."""
-    found = read_rule(text)
-    if not found:
-        return Coverage(()) if forbids_something(text) else None
-    actions = [one.action for one in found if one.action]
-    paths = [path for one in found for path in one.paths if one.use]
-    names = [_format(command) for action in actions for command in action.commands]
-    names += [f"SQL `{name}`" for action in actions if (name := _sql_name(action.sql))]
-    every = list(dict.fromkeys([*(f"`{path}`" for path in paths), *names]))
-    where = next((place for prohibition in found if (place := _place(prohibition))), "")
-    is_conditional = all(one.is_conditional for one in found)
-    return Coverage(tuple(every[:_SHOWN]), max(len(every) - _SHOWN, 0), where, is_conditional)
+def list_patched(command: str) -> list[str]:
+    """Return the files that a patch changes, where an agent sends it as the command."""
+    return _PATCHED.findall(command) if command.lstrip().startswith("*** Begin Patch") else []
 
 
 def _judge(prohibition: Prohibition, command: Command, place: Place) -> str:
@@ -166,30 +146,3 @@ def _is_at(file: str, path: str) -> bool:
     if "*" in place:
         return any(fnmatchcase(one, place) for one in (name, os.path.basename(name)))
     return f"/{place.strip('/')}/" in f"/{name}/"
-
-
-def _format(text: str) -> str:
-    text = text.replace(" ?*", "").replace(TASK, "make")
-    return f"`{text}`"
-
-
-def _sql_name(sql: str) -> str:
-    """Return the first statement of a pattern of SQL in readable form."""
-    words = re.sub(r"\\s\+|\\b|\\w|\\S\+", " ", sql.partition("|")[0])
-    return " ".join(re.sub(r"[^a-z ]", " ", words.lower()).split()).upper()
-
-
-def _place(prohibition: Prohibition) -> str:
-    if prohibition.branches:
-        return f"on {_first(prohibition.branches, 'branches')}"
-    if prohibition.environments:
-        return f"in {_first(prohibition.environments, 'environments')}"
-    return f"of `{prohibition.paths[0]}`" if prohibition.paths and not prohibition.use else ""
-
-
-def _first(names: frozenset[str], table: str) -> str:
-    """Return the usual names of branches or environments."""
-    lines = [line.split() for line in load_table("words")[table]]
-    usual = [line[0] for line in lines if line[0] in names]
-    known = {word for line in lines for word in line}
-    return ", ".join([*usual, *sorted(one for one in names if one not in known and "*" not in one)])
