@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 from told.hook.guard import load_table, load_words
 from told.hook.guard.actions import Action, load_actions, match_phrase
 from told.hook.guard.pattern import read_pattern
 from told.hook.guard.script import Command
-from told.hook.guard.sentences import COMMAND, OPTION, PATH, WORD, Zone
+from told.hook.guard.sentences import COMMAND, OPTION, PATH, WORD, Token, Zone
 from told.hook.guard.targets import BRANCH, ENVIRONMENT, find_branches
 
 _OR = frozenset(("or", "and", "nor", "oder", "und", "|"))
@@ -41,11 +42,11 @@ def is_limited(zone: Zone, named: frozenset[int]) -> bool:
     if zone.is_conditional:
         return True
     known = load_words("words", "fillers") | known_targets() | programs() | _OR
-    known |= load_words("words", "path_verbs")
     known |= find_branches([one.text for one in zone.tokens])
     left = [one for at, one in enumerate(zone.tokens) if at not in named and one.kind != PATH]
     return any(
-        one.text not in known and one.text.isascii() and one.kind != OPTION for one in (*left, *zone.around)
+        one.text not in known and one.text.isascii() and one.kind != OPTION and not path_use(one)
+        for one in (*left, *zone.around)
     )
 
 
@@ -224,3 +225,14 @@ def known_targets() -> frozenset[str]:
         | load_words("words", "environments")
         | load_words("words", "protected_words")
     )
+
+
+def path_use(token: Token) -> str:
+    """Return what a verb does with a path: change, delete, commit, any; empty for other words."""
+    return _path_verbs().get(token.stem, "")
+
+
+@cache
+def _path_verbs() -> dict[str, str]:
+    uses = load_table("words")["path_verbs"]
+    return {Token(word).stem: use for use in reversed(uses) for word in uses[use].split()}

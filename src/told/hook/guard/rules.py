@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from told.hook.guard import load_table, load_words
+from told.hook.guard import load_words
 from told.hook.guard.actions import Action
-from told.hook.guard.mentions import Mention, find_mentions, is_limited, programs
+from told.hook.guard.mentions import Mention, find_mentions, is_limited, path_use, programs
 from told.hook.guard.pattern import Pattern, list_calls
 from told.hook.guard.script import parse_script
 from told.hook.guard.sentences import PATH, WORD, Zone, find_zones
@@ -44,7 +44,7 @@ def forbids_something(text: str) -> bool:
         runs = not load_words("words", "command_verbs").isdisjoint(words[:2]) or not names.isdisjoint(
             words[:3]
         )
-        changes = not load_words("words", "path_verbs").isdisjoint(words)
+        changes = any(map(path_use, zone.tokens))
         if runs or (changes and not load_words("words", "file_nouns").isdisjoint(words)):
             return True
     return False
@@ -58,15 +58,11 @@ def _read_zone(zone: Zone, others: frozenset[str]) -> list[Prohibition]:
     found = [one for one in found if end in one.places or max(one.places) < end]  # not "skip pytest"
     used = {at for one in found for at in one.places}  # "run scripts/deploy.sh"
     paths = tuple(one.raw for at, one in enumerate(zone.tokens[:end]) if one.kind == PATH and at not in used)
-    verbs = load_words("words", "path_verbs")
-    verb = next((at for at, one in enumerate(zone.tokens) if one.text in verbs and one.kind == WORD), -1)
+    verb = next((at for at, one in enumerate(zone.tokens) if one.kind == WORD and path_use(one)), -1)
     if paths and verb >= 0:
         found = [one for one in found if one.program >= 0 and verb not in one.places]
         if not found:
-            uses = load_table("words")["path_verbs"]
-            use = next(
-                name for name in uses if zone.tokens[verb].text in load_words("words", "path_verbs", name)
-            )
+            use = path_use(zone.tokens[verb])
             return [Prohibition(None, paths, use, is_conditional=zone.is_conditional)]
     return [
         _forbid(zone, one, named, paths if verb >= 0 or one.action.target != BRANCH else (), others)
@@ -99,6 +95,7 @@ def _narrow(zone: Zone, mention: Mention, others: frozenset[str]) -> Action:
     names = {
         one.text for at, one in enumerate(zone.tokens) if one.text in programs() and at not in mention.places
     }
+    names = names if programs().isdisjoint(zone.tokens[at].text for at in mention.places) else set()
     patterns = mention.action.patterns
     kept = [one for one in patterns if one.call.program in names] or patterns
     return replace(mention.action, commands=tuple(one.text for one in kept if not _is_allowed(one, others)))

@@ -10,7 +10,7 @@ from told.hook.guard import load_table, load_words
 from told.search.tokens import stem
 
 COMMAND, OPTION, PATH, WORD, COMMA, STOP = "command", "option", "path", "word", "comma", "stop"
-_TOKEN = re.compile(r"`([^`]+)`|((?<!\s)[.!?;:]+(?=\s|$)|;|\n|\s-\s)|([,()])|([^\s,()`;]+)")
+_TOKEN = re.compile(r"`([^`]+)`|((?<!\s)[.!?;:]+(?=\s|$)|;|\n|\s-\s)|(,)|([^\s,()`;]+)")
 _CJK = "\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af"
 # Curly and full-width signs become plain ones; dashes become a break.
 _PLAIN = {0x2019: "'", 0x2013: " ; ", 0x2014: " ; ", 0xFF0C: ", ", 0x3002: ". ", 0x3001: ", ", 0x7C: " | "}
@@ -25,6 +25,9 @@ _PATH = re.compile(
 )
 _FOLDER_WORDS = frozenset(("folder", "folders", "directory", "directories", "dir", "tree"))
 _LIST = frozenset(("or", "and", "nor", "oder", "und", "ou", "o", "y", "e"))
+_AT_START = frozenset(("stop", "avoid", "refrain"))  # negations only at the start of a clause
+_BEFORE_START = ("please", "to", "and", "must", "should")
+_PASSIVE = frozenset(("be", "get"))
 _MOST_LISTED = 3  # words between the commas of a list
 
 
@@ -182,12 +185,15 @@ def _find_in_clause(clause: list[Token], lead: tuple[Token, ...]) -> tuple[list[
             is_conditional = is_conditional or not conditions.isdisjoint(texts[start:])
         else:
             inner = range(first, end)
+        places = list(inner)
+        if not is_after and first < end and texts[first] in _PASSIVE:  # "tags must not be pushed"
+            places = [*range(first + 1, end), *range(start)]
         allowed = load_words("words", "allowances")
         skipped = next((texts[at] for at in inner if texts[at] not in ("to", "really", "ever")), "")
         if skipped in allowed and not is_after:
             continue
-        zones.append(Zone(tuple(clause[at] for at in inner), lead, is_conditional))
-        used |= set(inner)
+        zones.append(Zone(tuple(clause[at] for at in places), lead, is_conditional))
+        used |= set(places)
     return [zone for zone in zones if zone.tokens], used
 
 
@@ -199,14 +205,17 @@ def _find_starts(texts: list[str]) -> list[tuple[int, bool]]:
     prefers = "prefer" in texts or "preferred" in texts
     for at, text in enumerate(texts):
         following = texts[at + 1] if at + 1 < len(texts) else ""
+        if text in _AT_START and at and texts[at - 1] not in (*_BEFORE_START, *negations):
+            continue  # "restart or stop services"
         if text in forbidden:
             found.append((at, following != "to"))  # "it is forbidden to …"
         elif text in negations:
             second = texts[at + 2] if at + 2 < len(texts) else ""
             is_after = following in not_forbidden or (following == "longer" and second in not_forbidden)
+            is_after = is_after and second != "to"  # "it is not allowed to …"
             if found and found[-1][0] == at - 1 and not found[-1][1]:
                 found.pop()  # "do not ever", "no uses nunca"
-                if text in ("stop", "avoid"):  # "never stop using" asks for it
+                if text in _AT_START:  # "never stop using" asks for it
                     continue
             found.append((at, is_after and at > 0))
         elif not instead.isdisjoint((text, f"{text}_{following}")) or (text == "over" and prefers):
@@ -224,7 +233,8 @@ def _find_end(texts: list[str], first: int, limit: int) -> int:
     light = load_words("words", "using") | load_words("words", "fillers")
     has_content = False
     for at in range(first, limit):
-        if texts[at] in conditions or (texts[at] in contrast and (has_content or texts[at] not in light)):
+        is_contrast = texts[at] in contrast and (has_content or texts[at] not in light)
+        if texts[at] in conditions or (is_contrast and texts[at - 1] not in load_words("words", "programs")):
             return at
         has_content = has_content or texts[at] not in light
     return limit

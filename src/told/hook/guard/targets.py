@@ -27,9 +27,9 @@ def find_branches(words: list[str]) -> frozenset[str]:
         if word in load_words("words", "protected_words") and is_named:
             found |= load_words("words", "protected")
         elif word in _groups("branches"):
-            found |= _groups("branches")[word]
+            found |= _groups("branches")[word] | ({f"{word}/*", f"{word}-*"} if is_named else set())
         elif (is_named and word and word not in articles and not word.startswith("-")) or "/" in word:
-            found |= {word, f"{word}/*"}
+            found |= {word, f"{word}/*", f"{word}-*"}
     return frozenset(found)
 
 
