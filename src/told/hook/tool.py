@@ -13,7 +13,6 @@ from told.agents.dialects import answer_context, answer_verdict
 from told.checkpoints.counter import count_call, count_denial
 from told.hook.context import HookContext, locate
 from told.hook.guard.script import parse_script, program_name
-from told.hook.guard.verdict import DENY, Place, judge_command, judge_file, list_patched
 from told.memories.scopes import active_scopes
 from told.settings import ASK
 
@@ -44,9 +43,14 @@ def _find_forbidden(context: HookContext) -> dict[str, Any]:
     locked = memories.load(memories.locked(active_scopes(memories, location.scope)))
     if not locked:
         return {}
+    # Loaded only where a rule is locked.
+    from told.hook.guard.verdict import DENY, Place, judge_command, judge_file, list_patched  # noqa: PLC0415
+
     files = [call.file] if call.file else list_patched(call.command)
     files = [one.removeprefix(f"{location.root}/") if location.root else one for one in files]
-    reads = any(part in call.tool.lower() for part in _READING_TOOLS)
+    name = call.tool.lower()
+    reads = any(part in name for part in _READING_TOOLS) and not any(part in name for part in _CHANGING_TOOLS)
+    reads = reads or (bool(call.file) and call.command == "view")  # an editor that also reads
     verdicts: dict[str, str] = {}
     for memory in locked.values():
         if files:

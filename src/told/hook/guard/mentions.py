@@ -106,9 +106,12 @@ def _find_commands(zone: Zone, *, has_phrases: bool) -> list[Mention]:
 def _is_command(zone: Zone, at: int) -> bool:
     """Tell a command in backticks from code: not "never use `any` in TypeScript"."""
     text = zone.tokens[at].text
-    if " " in text or text in programs() or (at and zone.tokens[at - 1].text in ("run", "execute", "call")):
+    if " " in text or text in programs():
         return True
-    return not is_limited(zone, frozenset((at,)))
+    verb = zone.tokens[at - 1].text if at else ""
+    return verb in load_words("words", "running") and (
+        verb != "use" or not is_limited(zone, frozenset((at,)))
+    )
 
 
 def _read_command(zone: Zone, at: int, *, has_phrases: bool) -> list[Mention]:
@@ -142,7 +145,7 @@ def _read_command(zone: Zone, at: int, *, has_phrases: bool) -> list[Mention]:
         return _mention(frozenset((at,)), program, at)
     fillers = load_words("words", "fillers")
     near = range(max(at - _NEAR, 0), min(at + _NEAR + 1, len(zone.tokens)))
-    verbs = [i for i in near if zone.tokens[i].text in subcommands - fillers - programs()]
+    verbs = [i for i in near if zone.tokens[i].text in subcommands - fillers - programs() - known_targets()]
     if verbs and program not in _INTERPRETERS:  # "apply changes with terraform"
         return _mention(frozenset((at, verbs[0])), f"{program} {zone.tokens[verbs[0]].text}", at)
     return []
@@ -181,6 +184,7 @@ def _drop_covered(zone: Zone, phrases: list[Mention], commands: list[Mention]) -
         one.places: frozenset(at for at in one.places if zone.tokens[at].text not in fillers) or one.places
         for one in phrases
     }
+    tasks = {at for one in commands if zone.tokens[one.program].text in _TASK_RUNNERS for at in one.places}
     kept = [
         one
         for one in phrases
@@ -188,7 +192,7 @@ def _drop_covered(zone: Zone, phrases: list[Mention], commands: list[Mention]) -
             one.places < other.places or weight[one.places] < weight[other.places] for other in phrases
         )
         and not any(one.places < other.places - {other.program} for other in commands)
-        and not any(one.places <= other.places and _is_task(zone, other) for other in commands)
+        and not one.places <= tasks
         and not any(_is_broader(one, other) for other in commands)
     ]
     return kept + [
@@ -198,10 +202,6 @@ def _drop_covered(zone: Zone, phrases: list[Mention], commands: list[Mention]) -
             one.places - {one.program} < other.places and not other.places <= one.places for other in kept
         )
     ]
-
-
-def _is_task(zone: Zone, found: Mention) -> bool:
-    return zone.tokens[found.program].text in _TASK_RUNNERS
 
 
 def _is_broader(phrase: Mention, command: Mention) -> bool:

@@ -63,7 +63,7 @@ class Pattern:
         return all(any(fnmatchcase(one.lower(), word) for one in rest) for word in wanted)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=2048)
 def read_pattern(text: str) -> Pattern | None:
     """Read a command that a rule or an action names; return None if it has no words."""
     commands = parse_script(text)
@@ -77,19 +77,19 @@ def read_pattern(text: str) -> Pattern | None:
     return Pattern(text, Call(call.program, call.path, lowered, call.options), reader)
 
 
-def list_calls(command: Command) -> list[Call]:
+@lru_cache(maxsize=256)
+def list_calls(command: Command) -> tuple[Call, ...]:
     """Return the normalised layers of a command."""
-    return [normalise(layer) for layer in command.layers if layer]
+    return tuple(normalise(layer) for layer in command.layers if layer)
 
 
-@lru_cache(maxsize=1024)
 def normalise(words: tuple[str, ...]) -> Call:
     """Split a command's words into options, by their long names, and operands."""
     name = program_name(words[0])
     same = load_table("programs")["same_program"]
     if name.startswith("python") and name[6:].replace(".", "").isdigit():
         name = "python"
-    program, *extra = same.get(name, name).split()
+    program, *extra = same[name].split() if name in same else (name,)
     rest = [*extra, *words[1:]]
     operands: list[str] = []
     options: list[tuple[str, str]] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from told.hook.guard import load_table, load_words
 
@@ -65,9 +66,10 @@ class _Draft:
         return not (self.words or self.nested or self.writes)
 
 
-def parse_script(script: str) -> list[Command]:
+@lru_cache(maxsize=64)  # each locked rule is compared with the same script
+def parse_script(script: str) -> tuple[Command, ...]:
     """Return all commands that a script may run, in their order."""
-    return _parse(script[:_MAX_SCRIPT], Command(()), 0)
+    return tuple(_parse(script[:_MAX_SCRIPT], Command(()), 0))
 
 
 def program_name(word: str) -> str:
@@ -298,8 +300,6 @@ def _unwrap(words: tuple[str, ...]) -> tuple[str, ...]:
     if name in ("pnpm", "yarn", "bun") and second in load_words("programs", "package_programs"):
         return words[1:]
     if name in load_words("programs", "task_runners"):
-        rest = tuple(
-            word for word in words[1:] if not word.startswith("-") and word not in ("run", "run-script")
-        )
+        rest = tuple(word for word in words[1:] if word not in ("run", "run-script"))
         return ("@task", *rest) if rest else ()
     return ()

@@ -28,6 +28,7 @@ _LIST = frozenset(("or", "and", "nor", "oder", "und", "ou", "o", "y", "e"))
 _AT_START = frozenset(("stop", "avoid", "refrain"))  # negations only at the start of a clause
 _BEFORE_START = ("please", "to", "and", "must", "should")
 _PASSIVE = frozenset(("be", "get"))
+_ENDS = ".!?:"
 _MOST_LISTED = 3  # words between the commas of a list
 
 
@@ -83,6 +84,8 @@ def tokenise(text: str) -> list[Token]:
             found.append(Token(stop or comma, STOP if stop else COMMA))
         else:
             found += _read_word(word)
+            if word[-1] in _ENDS and word.strip(_ENDS):
+                found.append(Token(word[-1], STOP))
     for at, token in enumerate(found):
         before = found[at - 1] if at else Token("")
         following = found[at + 1] if at + 1 < len(found) else Token("", STOP)

@@ -14,6 +14,7 @@ from told.ingest.projects import find_git_root
 
 BRANCH, ENVIRONMENT = "branch", "environment"
 _WORD = re.compile(r"[a-z]+|\d+")
+_SPOKEN = ("test", "local")  # in a rule, these are seldom the name of an environment
 _HEAD = "ref: refs/heads/"
 
 
@@ -35,7 +36,7 @@ def find_branches(words: list[str]) -> frozenset[str]:
 
 def find_environments(words: list[str]) -> frozenset[str]:
     """Return the environments that a rule names, in all spellings."""
-    groups = _groups("environments")
+    groups = {word: names for word, names in _groups("environments").items() if names.isdisjoint(_SPOKEN)}
     return frozenset(name for word in words if word in groups for name in groups[word])
 
 

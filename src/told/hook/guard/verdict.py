@@ -92,7 +92,7 @@ def _has_sql(action: Action, call: Call, command: Command) -> bool:
     return bool(re.search(action.sql, text, re.IGNORECASE))
 
 
-def _uses_path(prohibition: Prohibition, command: Command, calls: list[Call], root: str) -> bool:
+def _uses_path(prohibition: Prohibition, command: Command, calls: tuple[Call, ...], root: str) -> bool:
     """Tell whether a command changes, deletes, commits or names a forbidden path."""
     use = prohibition.use
     files = list(command.writes) if use != "delete" else []
