@@ -9,6 +9,7 @@ from typing import Any
 from told.app import agent_name
 from told.cli.arguments import Arguments
 from told.cli.context import Context, MemoryView, count, count_shown, iso
+from told.cli.guard import guard_json, print_guard
 from told.cli.sessions import print_summary
 from told.cli.terminal.tables import memory_table
 from told.errors import NotFoundError, UsageError
@@ -215,9 +216,13 @@ def remember(context: Context, arguments: Arguments) -> None:
                 rows.append({"error": str(error)})
                 continue
             saved_items += 1
-            rows.append(_json(view, saved))
+            rows.append(
+                _json(view, saved) | ({"guard": guard_json(context, saved.done.memory)} if locked else {})
+            )
             if not context.as_json:
                 _print_saved(view, saved)
+                if locked:
+                    print_guard(context, saved.done.memory)
     if not saved_items:
         raise UsageError("\n".join(problems))
     if context.as_json:

@@ -133,6 +133,7 @@ class _Command:
         self._fence = Fence(load_key(home))
         self._redact = context.redactor().redact
         self._problem = context.settings.problem
+        self._home, self._guard = home, context.settings.guard
         self._memories = context.open_memories(hurry=False)
         self._writer = JournalWriter(home, self._memories, now)
         self._scope = location.scope
@@ -146,8 +147,8 @@ class _Command:
             return self._correct(given)
         if name == _REMEMBER or (name == LOCK and not self._is_found(given)):
             return self._remember(given, locked=name == LOCK)
-        memory = self._find_one(given, _MAY_CHANGE.get(name, ()))
-        return f"told {_CHANGES[name]} {self._row(change(self._writer, name, memory).memory)}"
+        memory = change(self._writer, name, self._find_one(given, _MAY_CHANGE.get(name, ()))).memory
+        return f"told {_CHANGES[name]} {self._row(memory)}{self._describe_guard(memory)}"
 
     def _is_found(self, given: str) -> bool:
         found = find_memories(self._memories, given, self._scopes, self._now)
@@ -157,7 +158,15 @@ class _Command:
         done = remember(self._writer, self._new_memory(given, locked=locked))
         what = "knew already" if done.again else "remembers"
         ended = "".join(f"\nIt replaces {self._row(old)}" for old, _ in done.superseded)
-        return f"told {what}{' and locked' if locked else ''} {self._row(done.memory)}{ended}"
+        said = f"told {what}{' and locked' if locked else ''} {self._row(done.memory)}{ended}"
+        return f"{said}{self._describe_guard(done.memory) if locked else ''}"
+
+    def _describe_guard(self, memory: Memory) -> str:
+        """Return a line on what the guard does with a locked rule."""
+        from told.hook.guard.describe import guard_note  # noqa: PLC0415 - not loaded for a prompt
+
+        note = guard_note(memory.text, self._guard, self._home) if memory.locked else ""
+        return f"\n{note}" if note else ""
 
     def _correct(self, given: str) -> str:
         old, new = _split_correction(given)
