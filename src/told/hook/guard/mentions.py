@@ -69,7 +69,10 @@ def _is_meant(zone: Zone, found: Mention, named: set[int]) -> bool:
     known = load_words("words", "fillers") | known_targets() | _OR | programs()
     known |= load_words("words", "reversing")
     first = min(found.places)
-    before = [one.text for at, one in enumerate(zone.tokens[:first]) if at not in named and one.kind == WORD]
+    start = max([at + 1 for at in range(first) if zone.tokens[at].text in _OR], default=0)
+    before = [
+        zone.tokens[at].text for at in range(start, first) if at not in named and zone.tokens[at].kind == WORD
+    ]
     if not known.issuperset(word for word in before if word.isascii()):
         return False
     if len([at for at in found.places if zone.tokens[at].text not in load_words("words", "fillers")]) > 1:

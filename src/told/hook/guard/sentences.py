@@ -64,11 +64,16 @@ def find_zones(text: str) -> tuple[list[Zone], frozenset[str]]:
     for sentence in _split_sentences(_join_lists(tokenise(text))):
         lead: tuple[Token, ...] = ()
         for clause in sentence:
+            is_heading = bool(clause) and clause[-1].text == ":"
+            if is_heading:
+                clause.pop()
             found, used = _find_in_clause(clause, lead)
             zones += found
             others |= {token.text for at, token in enumerate(clause) if at not in used}
             if clause and clause[0].text in load_words("words", "leads"):
                 lead = tuple(clause)
+            elif is_heading:  # "Don't touch main: no commits, no merges"
+                lead = tuple(one for one in clause if one.text in _places())
     return zones, frozenset(others)
 
 
@@ -126,6 +131,10 @@ def _read_word(word: str) -> list[Token]:
     return [Token(text.replace("'", ""), WORD, bare)]
 
 
+def _places() -> frozenset[str]:
+    return load_words("words", "branches") | load_words("words", "environments")
+
+
 @cache
 def _spoken() -> frozenset[str]:
     """Return the words that a slash may join: `npm/yarn`, `apply/destroy`."""
@@ -145,7 +154,7 @@ def _join_lists(tokens: list[Token]) -> list[Token]:
             continue
         after = kept[at + 1 : at + 2 + _MOST_LISTED]
         texts = [token.text for token in after]
-        place = next((i for i, token in enumerate(after) if token.text in _LIST or token.text == "\0"), -1)
+        place = next((i for i, token in enumerate(after) if token.text in _LIST), -1)
         is_list = (
             place >= 0
             and ends.isdisjoint(texts[: place + 2])
@@ -162,6 +171,7 @@ def _split_sentences(tokens: list[Token]) -> list[list[list[Token]]]:
         if token.kind == STOP and token.text != ":":
             sentences.append([[]])
         elif token.kind in (STOP, COMMA):
+            sentences[-1][-1] += [token] if token.text == ":" else []
             sentences[-1].append([])
         else:
             sentences[-1][-1].append(token)
@@ -223,8 +233,6 @@ def _find_starts(texts: list[str]) -> list[tuple[int, bool]]:
             found.append((at, is_after and at > 0))
         elif not instead.isdisjoint((text, f"{text}_{following}")) or (text == "over" and prefers):
             found.append((at, False))
-    if found and found[0][1] and found[-1][0] == found[0][0]:
-        return found
     return [
         one for one in found if not (one[1] and any(not other[1] for other in found if other[0] < one[0]))
     ]
