@@ -115,7 +115,7 @@ def search(context: Context, arguments: Arguments) -> None:
     is_last_chance = wanted.place == _ALL and not found.sessions and not memories.matches
     if wanted.place == _MEMORIES or (is_last_chance and context.count_unlearned()):
         with MemoryView(context) as view:  # learns what it can in a short time
-            memories = _match_memories(context, wanted, view.memories, may_widen=not wanted.stays)
+            memories = _match_memories(context, wanted, view.memories)
     if found.widened and wanted.stays:
         found = SearchResult(found.query)
     ranking = _Ranking(
@@ -171,19 +171,25 @@ def _find_memories(context: Context, wanted: _Search, found: SearchResult) -> _M
         return _Memories()
     try:
         with closing(open_memories(context.home, hurry=True)) as memories:
-            may_widen = not wanted.stays and (found.widened or not found.sessions)
-            return _match_memories(context, wanted, memories, may_widen=may_widen)
+            is_elsewhere = found.widened or not found.sessions
+            return _match_memories(context, wanted, memories, may_widen=is_elsewhere, always=found.widened)
     except _UNAVAILABLE:
         return _Memories()
 
 
-def _match_memories(context: Context, wanted: _Search, memories: Memories, *, may_widen: bool) -> _Memories:
-    scopes = active_scopes(memories, wanted.here) if wanted.here else ()
-    for some in [scopes, ()] if wanted.here and may_widen else [scopes]:
-        matches = _match_in(context, wanted, memories, some)
-        if matches:
-            return _Memories(tuple(matches), widened=some != scopes)
-    return _Memories()
+def _match_memories(
+    context: Context, wanted: _Search, memories: Memories, *, may_widen: bool = True, always: bool = False
+) -> _Memories:
+    """Return matches of this project; of others if it has none, or always the sure ones."""
+    if not wanted.here:
+        return _Memories(tuple(_match_in(context, wanted, memories, ())))
+    own = _match_in(context, wanted, memories, active_scopes(memories, wanted.here))
+    others: list[MemoryMatch] = []
+    if may_widen and not wanted.stays and (always or not own):
+        known = {one.memory.id for one in own}
+        others = [one for one in _match_in(context, wanted, memories, ()) if one.memory.id not in known]
+    others = [one for one in others if one.is_sure] if own else others
+    return _Memories((*own, *others), widened=bool(others) and not own)
 
 
 def _match_in(

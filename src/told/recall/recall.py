@@ -38,6 +38,7 @@ _MAX_BY_MEANING = 12
 _ROUNDS = 2  # how often replacements of outdated memories are checked themselves
 _MAX_EXPLAINED = 12
 TOO_LITTLE, ENOUGH, OVERRULED = "fits too little", "enough is said", "a rule for this folder stands before it"
+IS_NEWER = " is newer"  # after the id of the memory that seems to replace another
 _LAYER_NAMES = {
     "topics": "0 topics", "words": "1 words", "meaning": "2 meaning", "entities": "3 names",
     "triggers": "4 place or command", "recent": "5 recent", "shared": "6 shared",
@@ -79,7 +80,7 @@ def recall(memories: Memories, request: RecallRequest) -> Recall:
     """Choose the memories that a prompt needs; deterministic."""
     prompt = read_prompt(request.prompt, request.folder)
     if request.search:
-        prompt = replace(prompt, quiet="", faint=False)
+        prompt = replace(prompt, quiet="", faint=prompt.faint or bool(prompt.quiet))
     if prompt.quiet:
         return Recall(prompt, (), ())
     candidates = find_candidates(memories, prompt, request)
@@ -202,7 +203,7 @@ class _Selection:
                 newer = find_successors(self.memories, rows, seen, scores, self.request)
             if not newer:
                 break
-            outdated |= {row: f"{successor.memory.id} is newer" for row, successor in newer.items()}
+            outdated |= {row: f"{successor.memory.id}{IS_NEWER}" for row, successor in newer.items()}
             remaining = {one.row: one for one in fitting if one.row not in newer}
             for one in shown:
                 new = newer.get(one.row)

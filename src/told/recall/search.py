@@ -10,18 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import inf
 
 from told.recall.filters import ELSEWHERE
 from told.recall.prompt import RecallRequest
-from told.recall.recall import ENOUGH, FLOOR, OVERRULED, TOO_LITTLE, Recalled, recall
+from told.recall.recall import ENOUGH, FLOOR, IS_NEWER, OVERRULED, TOO_LITTLE, Recalled, recall
 from told.search.query import Query
-from told.search.rank import SessionGroup
+from told.search.rank import MIN_QUESTION_WORDS, SessionGroup
 from told.search.tokens import split_words, stem
 from told.store.memories.read import Memories
 from told.store.memories.records import ACTIVE, AGENT, TOOL, Memory
 
 MAX_FIRST = 3  # memories before the first session
-MIN_FIT = 0.6  # of a memory that shares a word, but a brief would leave out
+# Of a memory that a brief would leave out; a shared topic alone is a guess.
+MIN_FIT, MIN_FIT_WITHOUT_WORDS = 0.6, 1.5
 _OWN_REASONS = ("", TOO_LITTLE, ENOUGH, OVERRULED, ELSEWHERE)  # a brief's own reasons to leave a memory out
 _MAX_LISTED = 500  # newest memories among which a named time is looked for
 
@@ -96,13 +98,17 @@ def _find_quoted(memories: Memories, query: Query, scopes: Sequence[str]) -> lis
 
 def _score(query: Query, chosen: Sequence[Recalled], others: Iterable[Recalled]) -> list[MemoryMatch]:
     shown = {one.memory.id for one in chosen}
+    least = MIN_FIT_WITHOUT_WORDS if len(query.words) >= MIN_QUESTION_WORDS else inf
     found = []
-    for one in (*chosen, *(one for one in others if one.against in _OWN_REASONS)):
+    for one in (*chosen, *others):
         memory, fit = one.memory, round(one.score / FLOOR, 3)
         is_whole = not _is_only_said_by_agent(memory) and _contains_all(memory, query.words)
+        if is_whole and one.against.endswith(IS_NEWER):  # that is a guess, and these are its words
+            found.append(MemoryMatch(memory, min(fit, MIN_FIT), is_sure=False))
+        if one.against not in _OWN_REASONS:
+            continue
         is_sure = is_whole or (memory.id in shown and memory.trust != TOOL)
-        # Below what a brief asks for, a shared topic alone is a guess.
-        if is_sure or fit >= 1.0 or (fit >= MIN_FIT and "words" in one.parts):
+        if is_sure or fit >= (MIN_FIT if "words" in one.parts else least):
             is_timely = not query.window or is_from(memory, query.window)
             found.append(MemoryMatch(memory, fit, is_sure and is_timely))
     return found
