@@ -35,7 +35,6 @@ from told.store.sessions.read import Filter
 MOST_MATCHES = 8  # shown if an id or words match several
 SHORTEST_ID = 3  # letters
 NOT_HERE = " (none in this project)"
-_BAR = 30  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,11 +362,3 @@ def fit_lines(lines_for: Callable[[int], list[str]], rooms: Sequence[int], most:
         if sum(len(line.encode()) + 1 for line in lines) <= most:
             break
     return lines
-
-
-def draw_progress(share: float, text: str, *, end: bool = False) -> None:
-    """Draw a progress bar on the terminal's current line."""
-    filled = int(share * _BAR)
-    bar = "█" * filled + "·" * (_BAR - filled)
-    sys.stderr.write(f"\r{bar} {share:4.0%}  {text}{chr(10) if end else ''}")
-    sys.stderr.flush()

@@ -54,7 +54,7 @@ class Screen:
         with self._console.capture() as captured:
             for block in blocks:
                 self._console.print(self._renderable(block), soft_wrap=False)
-        return "\n".join(line.rstrip() for line in captured.get().split("\n"))
+        return "\n".join(line.rstrip() for line in captured.get().split("\n")).lstrip("\n")
 
     def _renderable(self, block: Block) -> RenderableType:
         if isinstance(block, Table):
