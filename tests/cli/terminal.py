@@ -27,7 +27,9 @@ _START = "import fcntl,os,sys,termios;fcntl.ioctl(0,termios.TIOCSCTTY,0);os.exec
 class Terminal:
     """One program at a terminal of some columns."""
 
-    def __init__(self, words: list[str], environ: Mapping[str, str], cwd: str | Path, columns: int = 80) -> None:
+    def __init__(
+        self, words: list[str], environ: Mapping[str, str], cwd: str | Path, columns: int = 80
+    ) -> None:
         self.columns = columns
         self._ours, self.theirs = pty.openpty()
         fcntl.ioctl(self.theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))

@@ -68,6 +68,8 @@ def memories(context: Context, arguments: Arguments) -> None:
             context.print(f"Not listed: {count(left_out, 'note')} on what agents did (--all).")
         if waiting:
             context.print(f"Not confirmed yet: {count(waiting, 'candidate')} (--status candidate).")
+        if status == CANDIDATE:
+            context.print("`told review` decides them one after the other.")
 
 
 def print_memories(view: MemoryView, found: list[Memory]) -> None:

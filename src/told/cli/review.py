@@ -9,7 +9,18 @@ from typing import Any
 
 from told.agents import label
 from told.cli.arguments import Arguments
-from told.cli.context import SHORTEST_ID, Context, MemoryView, confirm_yes, count, cut, iso, may_ask, when
+from told.cli.context import (
+    SHORTEST_ID,
+    Context,
+    MemoryView,
+    confirm_yes,
+    count,
+    cut,
+    iso,
+    may_ask,
+    memory_count,
+    when,
+)
 from told.cli.memories import waiting_note
 from told.cli.memory_changes import undo
 from told.cli.sessions import print_summary
@@ -18,9 +29,8 @@ from told.memories.change import Changed, find_proposal
 from told.memories.journal_writer import JournalWriter
 from told.memories.quotes import Quote, find_quote
 from told.memories.review import (
-    CONFLICT,
     LEARNED,
-    PROPOSAL,
+    STATES,
     ReviewItem,
     dismiss,
     edit,
@@ -36,7 +46,6 @@ from told.store.memories.records import ACTIVE, CANDIDATE, GLOBAL, PROJECT, QUAR
 _LISTED = 20
 _OFFERED = 10
 _AROUND = 120  # characters on each side of a quote
-_WORDS = {CONFLICT: "conflict", PROPOSAL: "proposal", LEARNED: "memory", CANDIDATE: "candidate"}
 _DECISIONS: dict[str, tuple[str, str, Callable[[JournalWriter, ReviewItem], Changed]]] = {
     "keep": ("Kept", "confirm", keep),
     "dismiss": ("Dismissed", "dismiss", dismiss),
@@ -78,21 +87,20 @@ def review_items(view: MemoryView, limit: int = 0) -> list[ReviewItem]:
     return find_review_items(view.memories, view.home)[: limit or None]
 
 
-def offer_review(context: Context, arguments: Arguments) -> None:
-    """Offer to review the best of what was learned; only say so where nobody can answer."""
+def offer_review(context: Context, arguments: Arguments) -> bool:
+    """Offer to review the best of what was learned; return whether anything waits."""
     with MemoryView(context) as view:
         items = review_items(view)
         if not items:
-            return
+            return False
+        which = f"the {_OFFERED} best of {len(items):,}" if len(items) > _OFFERED else _count_states(items)
         if not (may_ask(arguments) and context.is_at_terminal):
-            context.print(f"{_count_states(items)} learned. Review them: `told review`.")
-            return
-        best = min(_OFFERED, len(items))
-        which = f"the {best} best of {len(items):,}" if best < len(items) else f"{_count_states(items)}"
-        if confirm_yes(context, f"Review {which} now?"):
+            context.print(f"Learned: {_count_states(items)}. Review them: `told review`.")
+        elif confirm_yes(context, f"Review {which} now?"):
             _run_loop(view, (), "", _OFFERED)
         else:
-            context.print("`told review` does it later.")
+            context.print("`told review` shows them later.")
+    return True
 
 
 def _run_loop(view: MemoryView, scopes: tuple[str, ...], kind: str, limit: int) -> None:
@@ -106,8 +114,9 @@ def _run_loop(view: MemoryView, scopes: tuple[str, ...], kind: str, limit: int) 
 
 def _count_states(items: list[ReviewItem]) -> str:
     counts = Counter(one.state for one in items)
-    parts = [count(counts[state], word) for state, word in _WORDS.items() if counts[state]]
-    return ", ".join(parts).replace("memorys", "memories")
+    parts = [count(counts[state], state) for state in STATES if state != LEARNED and counts[state]]
+    parts[:0] = [memory_count(counts[LEARNED])] if counts[LEARNED] else []
+    return ", ".join(parts)
 
 
 def _list_items(view: MemoryView, items: list[ReviewItem], limit: int) -> None:
@@ -207,6 +216,8 @@ def _find_item(view: MemoryView, given: str) -> ReviewItem:
         near = [one for one in waiting if one.id.startswith(given) or one.memory.id.startswith(given)]
     if len(near) > 1:
         raise UsageError(f"{given!r} could be {', '.join(one.id for one in near[:8])}. Give one of these.")
+    if near and near[0].is_request and not view.caller.is_user and near[0].id != given:
+        return ReviewItem(LEARNED, near[0].memory)  # an agent may ask for something else
     if near:
         return near[0]
     if given.startswith("p"):

@@ -142,7 +142,8 @@ class ReviewLoop:
         name = next(reversed(self._done))
         if self._done[name] != _SKIPPED:
             undo_last(self._writer())
-        self._pending.append(outcome_block("undone", f"{self._done.pop(name)} {name}", self._width()))
+        self._done.pop(name)
+        self._pending.append(outcome_block("undone", "the last decision, shown again", self._width()))
 
     def _edit(self, item: ReviewItem) -> None:
         typed = self._keyboard.ask("Text: ", item.memory.text)
