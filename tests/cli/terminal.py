@@ -12,7 +12,7 @@ import subprocess
 import sys
 import termios
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,15 +30,14 @@ class Terminal:
     def __init__(
         self, words: list[str], environ: Mapping[str, str], cwd: str | Path, columns: int = 80
     ) -> None:
-        self.columns = columns
-        self._ours, self.theirs = pty.openpty()
-        fcntl.ioctl(self.theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-        self.before = termios.tcgetattr(self.theirs)
-        self._printed = ""
+        self._ours, self._theirs = pty.openpty()
+        fcntl.ioctl(self._theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+        self._before = termios.tcgetattr(self._theirs)
+        self.printed = ""
         self.process = subprocess.Popen(
             [sys.executable, "-c", _START, sys.executable, "-m", "told", *words],
-            env={"TERM": "xterm-256color", **environ}, cwd=cwd, stdin=self.theirs, stdout=self.theirs,
-            stderr=self.theirs, start_new_session=True,
+            env={"TERM": "xterm-256color", **environ}, cwd=cwd, stdin=self._theirs, stdout=self._theirs,
+            stderr=self._theirs, start_new_session=True,
         )  # fmt: skip
 
     def wait_for(self, text: str) -> str:
@@ -66,20 +65,29 @@ class Terminal:
             assert time.monotonic() < until, self.screen
             self._read()
         self._read()
-        assert termios.tcgetattr(self.theirs) == self.before
-        os.close(self.theirs)
-        os.close(self._ours)
+        assert termios.tcgetattr(self._theirs) == self._before
         return self.screen
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the terminal, also if the program hangs."""
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        os.close(self._theirs)
+        os.close(self._ours)
 
     def _read(self) -> None:
         if select.select([self._ours], [], [], 0.05)[0]:
-            self._printed += os.read(self._ours, 65536).decode("utf-8", "replace")
+            self.printed += os.read(self._ours, 65536).decode("utf-8", "replace")
 
     @property
     def screen(self) -> str:
         """Return what is on the screen and above it, without colours."""
         lines, row, column = [""], 0, 0
-        for found in _TOKENS.finditer(self._printed):
+        for found in _TOKENS.finditer(self.printed):
             number, command, control, text = found.groups()
             if command == "A":
                 row = max(0, row - int(number or 1))

@@ -7,7 +7,19 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.cli.machine import ago
-from tests.cli.reviewing import CHANCE, FACT, GLOBAL_RULE, HABIT, LOCKED, RULE, SPACES, VAGUE, fill_desk
+from tests.cli.reviewing import (
+    CHANCE,
+    ENGLISH,
+    FACT,
+    GLOBAL_RULE,
+    HABIT,
+    LOCKED,
+    RULE,
+    SPACES,
+    VAGUE,
+    fill_desk,
+    say,
+)
 
 if TYPE_CHECKING:
     from tests.cli.machine import Answer, Machine
@@ -56,12 +68,10 @@ def test_the_best_come_first_each_with_its_quote_in_context(desk: Machine) -> No
 
 def test_a_pipe_gets_a_list_and_how_to_decide(desk: Machine) -> None:
     lines = desk.told("review", "-n", "3").out.splitlines()
-    assert lines[0].startswith(
-        "To review, best first: 1 memory, 1 conflict, 1 proposal, 3 candidates; 3 shown"
-    )
-    assert (
-        f"would replace: 11-15 12:00 {memory(desk, 'tabs')['id']} rule project locked: {LOCKED}" in lines[3]
-    )
+    counts = "1 memory, 1 conflict, 1 proposal, 3 candidates"
+    assert lines[0] == f"To review, best first: {counts}; 3 shown (use --limit to see more)."
+    assert lines[3].startswith("  would replace: 11-15 12:00 m")
+    assert lines[3].endswith(f" rule project locked: {LOCKED}")
     assert f"Looks good. {RULE} Now fix" in lines[-2]
     assert lines[-1].startswith("Decide: `told review keep ID…`")
     for words in (("proposals",), ("memories", "--status", "candidate")):
@@ -136,10 +146,10 @@ def test_an_agents_request_is_accepted_or_declined(desk: Machine) -> None:
     for action, locked in (("keep", True), ("dismiss", False)):
         decided(desk.told("review", action, item))
         assert memory(desk, fact)["locked"] is locked
-        assert item not in {one["id"] for one in waiting(desk).values()}
+        assert item not in {one["id"] for one in waiting(desk).values()}  # declined: the fact itself waits
         decided(desk.told("review", "undo"))
         assert waiting(desk) == before
-    desk.told("forget", fact, **AGENT)
+    desk.told("forget", fact, "--force", **AGENT)
     asked = next(one["id"] for one in desk.told("proposals", "--json").json["proposals"]
                  if one["action"] == "forget")  # fmt: skip
     assert "for good" in desk.told("review", "keep", asked).err
@@ -148,14 +158,12 @@ def test_an_agents_request_is_accepted_or_declined(desk: Machine) -> None:
 
 def test_a_rule_of_the_project_against_a_global_one_shows_both(desk: Machine) -> None:
     desk.told("remember", "--scope", "global", GLOBAL_RULE)
-    desk.claude(
-        ("Answer in English, never in German.", "Sure."), at=ago(minutes=1), cwd=str(desk.home / "work/shop")
-    )
-    found = waiting(desk)["Answer in English, never in German."]
+    say(desk, ENGLISH, at=ago(minutes=-2))
+    found = waiting(desk)[ENGLISH]
     assert (found["state"], found["other"]["text"], found["proposal"]) == ("conflict", GLOBAL_RULE, None)
     decided(desk.told("review", "keep", found["id"]))
     assert memory(desk, found["other"]["id"])["status"] == "active"
-    assert "Answer in English, never in German." not in waiting(desk)
+    assert ENGLISH not in waiting(desk)
 
 
 def test_an_agent_may_list_but_not_decide(desk: Machine) -> None:
@@ -198,7 +206,7 @@ def test_another_folder_shows_what_waits_elsewhere(desk: Machine, monkeypatch: p
     monkeypatch.chdir(desk.folder("work/other"))
     assert waiting(desk) == everything
     for one in everything.values():
-        assert desk.told("review", "dismiss", one["id"]).code == 0
+        assert desk.told("review", "keep", one["id"]).code == 0
     answer = desk.told("review")
     assert (answer.code, answer.err) == (1, "told: Nothing waits for review.\n")
     assert desk.told("review", "--json").json == {"count": 0, "waiting": 0, "items": []}

@@ -211,13 +211,13 @@ def _check(view: MemoryView, item: ReviewItem, action: str) -> None:
 def _find_item(view: MemoryView, given: str) -> ReviewItem:
     """Return the item with an id or the beginning of one; a memory that does not wait may be decided, too."""
     waiting = review_items(view)
+    if not view.caller.is_user:  # what agents asked for does not keep them from asking for something else
+        waiting = [one for one in waiting if not one.is_request or one.id.startswith(given)]
     near = [one for one in waiting if given in (one.id, one.memory.id)]
     if not near and len(given) >= SHORTEST_ID:
         near = [one for one in waiting if one.id.startswith(given) or one.memory.id.startswith(given)]
     if len(near) > 1:
         raise UsageError(f"{given!r} could be {', '.join(one.id for one in near[:8])}. Give one of these.")
-    if near and near[0].is_request and not view.caller.is_user and near[0].id != given:
-        return ReviewItem(LEARNED, near[0].memory)  # an agent may ask for something else
     if near:
         return near[0]
     if given.startswith("p"):

@@ -97,8 +97,11 @@ def _read_key() -> str:
     if not first:
         return END
     if first == b"\x1b" and select.select([number], [], [], _ESCAPE_SECONDS)[0]:
-        os.read(number, 16)  # an arrow or a function key
-        return ""
+        first = os.read(number, 1)
+        if first in (b"[", b"O"):  # an arrow or a function key, up to its last letter
+            while (byte := os.read(number, 1)) and not b"@" <= byte <= b"~":
+                pass
+            return ""
     if first[0] >= 0xC0:  # the rest of a letter such as é
         os.read(number, 3 if first[0] >= 0xF0 else 2 if first[0] >= 0xE0 else 1)
         return ""

@@ -69,7 +69,8 @@ class ReviewLoop:
         self._items = {one.id: one for one in find_items()}
         self._known = set(self._items)
         self._order = list(self._items)[: limit or None]
-        self._done: dict[str, str] = {}  # what was decided, in order
+        self._done: dict[str, tuple[str, str]] = {}  # what was decided and its text, in order
+        self._seen: set[str] = set()  # memories that were decided; one that still waits comes next time
         self._notes: list[Block] = []  # below the item, until the next key
         self._pending: list[Block] = []  # lines on what was decided, to be drawn
         self._drawn = (0, 0)  # lines on the screen, and its width then
@@ -89,7 +90,11 @@ class ReviewLoop:
     def _next_item(self) -> ReviewItem | None:
         """Return the next item that still waits; a decision may have settled or made others."""
         self._items = {one.id: one for one in self._find_items()}
-        self._order += [name for name in self._items if name not in self._known]
+        self._order += [
+            name
+            for name, one in self._items.items()
+            if name not in self._known and one.memory.id not in self._seen
+        ]
         self._known |= self._items.keys()
         return next((self._items[name] for name in self._order if self._waits(name)), None)
 
@@ -133,17 +138,18 @@ class ReviewLoop:
         return JournalWriter(self._view.home, self._view.memories, now, self._view.caller)
 
     def _finish(self, item: ReviewItem, done: str, text: str = "") -> None:
-        self._done[item.id] = done
-        self._pending.append(outcome_block(done, text or item.memory.text, self._width()))
+        self._done[item.id] = (done, text or item.memory.text)
+        self._seen.add(item.memory.id)
+        self._pending.append(outcome_block(*self._done[item.id], self._width()))
 
     def _undo(self) -> None:
         if not self._done:
             raise UsageError("There is nothing to undo in this review. `told undo` reverts earlier changes.")
-        name = next(reversed(self._done))
-        if self._done[name] != _SKIPPED:
+        name, (done, text) = next(reversed(self._done.items()))
+        if done != _SKIPPED:
             undo_last(self._writer())
-        self._done.pop(name)
-        self._pending.append(outcome_block("undone", "the last decision, shown again", self._width()))
+        del self._done[name]
+        self._pending.append(outcome_block("undone", f"{done}: {text}", self._width()))
 
     def _edit(self, item: ReviewItem) -> None:
         typed = self._keyboard.ask("Text: ", item.memory.text)
@@ -194,14 +200,14 @@ class ReviewLoop:
         self._context.show(*self._pending)
         above = self._context.take()
         self._context.show(*blocks)
-        page = self._context.take()
+        page = f"\n{self._context.take()}" if blocks else ""
         self._pending = []
         self._drawn = (page.count("\n") if self._keyboard.gives_keys else 0, now)
         sys.stdout.write(f"{erase}{above}{page}")
         sys.stdout.flush()
 
     def _summary(self) -> str:
-        counts = Counter(self._done.values())
+        counts = Counter(done for done, _ in self._done.values())
         parts = [f"{name} {counts[name]:,}" for name in _OUTCOMES if counts[name]]
         said = ", ".join(parts).capitalize() or "Nothing decided"
         more = sum(1 for name in self._items if name not in self._done)

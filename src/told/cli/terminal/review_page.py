@@ -18,7 +18,7 @@ SKIP, UNDO, QUIT, HELP = "n", "u", "q", "?"
 _WALK = ((SKIP, "skip"), (UNDO, "undo"), (QUIT, "quit"), (HELP, "help"))
 _MEMORY = ((KEEP, "keep"), (EDIT, "edit"), (LOCK, "lock"), (SCOPE, "scope"), (DISMISS, "dismiss"), *_WALK)
 _CONFLICT = (
-    (KEEP, "use new"), (DISMISS, "use old"), (BOTH, "both"), (EDIT, "edit"), (LOCK, "lock"),
+    (KEEP, "new"), (DISMISS, "old"), (BOTH, "both"), (EDIT, "edit"), (LOCK, "lock"),
     (SCOPE, "scope"), *_WALK,
 )  # fmt: skip
 _REQUEST = ((KEEP, "accept"), (DISMISS, "decline"), *_WALK)
@@ -42,6 +42,7 @@ _CONFLICT_HELP = {
     SCOPE: "Keep both, the new one in another scope.",
 }
 _REQUEST_HELP = {KEEP: "Do what the agent asks.", DISMISS: "Decline it; the memory is unchanged."}
+_AT_TERMINAL = "terminal"  # typed there, so its text is the quote
 _MOST_TEXT = 700  # bytes of a statement
 _AROUND, _AROUND_OTHER = 160, 60  # characters on each side of a quote
 
@@ -58,7 +59,7 @@ def item_blocks(view: MemoryView, item: ReviewItem, position: str) -> list[Block
     memory = item.memory
     head = [Span(position, BOLD), Span(" · ", DIM), Span(memory.kind_name, kind_style(memory.kind))]
     head.append(Span(f" · {place_name(view, memory.scope)} · {item.state}", DIM))
-    blocks: list[Block] = ["", Paragraph(head), ""]
+    blocks: list[Block] = [Paragraph(head), ""]
     if asks := describe_request(item):
         blocks += [Paragraph(asks), ""]
     blocks += _side(view, memory, "New: " if item.replaces else "", BOLD, _AROUND)
@@ -82,13 +83,13 @@ def _quote_blocks(view: MemoryView, quote: Quote) -> list[Block]:
     words = cut(quote.words, _MOST_TEXT)
     message = [Span(f"“{quote.before}", DIM), Span(words, HIT), Span(f"{quote.after}”", DIM)]
     facts = [Span(relative_time(quote.at, view.context.now), DIM), Span(" · ", DIM)]
-    facts += [Span("typed at the terminal", DIM) if quote.agent == "terminal" else agent_span(quote.agent)]
+    facts += [Span("typed at the terminal", DIM) if quote.agent == _AT_TERMINAL else agent_span(quote.agent)]
     if quote.session:
         turn = "" if quote.turn is None else f".{quote.turn}"
         facts.append(Span(f" · {quote.session}{turn}", DIM))
     if quote.sessions > 1:
         facts.append(Span(f" · said in {count(quote.sessions, 'session')}", DIM))
-    return [Paragraph(message, 2), Paragraph(facts, 2)]
+    return [*([] if quote.agent == _AT_TERMINAL else [Paragraph(message, 2)]), Paragraph(facts, 2)]
 
 
 def describe_request(item: ReviewItem) -> str:
