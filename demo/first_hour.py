@@ -27,6 +27,7 @@ SCREENS = Path(__file__).parents[1] / "docs" / "screens"
 COLUMNS = 80
 _FOR_PROGRAMS = re.compile("--json|completion")  # their lines may be long
 _TEXT = re.compile(r'(<text [^>]*?x=")([\d.]+)("[^>]*?textLength=")([\d.]+)("[^>]*>)([^<]*)</text>')
+_ERASED = re.compile(r"\x1b\[(\d+)A\r\x1b\[J")
 _FONT_FACE = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)  # rich's pictures load fonts from the network
 
 
@@ -41,8 +42,11 @@ class Step:
 
 STEPS = (
     Step("new-user", "told"),
-    Step("install", "told install", (("Write this? [Y/n]", "\n"), ("now? [Y/n]", "\n"))),
+    Step(
+        "install", "told install", (("Write this? [Y/n]", "\n"), ("now? [Y/n]", "\n"), ("now? [Y/n]", "n\n"))
+    ),
     Step("home", "told"),
+    Step("review", "told review", ((" help", "k"), (" help", "n"), (" help", "q"))),
     Step("list", "told list"),
     Step("search", 'told search "why were customers charged twice?"'),
     Step("show", "told show s7pzao7g"),
@@ -65,10 +69,18 @@ def screens(scratch: Scratch) -> Iterator[tuple[Step, str]]:
     for step in STEPS:
         words = shlex.split(step.command)[1:]
         done = scratch.told_at_terminal(*words, columns=COLUMNS, typed=step.typed, show=False)
-        text = done.stdout.replace(scratch.home, "~")
+        text = _last_screen(done.stdout.replace(scratch.home, "~"))
         if done.returncode:
             raise SystemExit(f"`{step.command}` exited with {done.returncode}:\n{remove_escapes(text)}")
         yield step, text
+
+
+def _last_screen(text: str) -> str:
+    """Return what a command that redraws showed before it ended."""
+    shown, *redrawn = _ERASED.split(text)
+    for lines, added in zip(redrawn[:-2:2], redrawn[1:-2:2], strict=True):
+        shown = "".join(shown.splitlines(keepends=True)[: -int(lines)]) + added
+    return shown
 
 
 def examples() -> list[str]:
@@ -99,7 +111,9 @@ def main() -> int:
     """Write the screens, then run every example once."""
     SCREENS.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="told-first-hour-") as folder:
-        for step, text in screens(Scratch(folder)):
+        scratch = Scratch(folder)
+        scratch.environ["TERM"] = "xterm-256color"
+        for step, text in screens(scratch):
             (SCREENS / f"{step.name}.txt").write_text(f"$ {step.command}\n{remove_escapes(text)}")
             (SCREENS / f"{step.name}.svg").write_text(picture(step.command, text))
             print(f"$ {step.command}\n{text}", flush=True)
