@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.cli.machine import ago
+from told.store.database import LEARN_LOCK, acquire_lock
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -49,6 +51,25 @@ def test_what_was_said_in_a_session_is_known_without_being_asked_for(desk: Machi
     (place,) = desk.told("why", found["id"], "--json").json["evidence"]
     assert (place["agent"], place["session"], place["turn"]) == ("claude-code", session, 1)
     assert place["quote"] in RULE
+
+
+def test_while_another_told_learns_an_empty_list_is_not_the_last_word(desk: Machine) -> None:
+    say(desk, RULE)
+    desk.told_home.mkdir()
+    learning = acquire_lock(str(desk.told_home), LEARN_LOCK)
+    assert learning
+    says = "Still learning from your sessions in the background. Ask again in a minute."
+    answer = desk.told("memories")
+    assert (answer.code, answer.err) == (
+        1, f"told: No memories yet. `told remember TEXT` adds one. {says}\n",
+    )  # fmt: skip
+    assert desk.told("memories", "--json").json["learning"] is True
+    desk.told("remember", "Never use tabs")
+    assert desk.told("memories").out.endswith(f"{says}\n")
+    os.close(learning)
+    out = desk.told("memories").out
+    assert out.startswith("2 memories\n")
+    assert says not in out
 
 
 def test_the_index_says_how_much_it_learned(desk: Machine) -> None:

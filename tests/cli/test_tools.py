@@ -77,6 +77,22 @@ def test_get_gives_a_memory_with_where_it_comes_from(agent: Asking) -> None:
     assert "evidence: 11-15 12:00 typed at the terminal" in whole
 
 
+def test_get_gives_several_at_once_and_says_which_are_unknown(agent: Asking) -> None:
+    memory = ids(agent.say("search", query="Fridays", in_="memories"), "m")[0]
+    session = ids(agent.say("search", query="flaky login test", in_="sessions"), "s")[0]
+    for given in ({"ids": [memory, session]}, {"ids": f"{memory}, {session}"}, {"id": [memory, session]}):
+        both = agent.say("get", **given)
+        assert "Never deploy on Fridays" in both
+        assert "Why is the login test flaky?" in both
+    some = agent.say("get", ids=[memory, "mqqqqqqq"])
+    assert "Never deploy on Fridays" in some
+    assert "mqqqqqqq" in some
+    assert "mqqqqqqq" in agent.wrong("get", ids=["mqqqqqqq", "sqqqqqqq"])
+    assert "1 to 20" in agent.wrong("get", ids=[f"m{number:07}" for number in range(21)])
+    long = agent.say("get", ids=[f"{session}.{n}" for n in range(3)], full=True)
+    assert count_tokens(long) < 9_500
+
+
 def test_get_gives_a_checkpoint_whole(agent: Asking) -> None:
     note = ids(agent.say("search", query="lag alerts", in_="checkpoints"), "c")[0]
     whole = agent.say("get", id=note)

@@ -212,6 +212,11 @@ class Agent:
     instruction_files: tuple[str, ...] = ()  # in a project; `*` and a leading `**/` are patterns
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Return every name that users type for it."""
+        return (self.name, self.label, *self.aliases)
+
+    @property
     def is_readable(self) -> bool:
         """Tell whether its conversations can be read."""
         return self.read is not read_nothing

@@ -30,6 +30,7 @@ from told.store.memories.records import (
     Memory,
 )
 from told.store.sessions.checkpoints import Project
+from told.store.sessions.facts import WorkQueue
 from told.store.sessions.read import Filter
 
 MOST_MATCHES = 8  # shown if an id or words match several
@@ -249,6 +250,13 @@ class MemoryView(MemorySession):
             )
 
 
+def learning_note(context: Context) -> str:
+    """Return a note that told still learns from sessions; empty if it does not."""
+    if not context.settings.learn or not (context.left or WorkQueue(context.connection).is_waiting()):
+        return ""
+    return "Still learning from your sessions in the background. Ask again in a minute."
+
+
 def may_ask(arguments: Arguments) -> bool:
     """Tell whether this is an interactive terminal, without --yes or --json."""
     quiet = arguments.flag("yes") or arguments.flag("json")
@@ -265,7 +273,7 @@ def confirm_yes(context: Context, question: str) -> bool:
 
 def memory_count(number: int) -> str:
     """Return a number of memories in words."""
-    return "1 memory" if number == 1 else f"{number:,} memories"
+    return count(number, "memory")
 
 
 def to_json(value: Any) -> str:
@@ -314,7 +322,16 @@ def _local_time(at: int) -> time.struct_time:
 
 def count(number: int, word: str) -> str:
     """Return a number with its noun, in the plural if needed."""
-    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"
+    plural = f"{word.removesuffix('y')}ies" if word == "memory" else f"{word}s"
+    return f"{number:,} {word if number == 1 else plural}"
+
+
+def count_shown(shown: int, total: int, word: str, where: str = "") -> str:
+    """Return how many rows are shown, of how many, where, and how to see more."""
+    place = f", {where}" if where else ""
+    if shown >= total:
+        return f"{count(shown, word)}{place}"
+    return f"{shown:,} of {count(total, word)}{place} (use --limit to see more)"
 
 
 def cut(text: str, room: int) -> str:
@@ -336,10 +353,14 @@ def cut_line(text: str, room: int) -> str:
     return cut(" ".join(text.split()), room)
 
 
+def relative_path(path: str, root: str) -> str:
+    """Return a path below its project's root, or as it is elsewhere."""
+    return path.removeprefix(root.rstrip("/") + "/") if root else path
+
+
 def short_path(path: str, root: str, room: int) -> str:
     """Return a path below its project's root, shortened from the left."""
-    if root and path.startswith(root.rstrip("/") + "/"):
-        path = path[len(root.rstrip("/")) + 1 :]
+    path = relative_path(path, root)
     if len(path.encode()) <= room:
         return path
     tail = path.encode()[-(room - 3) :].decode("utf-8", "ignore")

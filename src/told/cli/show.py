@@ -9,6 +9,7 @@ from told.cli.arguments import Arguments
 from told.cli.checkpoint_show import checkpoint_json, join_lines, print_checkpoint
 from told.cli.context import MOST_MATCHES, Context, MemoryView, count, cut, cut_line, iso, short_path, when
 from told.cli.sessions import (
+    file_json,
     find_session,
     find_turn,
     is_memory_id,
@@ -197,10 +198,9 @@ def _session_json(context: Context, session: SessionRow, arguments: Arguments) -
     )
     return session_json(context, session) | {
         **({"lost": True} if context.reading.is_lost(session.id) else {}),
-        "cwd": context.name(session.cwd) or None,
         "turns_shown": [_turn_json(context, session, turn, full=full) for turn in turns],
         "files": [
-            {"path": fence(path), "how": how, "at": iso(at), "trust": "agent"}
+            file_json(context, path, session.cwd) | {"how": how, "at": iso(at), "trust": "agent"}
             for path, how, at in context.reading.files_of(session.id)[: None if full else 20]
         ],
         "refs": [

@@ -42,6 +42,7 @@ class RecallRequest:
     now: int
     folder: str = ""  # the current folder below the project's root
     tools: bool = False  # include what tools and pages said
+    search: bool = False  # the user searches memories: no prompt is too quiet, and more are scored
 
 
 @dataclass(frozen=True, slots=True)

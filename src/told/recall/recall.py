@@ -34,7 +34,7 @@ NEAR_BEST = (0.0, 0.5, 0.5, 0.7, 0.7)
 _MAX_BY_MEANING = 12
 _ROUNDS = 2  # how often replacements of outdated memories are checked themselves
 _MAX_EXPLAINED = 12
-_TOO_LITTLE, _ENOUGH = "fits too little", "enough is said"
+TOO_LITTLE, ENOUGH, OVERRULED = "fits too little", "enough is said", "a rule for this folder stands before it"
 _LAYER_NAMES = {
     "topics": "0 topics", "words": "1 words", "meaning": "2 meaning", "entities": "3 names",
     "triggers": "4 place or command", "recent": "5 recent", "shared": "6 shared",
@@ -75,12 +75,16 @@ class Explanation:
 def recall(memories: Memories, request: RecallRequest) -> Recall:
     """Choose the memories that a prompt needs; deterministic."""
     prompt = read_prompt(request.prompt, request.folder)
+    if request.search:
+        prompt = replace(prompt, quiet="", faint=False)
     if prompt.quiet:
         return Recall(prompt, (), ())
     candidates = find_candidates(memories, prompt, request)
-    similar = find_similar(memories, prompt.text, request.scopes, [*candidates.rows, *candidates.locked])
-    meaning = layers.score_meaning(similar)
-    loaded = memories.load(dict.fromkeys([*candidates.rows, *_find_by_meaning(meaning, candidates)]))
+    also = [*candidates.rows, *candidates.locked]
+    compared, most = (layers.MAX_SEARCHED,) * 2 if request.search else (layers.MAX_VECTORS, _MAX_BY_MEANING)
+    meaning = layers.score_meaning(find_similar(memories, prompt.text, request.scopes, also, compared))
+    by_meaning = _find_by_meaning(meaning, candidates, most)
+    loaded = memories.load(dict.fromkeys([*candidates.rows, *by_meaning]))
     about = {one.id: parse_about(memories.about(one)) for one in loaded.values()}
     topics = layers.score_topics(
         prompt, {row: about[one.id].topics for row, one in loaded.items()}, candidates.rarity
@@ -98,12 +102,12 @@ def recall(memories: Memories, request: RecallRequest) -> Recall:
     return _Selection(memories, prompt, request, sorted(found, key=_sort_key), about).choose()
 
 
-def _find_by_meaning(meaning: dict[int, float], candidates: Candidates) -> list[int]:
+def _find_by_meaning(meaning: dict[int, float], candidates: Candidates, most: int) -> list[int]:
     """Return the nearest rows that only meaning finds, and locked ones that may qualify."""
     lowest = LOCKED_FLOOR / (WEIGHTS["meaning"] * _MAX_GAIN)
     near = [(-score, -row) for row, score in meaning.items() if score >= lowest]
     rows = [-row for _, row in sorted(near) if -row not in candidates.rows]
-    return [*rows[:_MAX_BY_MEANING], *(row for row in rows[_MAX_BY_MEANING:] if row in candidates.locked)]
+    return [*rows[:most], *(row for row in rows[most:] if row in candidates.locked)]
 
 
 def _combine(row: int, memory: Memory, parts: dict[str, dict[int, float]], why: tuple[str, ...]) -> Recalled:
@@ -136,9 +140,9 @@ class _Selection:
         overruled = find_overruled([one.memory for one in fitting], self.about, self.prompt)
         for one in fitting:
             if one.memory.id in overruled:
-                reasons[one.row] = "a rule for this folder stands before it"
+                reasons[one.row] = OVERRULED
             elif one.score / (1.0 + max(0.0, one.learned)) < self._get_floor(one):
-                reasons[one.row] = _TOO_LITTLE
+                reasons[one.row] = TOO_LITTLE
         fitting, limited, outdated = self._update([one for one in fitting if not reasons[one.row]])
         reasons |= dict.fromkeys([one.row for one in fitting], "") | outdated
         reasons |= {one.row: limited[one.row] for one in fitting if limited[one.row]}
@@ -203,14 +207,14 @@ class _Selection:
 def _limit(fitting: Sequence[Recalled]) -> dict[int, str]:
     """Return why each memory is left out; empty if it is not."""
     locked = [one.row for one in fitting if one.memory.locked]
-    reasons = {row: "" if place < len(NEAR_BEST) else _ENOUGH for place, row in enumerate(locked)}
+    reasons = {row: "" if place < len(NEAR_BEST) else ENOUGH for place, row in enumerate(locked)}
     chosen = 0
     for one in (one for one in fitting if not one.memory.locked):
         reasons[one.row] = ""
         if chosen >= len(NEAR_BEST) - len(locked):
-            reasons[one.row] = _ENOUGH
+            reasons[one.row] = ENOUGH
         elif one.score < NEAR_BEST[chosen] * fitting[0].score:
-            reasons[one.row] = _TOO_LITTLE
+            reasons[one.row] = TOO_LITTLE
         else:
             chosen += 1
     return reasons
