@@ -17,6 +17,7 @@ from told.cli.context import (
     count,
     cut,
     iso,
+    learning_note,
     may_ask,
     memory_count,
     when,
@@ -75,7 +76,8 @@ def review(context: Context, arguments: Arguments) -> None:
         if context.as_json:
             _print_json(view, items, limit or _LISTED)
         elif not items:
-            raise NotFoundError("Nothing waits for review." if not kind else f"No {kind} waits for review.")
+            nothing = f"{f'No {kind}' if kind else 'Nothing'} waits for review."
+            raise NotFoundError(" ".join(filter(None, (nothing, learning_note(context)))))
         elif context.is_at_terminal and sys.stdin.isatty():
             _run_loop(view, scopes, kind, limit or 0)
         else:
@@ -107,8 +109,10 @@ def _run_loop(view: MemoryView, scopes: tuple[str, ...], kind: str, limit: int) 
     from told.cli.terminal.review_loop import ReviewLoop  # noqa: PLC0415 - loads rich
 
     ReviewLoop(view, lambda: find_review_items(view.memories, view.home, scopes, kind), limit).run()
-    elsewhere = len(review_items(view)) - len(find_review_items(view.memories, view.home, scopes))
-    if elsewhere > 0:
+    if not scopes:
+        return
+    elsewhere = sum(one.memory.scope not in scopes for one in review_items(view))
+    if elsewhere:
         view.context.print(f"{elsewhere:,} in other projects: `told review --all-projects`.")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from told.capture.sentences import count_words
 from told.capture.standalone import leans_back
@@ -128,9 +129,13 @@ def _rank(item: ReviewItem) -> tuple[int, float, int, str]:
 
 def is_unclear(memory: Memory) -> bool:
     """Tell whether a statement needs its conversation to be understood."""
-    text = memory.text
+    return bool(memory.context) or _is_unclear_text(memory.text)
+
+
+@lru_cache(maxsize=8192)  # a review sorts again after each decision
+def _is_unclear_text(text: str) -> bool:
     fits = not text.isascii() or _MIN_WORDS <= count_words(text) <= _MAX_WORDS
-    return bool(memory.context) or not fits or text.rstrip().endswith("?") or leans_back(text)
+    return not fits or text.rstrip().endswith("?") or leans_back(text)
 
 
 def _find_proposed(memories: Memories, home: str) -> Iterable[ReviewItem]:

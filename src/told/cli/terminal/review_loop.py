@@ -67,6 +67,7 @@ class ReviewLoop:
         self._context = view.context
         self._find_items = find_items
         self._items = {one.id: one for one in find_items()}
+        self._is_changed = False
         self._known = set(self._items)
         self._order = list(self._items)[: limit or None]
         self._done: dict[str, tuple[str, str]] = {}  # what was decided and its text, in order
@@ -89,7 +90,9 @@ class ReviewLoop:
 
     def _next_item(self) -> ReviewItem | None:
         """Return the next item that still waits; a decision may have settled or made others."""
-        self._items = {one.id: one for one in self._find_items()}
+        if self._is_changed:
+            self._items = {one.id: one for one in self._find_items()}
+            self._is_changed = False
         self._order += [
             name
             for name, one in self._items.items()
@@ -134,6 +137,7 @@ class ReviewLoop:
 
     def _writer(self) -> JournalWriter:
         """Return a writer of one decision, which is undone as one."""
+        self._is_changed = True
         now = time.time_ns() // 1_000_000
         return JournalWriter(self._view.home, self._view.memories, now, self._view.caller)
 
