@@ -30,7 +30,7 @@ from told.store.memories.records import (
     Memory,
 )
 from told.store.sessions.checkpoints import Project
-from told.store.sessions.facts import WorkQueue
+from told.store.sessions.facts import TO_CAPTURE, WorkQueue
 from told.store.sessions.read import Filter
 
 MOST_MATCHES = 8  # shown if an id or words match several
@@ -102,6 +102,24 @@ class Context(App):
     def report(self, text: str, value: Any) -> None:
         """Print a text, or a value as JSON if that is wanted."""
         self._lines.append(to_json(value) if self.as_json else text)
+
+    def count_unlearned(self) -> int:
+        """Return how many sessions told has still to learn from."""
+        return WorkQueue(self.connection).count(TO_CAPTURE) if self.settings.learn else 0
+
+    def learning_json(self) -> dict[str, int]:
+        """Return the number of sessions to learn from for JSON, if there are any."""
+        sessions = self.count_unlearned()
+        return {"unlearned_sessions": sessions} if sessions else {}
+
+    def describe_learning(self) -> str:
+        """Return what of the history is still to be learned; empty if nothing is."""
+        sessions = self.count_unlearned()
+        waiting = [count(self.left, "file")] * bool(self.left) + [count(sessions, "session")] * bool(sessions)
+        if not waiting:
+            return ""
+        then = "Ask again in a minute." if self.settings.background else "`told index` finishes it."
+        return f"Your history is still being learned ({' and '.join(waiting)} to go). {then}"
 
     def fenced(self, text: str, trust: str) -> str:
         """Return a text, fenced unless the user said it."""
@@ -248,13 +266,6 @@ class MemoryView(MemorySession):
             raise UsageError(
                 f"Only you can {what}, and {self.caller.sign} is set here. Use another terminal."
             )
-
-
-def learning_note(context: Context) -> str:
-    """Return a note that told still learns from sessions; empty if it does not."""
-    if not context.settings.learn or not (context.left or WorkQueue(context.connection).is_waiting()):
-        return ""
-    return "Still learning from your sessions in the background. Ask again in a minute."
 
 
 def may_ask(arguments: Arguments) -> bool:

@@ -8,7 +8,8 @@ from typing import Any
 
 from told.app import agent_name
 from told.cli.arguments import Arguments
-from told.cli.context import Context, MemoryView, count, count_shown, iso, learning_note
+from told.cli.context import Context, MemoryView, count, count_shown, iso
+from told.cli.guard import guard_json, print_guard
 from told.cli.sessions import print_summary
 from told.cli.terminal.tables import memory_table
 from told.errors import NotFoundError, UsageError
@@ -52,19 +53,17 @@ def memories(context: Context, arguments: Arguments) -> None:
         found, total = list_and_count(view.memories, wanted, context.now, limit)
         left_out = 0 if deeds else view.memories.count_observations(scopes)
         waiting = 0 if any(filters) else view.memories.count_candidates(scopes)
-        learning = learning_note(context)
+        learning = context.describe_learning()
         if context.as_json:
             rows = view.json_rows(found)
             head = {"count": len(rows), "total": total, "left_out": left_out, "candidates": waiting}
-            context.print_json(
-                head | ({"learning": True} if learning else {}) | {"memories": rows}, found=found
-            )
+            context.print_json(head | context.learning_json() | {"memories": rows}, found=found)
             return
         if not found:
             everywhere = arguments.flag("all-projects") or not view.memories.counts()
             filtered = any(filters) or arguments.flag("locked")
             nothing = _no_memories(everywhere=everywhere, filtered=filtered)
-            raise NotFoundError(" ".join(filter(None, (nothing, learning))))
+            raise NotFoundError(learning or nothing)
         print_summary(context, count_shown(len(found), total, "memory"))
         print_memories(view, found)
         if left_out:
@@ -219,9 +218,13 @@ def remember(context: Context, arguments: Arguments) -> None:
                 rows.append({"error": str(error)})
                 continue
             saved_items += 1
-            rows.append(_json(view, saved))
+            rows.append(
+                _json(view, saved) | ({"guard": guard_json(context, saved.done.memory)} if locked else {})
+            )
             if not context.as_json:
                 _print_saved(view, saved)
+                if locked:
+                    print_guard(context, saved.done.memory)
     if not saved_items:
         raise UsageError("\n".join(problems))
     if context.as_json:
