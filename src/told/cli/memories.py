@@ -72,6 +72,8 @@ def memories(context: Context, arguments: Arguments) -> None:
             context.print(f"Not confirmed yet: {count(waiting, 'candidate')} (--status candidate).")
         if learning:
             context.print(learning)
+        if status == CANDIDATE:
+            context.print("`told review` decides them one after the other.")
 
 
 def print_memories(view: MemoryView, found: list[Memory]) -> None:

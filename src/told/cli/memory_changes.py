@@ -208,6 +208,7 @@ def _list_proposals(view: MemoryView) -> None:
         context.print(f"  {view.row(known[one.memory])}")
         if one.by in known:
             context.print(f"  new: {view.row(known[one.by])}")
+    context.print("`told review` decides them one after the other.")
 
 
 _SCOPE_WORDS = {"create": 1, "subscribe": 1, "unsubscribe": 1, "share": 2}

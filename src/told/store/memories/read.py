@@ -160,6 +160,15 @@ class Memories(MemoryIndex):
             conditions.append(f"NOT {_OBSERVATION}")
         return self._rows("memory", " AND ".join(conditions), values, limit)
 
+    def unreviewed(self, scopes: Sequence[str] = ()) -> list[int]:
+        """Return the rows of active statements that the user neither worded, locked nor confirmed."""
+        where = (
+            "status = 'active' AND trust IN ('user', 'agent') AND label = '' AND locked = 0"
+            " AND confirmed = 0 AND worded_by != 'user'"
+        )
+        where += f" AND scope IN ({_marks(scopes)})" if scopes else ""
+        return self._rows("memory", where, scopes, -1)
+
     def idle(self, before: int) -> Iterator[IdleMemory]:
         """Yield unlocked memories unchanged since a time, the longest idle first."""
         sql = (
