@@ -266,6 +266,7 @@ def _json(view: MemoryView, saved: _Saved) -> dict[str, Any]:
     return view.json(done.memory) | {
         "again": done.again,
         "confirmed": done.confirmed,
+        "restored": done.restored,
         "refined": done.refined,
         "supersedes": [view.json(old) | {"why": why} for old, why in done.superseded],
         "conflicts": [view.json(old) | {"why": why} for old, why in done.contradicted],
@@ -279,8 +280,11 @@ def _print_saved(view: MemoryView, saved: _Saved) -> None:
     memory = done.memory
     is_here = memory.scope == view.project
     scope = memory.scope.removeprefix(PROJECT) if is_here else format_scope(memory.scope)
+    if memory.status == DISMISSED and not view.caller.is_user:
+        context.print(f"Not saved: the user rejected {memory.id}. Only the user can restore it.")
+        return
     if done.refined or done.confirmed:
-        what = "Refined" if done.refined else "Confirmed"
+        what = "Restored" if done.restored else "Refined" if done.refined else "Confirmed"
         context.print(f"{what}{_describe_trust(view, saved)}: {view.row(memory)}")
     elif done.again:
         counted = ", and counted" if done.counted else ""
@@ -298,6 +302,8 @@ def _print_saved(view: MemoryView, saved: _Saved) -> None:
         )
     if saved.proposals:
         context.print(waiting_note(saved.proposals))
+    if not done.again or done.counted or done.confirmed:
+        view.print_undo()
 
 
 def _describe_trust(view: MemoryView, saved: _Saved) -> str:

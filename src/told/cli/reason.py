@@ -6,7 +6,7 @@ from typing import Any
 
 from told.agents import label
 from told.cli.arguments import Arguments
-from told.cli.context import Context, MemoryView, count, cut, day_of, fit_lines, iso, short_path
+from told.cli.context import UNDO_HINT, Context, MemoryView, count, cut, day_of, fit_lines, iso, short_path
 from told.errors import NotFoundError
 from told.memories.remember import NewMemory, validate_text
 from told.memories.scopes import parse_scope
@@ -202,8 +202,9 @@ def _save_guess(view: MemoryView, arguments: Arguments, topic: str) -> None:
     made, again = save_guess(view.writer, redact(topic), said)
     what = "Extended" if again else "Saved"
     day = day_of(made.expires, context.now)
+    hint = f" {UNDO_HINT}" if caller.is_user else ""
     context.report(
-        f"{what} {made.id} as a guess for {DAYS} days, until {day}. No brief contains it.",
+        f"{what} {made.id} as a guess for {DAYS} days, until {day}. No brief contains it.{hint}",
         view.json(made) | {"again": again, "expires": iso(made.expires)},
     )
 

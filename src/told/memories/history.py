@@ -9,7 +9,7 @@ from told.journal.files import MAKES_MEMORY, Operation, journal_folder
 from told.journal.fold import sort_operations
 from told.journal.read import find_by_kind, find_by_memory, read_operations
 from told.journal.transitions import change_memory, create_memory
-from told.memories.change import find_cancelled
+from told.memories.undo import find_cancelled
 from told.store.memories.read import Memories
 from told.store.memories.records import ACTIVE, CORRECTION, PROJECT, UNCONFIRMED, Memory
 
