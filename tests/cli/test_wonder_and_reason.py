@@ -262,7 +262,7 @@ def test_yes_with_the_memory_and_where_it_was_said(api: Machine) -> None:
     ("known", "question", "verdict"),
     [
         ("Never commit generated files", "Should we commit generated files?", "no"),
-        ("Use npm for packages", "Do we use yarn?", "no"),
+        ("Use npm for packages", "Do we use yarn?", "unknown"),
         ("Use npm for packages", "Do we use npm?", "yes"),
         ("The cache TTL is 300 seconds", "Is the cache TTL 300 seconds?", "yes"),
         ("The cache TTL is 300 seconds", "Is the cache TTL 900 seconds?", "no"),
