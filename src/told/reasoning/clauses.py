@@ -35,10 +35,11 @@ _USING = load_words_of("using")
 _USING_PAIRS = tuple(tuple(one.split()) for one in load_cues()["using_pairs"])
 _LEAVING, _FROM, _TO = load_words_of("leaving"), load_words_of("leaving_from"), load_words_of("leaving_to")
 _REJECTING = tuple(tuple(one.split()) for one in load_cues()["rejecting"])
-_CONTRAST = load_words_of("contrast")
+_CONTRAST, _FAVOUR = load_words_of("contrast"), load_words_of("favour")
 _PAST = load_words_of("past")
 _UNSURE, _UNSURE_PHRASES = load_words_of("unsure"), load_cues()["unsure_phrases"]
 _ANYWHERE = load_words_of("anywhere")
+_BUT = load_words_of("but")
 _DENIED_STATES = load_words_of("denied_states")
 _WITHOUT_STEM = EMPTY | DENY | PUNCTUATION
 _MAX_BETWEEN = 2  # words with a meaning between "use" and what is used
@@ -102,15 +103,40 @@ class Clause:
                 place = False
         return False
 
-    def subject(self) -> str:
-        """Return the word that the clause begins with, unless it is an order or about us."""
-        first = next((at for at, token in enumerate(self.tokens) if token not in PUNCTUATION), 0)
-        if self.tokens[first] in _USING:
-            return ""
-        return self.stems[first] or (self.stems[first + 1] if self._starts_with_article(first) else "")
+    def subject(self, keys: Iterable[str]) -> str:
+        """Return the first word before one of the keys, unless it is an order or about us."""
+        wanted = frozenset(keys)
+        at = next((n for n, stem in enumerate(self.stems) if stem in wanted), 0)
+        first = max((n + 1 for n in range(at) if self.tokens[n] in PUNCTUATION), default=0)
+        if self.tokens[first] in DENY:  # stored in X, not in Y
+            first = 0
+        if self.tokens[first] in _ARTICLES and first + 1 < len(self.tokens):
+            first += 1
+        return "" if self.tokens[first] in _USING else self.stems[first]
 
-    def _starts_with_article(self, first: int) -> bool:
-        return self.tokens[first] in _ARTICLES and first + 1 < len(self.tokens)
+    def is_together(self, keys: frozenset[str]) -> bool:
+        """Tell whether all keys are in one part between commas, or the last ones after "but"."""
+        found: set[str] = set()
+        for token, stem in (*zip(self.tokens, self.stems, strict=True), (",", "")):
+            if token in PUNCTUATION:
+                if keys <= found:
+                    return True
+                kept, found = found, set()
+            elif token in _BUT:
+                found |= kept if not found else set()
+            elif stem:
+                found.add(stem)
+        return False
+
+    def is_after_but(self, keys: Iterable[str]) -> bool:
+        """Tell whether one of the keys is affirmed after a denial: not in X but in Y."""
+        start = next((at for at, token in enumerate(self.tokens) if token in _BUT), len(self.tokens))
+        return not self.affirmed.isdisjoint(frozenset(keys) & frozenset(self.stems[start:]))
+
+    def has_own_user(self, keys: frozenset[str]) -> bool:
+        """Tell whether a name that begins the clause uses it: "Mara uses it"."""
+        start = next((at for at, token in enumerate(self.tokens) if token in _USING), 0)
+        return start == 1 and bool(self.stems[0]) and self.stems[0] not in keys
 
     def is_qualified(self, keys: Iterable[str], asked: Iterable[str]) -> bool:
         """Tell whether a word before one of the keys narrows it: the *production* database."""
@@ -134,10 +160,7 @@ def _read_clause(text: str) -> Clause:
     flags, turned = find_denied(tokens), False
     for fix in (_end_contrast, _mark_left, _mark_rejected, _mark_past, _mark_beaten, _mark_forbidden):
         turned = fix(tokens, flags) or turned
-    stems = [
-        "" if token in _WITHOUT_STEM or is_number(token) else canonical_stem(token)
-        for token in tokens
-    ]
+    stems = ["" if token in _WITHOUT_STEM or is_number(token) else canonical_stem(token) for token in tokens]
     affirmed = {stem for stem, is_denied in zip(stems, flags, strict=True) if stem and not is_denied}
     denied = {stem for stem, is_denied in zip(stems, flags, strict=True) if stem and is_denied}
     claim = read_claim(text)
@@ -154,8 +177,10 @@ def _read_clause(text: str) -> Clause:
 
 
 def _end_contrast(tokens: list[str], flags: list[bool]) -> bool:
-    """End the denial of "statt X" at the verb: "statt X nutzen wir Y"."""
+    """End a denial: "statt X nutzen wir Y", "X was dropped in favour of Y"."""
     for at, token in enumerate(tokens):
+        if token in _FAVOUR:
+            flags[at:] = [False] * (len(tokens) - at)
         verb = next((n for n in range(at + 1, len(tokens)) if tokens[n] in _USING), 0)
         if token in _CONTRAST and verb and DENY.isdisjoint(tokens[verb:]):
             flags[verb:] = [False] * (len(tokens) - verb)
@@ -222,5 +247,6 @@ def _mark_forbidden(tokens: list[str], flags: list[bool]) -> bool:
     for at, token in enumerate(tokens):
         rest = [one for one in tokens[at + 1 :] if one not in PUNCTUATION]
         if token in DENY and rest and all(one in _DENIED_STATES or one in STOP_WORDS for one in rest):
-            flags[:at] = [True] * at
+            start = max((n for n in range(at) if tokens[n] in PUNCTUATION), default=0)
+            flags[start:at] = [True] * (at - start)
     return False

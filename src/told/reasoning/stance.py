@@ -55,14 +55,15 @@ def _judge_clause(question: Question, clause: Clause) -> Stance:
         return Stance(AGAINST, why="gives another number", changes=clause.changes)
     if numbers:
         return _NOTHING
-    if denied:
+    if denied and not clause.is_after_but(asked):
         limited = _is_limited(question, clause) or clause.is_qualified(denied, asked)
         limited = limited or (not clause.changes and _is_about_other(clause, asked))
         return Stance(AGAINST, why="denies it", limited=limited, changes=clause.changes)
     is_ordered = len(asked) < _ORDERED_WORDS or _is_in_order(question, clause)
-    if not is_ordered or not _is_use_claimed(question, clause, asked):
+    if not is_ordered or not clause.is_together(asked) or not _is_use_claimed(question, clause, asked):
         return _NOTHING
     limited = _is_limited(question, clause) or clause.is_qualified(asked, asked | _USING)
+    limited = limited or (_asks_for_use(question) and clause.has_own_user(asked))
     return Stance(FOR, limited=limited, changes=clause.changes)
 
 
@@ -108,7 +109,7 @@ def _is_limited(question: Question, clause: Clause) -> bool:
 
 def _is_about_other(clause: Clause, asked: frozenset[str]) -> bool:
     """Tell whether a denial is only about a subject or place that the question does not name."""
-    subject = clause.subject()
+    subject = clause.subject(asked)
     return (bool(subject) and subject not in asked) or clause.limits(asked)
 
 
