@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 import tomllib
 from datetime import datetime
@@ -22,6 +23,10 @@ HOSTILE = (
     "or", "why", "or or or", "X or", "because", "cache " * 20_000, "why " + "a" * 100_000, "😀 or 😀",
     "为什么还是", "{}",
 )  # fmt: skip
+
+
+_BANKS = tomllib.loads((Path(__file__).parent.parent / "data" / "reason.toml").read_text(encoding="utf-8"))
+_UNCLEAR = ("unknown", "it depends", "contested", "neither")
 
 
 @pytest.fixture
@@ -79,6 +84,27 @@ def test_a_topic_is_walked_around(api: Machine) -> None:
     (file,) = found["files"]
     assert "/src/cache.py" in file["path"]
     assert len(file["sessions"]) == 2
+
+
+def test_only_what_touches_a_topic_is_listed(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(machine.repo("work/new", "git@github.com:acme/new.git"))
+    bank = {key: one for key, one in _BANKS["first"]["memories"].items() if key not in ("kafka", "tuesday")}
+    items = json.dumps([one["text"] for one in bank.values()])
+    made = [row["id"] for row in machine.told("remember", "--json", "--items", items).json["items"]]
+    keys = dict(zip(made, bank, strict=True))
+    touching: dict[str, set[str]] = {
+        "kafka": {"no_kafka"}, "database": {"production", "staging", "invoices", "redis"},
+        "git push": {"main"}, "deploy": {"thursday"}, "frontend": {"react"},
+        "message queue": {"no_kafka", "rabbit"}, "feature flag": {"unleash"}, "Kommentar": {"comments"},
+        "penguins": set(), "security": set(),
+    }  # fmt: skip
+    for topic, expected in touching.items():
+        answer = machine.told("wonder", topic, "--json")
+        assert {keys[row["id"]] for row in answer.json["known"]} == expected
+        assert answer.code == (0 if expected else 1)
+    assert machine.told("wonder", "penguins").err == (
+        "told: No memory or session is about 'penguins'; `told remember TEXT` adds a memory.\n"
+    )
 
 
 def test_what_contradicts_is_named(api: Machine) -> None:
@@ -298,10 +324,6 @@ def test_what_is_asked_gets_a_verdict(api: Machine, known: str, question: str, v
     answer = reason(api, question)
     assert answer["verdict"] == verdict
     assert made in str(answer["sides"])
-
-
-_BANKS = tomllib.loads((Path(__file__).parent.parent / "data" / "reason.toml").read_text(encoding="utf-8"))
-_UNCLEAR = ("unknown", "it depends", "contested", "neither")
 
 
 @pytest.mark.parametrize("name", _BANKS)

@@ -196,8 +196,7 @@ def wonder(context: Context, arguments: Arguments) -> None:
             return
         if found.nothing:
             raise NotFoundError(
-                f"No memory or session is about {cut(topic, 60)!r}."
-                " `told wonder` takes a few plain words; `told remember TEXT` adds one."
+                f"No memory or session is about {cut(topic, 60)!r}; `told remember TEXT` adds a memory."
             )
         for line in fit_lines(lambda room: _topic_lines(view, found, room), _WONDER_ROOMS, _ANSWER_BYTES):
             context.print(line)
