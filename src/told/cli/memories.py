@@ -12,8 +12,9 @@ from told.cli.context import Context, MemoryView, count, iso, memory_count
 from told.errors import NotFoundError, UsageError
 from told.jsontext import load_json
 from told.judge.ledger import Ledger
+from told.learning.repeats import count_repeats
 from told.memories.change import LOCK, change
-from told.memories.history import MemoryCounts, count_briefs, count_memories, count_repeats
+from told.memories.history import MemoryCounts, count_briefs, count_memories
 from told.memories.remember import Remembered
 from told.memories.remember import remember as store_memory
 from told.memories.scopes import MemoryFilter, active_scopes, format_scope, list_memories, validate_kind
@@ -28,6 +29,7 @@ from told.store.memories.records import (
     SUPERSEDED,
     Memory,
 )
+from told.store.sessions.match import TurnIndex
 from told.store.sessions.read import Filter
 
 _STATUSES = (ACTIVE, CANDIDATE, SUPERSEDED, QUARANTINED, ARCHIVED, DISMISSED, FORGOTTEN)
@@ -97,7 +99,7 @@ def stats(context: Context, _: Arguments) -> None:
     with MemoryView(context) as view:
         found = count_memories(view.memories, view.home, context.parse_time("today"))
         briefs = count_briefs(view.home)
-        repeats = count_repeats(view.memories, briefs.since)
+        repeats = count_repeats(view.memories, TurnIndex(context.connection), briefs.since, view.project)
         sessions = context.reading.count(Filter())
         since = context.reading.count(Filter(since=briefs.since)) if briefs.since else 0
         ledger = Ledger(view.home, context.settings.judge_daily_tokens)
@@ -114,8 +116,8 @@ def stats(context: Context, _: Arguments) -> None:
                 "briefs": briefs.briefs, "tokens_injected": briefs.tokens,
                 "first_brief": iso(briefs.since) if briefs.since else None,
                 "sessions": sessions, "sessions_since_first_brief": since,
-                "repeated": repeats.before + repeats.after, "repeats_before": repeats.before,
-                "repeats_after": repeats.after,
+                "repeated": repeats.total, "repeated_here": repeats.here,
+                "repeats_before": repeats.before, "repeats_after": repeats.after,
                 "judge": {
                     "mode": context.settings.judge_mode, "calls": spent.calls, "failed": spent.failed,
                     "tokens_in": spent.tokens_in, "tokens_out": spent.tokens_out,
@@ -137,9 +139,10 @@ def stats(context: Context, _: Arguments) -> None:
                 f"judge: {count(spent.calls, 'call')}{failed}, {spent.tokens:,} tokens;"
                 f" today {today.tokens:,} of {ledger.daily_tokens:,}"
             )
-        before = f"Repeated corrections: {repeats.before:,} in {count(sessions - since, 'session')}"
-        after = f" before told, {repeats.after:,} in {since:,} since" if briefs.since else ""
-        context.print(f"{before}{after}")
+        context.print(f"Repeated corrections: {repeats.here:,} in this project, {repeats.total:,} in all")
+        if briefs.since:
+            before = f"{repeats.before:,} in {count(sessions - since, 'session')} before told"
+            context.print(f"  {before}, {repeats.after:,} in {since:,} since")
 
 
 def _print_counts(view: MemoryView, found: MemoryCounts, locked: Memory | None) -> None:

@@ -65,14 +65,6 @@ class BriefCounts:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True)
-class RepeatCounts:
-    """Statements that users had to repeat, before and after the first brief."""
-
-    before: int
-    after: int
-
-
 def read_history(home: str, memory: str) -> list[Step]:
     """Return all operations on a memory, in order."""
     operations = [one for one in find_by_memory(journal_folder(home), [memory]) if memory in one.touched]
@@ -162,18 +154,6 @@ def count_briefs(home: str) -> BriefCounts:
         cost = (one.payload or {}).get("tokens")
         tokens += cost if isinstance(cost, int) else 0
     return BriefCounts(since, briefs, tokens)
-
-
-def count_repeats(memories: Memories, since: int) -> RepeatCounts:
-    """Count the statements that users repeated in a later session."""
-    before = after = 0
-    for memory in memories.load(memories.repeated()).values():
-        places = sorted((place.at, bool(place.session)) for place in memory.evidence)[1:]
-        times = [at for at, in_session in places if in_session]
-        later = sum(1 for at in times if since and at >= since)
-        after += later
-        before += len(times) - later
-    return RepeatCounts(before, after)
 
 
 def _find_last_locked(memories: Memories, home: str) -> str:
