@@ -16,7 +16,7 @@ from told.cli.arguments import Arguments
 from told.cli.terminal.blocks import Block
 from told.errors import NotFoundError, UsageError
 from told.fence import PlainFence
-from told.memories.scopes import find_memories, format_scope
+from told.memories.scopes import find_memories, find_similar, format_scope
 from told.search.dates import find_start
 from told.settings import Settings
 from told.store.memories.records import (
@@ -36,6 +36,7 @@ from told.store.sessions.read import Filter
 MOST_MATCHES = 8  # shown if an id or words match several
 SHORTEST_ID = 3  # letters
 NOT_HERE = " (none in this project)"
+UNDO_HINT = "`told undo` reverts it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +197,8 @@ class MemoryView(MemorySession):
         if found.status not in (ACTIVE, *also) and not any_status:
             hint = f"`told why {found.id}` shows why."
             if found.status in UNCONFIRMED:
-                hint = f"`told confirm {found.id}` makes it a memory."
+                verb = "restores it" if found.is_rejected else "makes it a memory"
+                hint = f"`told confirm {found.id}` {verb}."
             if found.status == ARCHIVED:
                 hint = f"`told retention restore {found.id}` restores it."
             status = "a candidate" if found.status == CANDIDATE else found.status
@@ -212,11 +214,18 @@ class MemoryView(MemorySession):
     def only_one(self, given: str, found: list[Memory], lister: str = "told memories") -> Memory:
         """Return the only match, or raise an error with the choices."""
         if not found:
-            raise NotFoundError(f"No memory matches {cut(given, 60)!r}. `{lister}` lists them.")
+            near = "\n".join(map(self.row, find_similar(self.memories, given.strip(), self.scopes)))
+            hint = f"Did you mean:\n{near}" if near else f"`{lister}` lists them."
+            raise NotFoundError(f"No memory matches {cut(given, 60)!r}. {hint}")
         if len(found) > 1:
             rows = "\n".join(self.row(one) for one in found[:MOST_MATCHES])
             raise UsageError(f"{cut(given, 60)!r} matches {memory_count(len(found))}. Give an id:\n{rows}")
         return found[0]
+
+    def print_undo(self) -> None:
+        """Say how the user reverts the change."""
+        if self.caller.is_user:
+            self.context.print(UNDO_HINT)
 
     def text(self, memory: Memory, room: int = 0) -> str:
         """Return a memory's text with its context, cut and fenced as needed."""

@@ -77,7 +77,8 @@ def _learn_offline(context: Context, arguments: Arguments, memories: Memories) -
     else:
         again = f", {found.again:,} of them known before" if found.again else ""
         sessions = count(found.sessions, "session")
-        context.print(f"Learned {count(found.statements, 'statement')} from {sessions}{again}.")
+        hint = " `told undo --of ID` reverts one." if found.statements else ""
+        context.print(f"Learned {count(found.statements, 'statement')} from {sessions}{again}.{hint}")
 
 
 def _learn_with_judge(

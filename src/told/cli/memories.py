@@ -15,8 +15,9 @@ from told.cli.terminal.tables import memory_table
 from told.errors import NotFoundError, UsageError
 from told.jsontext import load_json
 from told.judge.ledger import Ledger
+from told.learning.repeats import count_repeats
 from told.memories.change import LOCK, change
-from told.memories.history import MemoryCounts, count_briefs, count_memories, count_repeats
+from told.memories.history import MemoryCounts, count_briefs, count_memories
 from told.memories.remember import Remembered
 from told.memories.remember import remember as store_memory
 from told.memories.scopes import MemoryFilter, active_scopes, format_scope, list_and_count, validate_kind
@@ -31,6 +32,7 @@ from told.store.memories.records import (
     SUPERSEDED,
     Memory,
 )
+from told.store.sessions.match import TurnIndex
 from told.store.sessions.read import Filter
 
 _STATUSES = (ACTIVE, CANDIDATE, SUPERSEDED, QUARANTINED, ARCHIVED, DISMISSED, FORGOTTEN)
@@ -113,7 +115,7 @@ def stats(context: Context, _: Arguments) -> None:
     with MemoryView(context) as view:
         found = count_memories(view.memories, view.home, context.parse_time("today"))
         briefs = count_briefs(view.home)
-        repeats = count_repeats(view.memories, briefs.since)
+        repeats = count_repeats(view.memories, TurnIndex(context.connection), briefs.since, view.project)
         sessions = context.reading.count(Filter())
         since = context.reading.count(Filter(since=briefs.since)) if briefs.since else 0
         ledger = Ledger(view.home, context.settings.judge_daily_tokens)
@@ -130,8 +132,8 @@ def stats(context: Context, _: Arguments) -> None:
                 "briefs": briefs.briefs, "tokens_injected": briefs.tokens,
                 "first_brief": iso(briefs.since) if briefs.since else None,
                 "sessions": sessions, "sessions_since_first_brief": since,
-                "repeated": repeats.before + repeats.after, "repeats_before": repeats.before,
-                "repeats_after": repeats.after,
+                "repeated": repeats.total, "repeated_here": repeats.here,
+                "repeats_before": repeats.before, "repeats_after": repeats.after,
                 "judge": {
                     "mode": context.settings.judge_mode, "calls": spent.calls, "failed": spent.failed,
                     "tokens_in": spent.tokens_in, "tokens_out": spent.tokens_out,
@@ -153,9 +155,10 @@ def stats(context: Context, _: Arguments) -> None:
                 f"judge: {count(spent.calls, 'call')}{failed}, {spent.tokens:,} tokens;"
                 f" today {today.tokens:,} of {ledger.daily_tokens:,}"
             )
-        before = f"Repeated corrections: {repeats.before:,} in {count(sessions - since, 'session')}"
-        after = f" before told, {repeats.after:,} in {since:,} since" if briefs.since else ""
-        context.print(f"{before}{after}")
+        context.print(f"Repeated corrections: {repeats.here:,} in this project, {repeats.total:,} in all")
+        if briefs.since:
+            before = f"{repeats.before:,} in {count(sessions - since, 'session')} before told"
+            context.print(f"  {before}, {repeats.after:,} in {since:,} since")
 
 
 def _print_counts(view: MemoryView, found: MemoryCounts, locked: Memory | None) -> None:
@@ -286,6 +289,7 @@ def _json(view: MemoryView, saved: _Saved) -> dict[str, Any]:
     return view.json(done.memory) | {
         "again": done.again,
         "confirmed": done.confirmed,
+        "restored": done.restored,
         "refined": done.refined,
         "supersedes": [view.json(old) | {"why": why} for old, why in done.superseded],
         "conflicts": [view.json(old) | {"why": why} for old, why in done.contradicted],
@@ -299,8 +303,11 @@ def _print_saved(view: MemoryView, saved: _Saved) -> None:
     memory = done.memory
     is_here = memory.scope == view.project
     scope = memory.scope.removeprefix(PROJECT) if is_here else format_scope(memory.scope)
+    if memory.status == DISMISSED and not view.caller.is_user:
+        context.print(f"Not saved: the user rejected {memory.id}. Only the user can restore it.")
+        return
     if done.refined or done.confirmed:
-        what = "Refined" if done.refined else "Confirmed"
+        what = "Restored" if done.restored else "Refined" if done.refined else "Confirmed"
         context.print(f"{what}{_describe_trust(view, saved)}: {view.row(memory)}")
     elif done.again:
         counted = ", and counted" if done.counted else ""
@@ -318,6 +325,8 @@ def _print_saved(view: MemoryView, saved: _Saved) -> None:
         )
     if saved.proposals:
         context.print(waiting_note(saved.proposals))
+    if not done.again or done.counted or done.confirmed:
+        view.print_undo()
 
 
 def _describe_trust(view: MemoryView, saved: _Saved) -> str:

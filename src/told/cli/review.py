@@ -11,13 +11,13 @@ from told.agents import label
 from told.cli.arguments import Arguments
 from told.cli.context import (
     SHORTEST_ID,
+    UNDO_HINT,
     Context,
     MemoryView,
     confirm_yes,
     count,
     cut,
     iso,
-    learning_note,
     may_ask,
     memory_count,
     when,
@@ -77,7 +77,7 @@ def review(context: Context, arguments: Arguments) -> None:
             _print_json(view, items, limit or _LISTED)
         elif not items:
             nothing = f"{f'No {kind}' if kind else 'Nothing'} waits for review."
-            raise NotFoundError(" ".join(filter(None, (nothing, learning_note(context)))))
+            raise NotFoundError(" ".join(filter(None, (nothing, context.describe_learning()))))
         elif context.is_at_terminal and sys.stdin.isatty():
             _run_loop(view, scopes, kind, limit or 0)
         else:
@@ -252,4 +252,4 @@ def _report(view: MemoryView, action: str, said: str, verb: str, done: list[Chan
         context.print(f"{said}: {view.row(one.memory)}")
         if one.memory.status == QUARANTINED:
             context.print("It contradicts a locked memory: `told review` asks which is right.")
-    context.print("`told undo` reverts it.")
+    context.print(UNDO_HINT)

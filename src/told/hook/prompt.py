@@ -101,8 +101,9 @@ def _learn(
 
 
 _REMEMBER, _CORRECT = "remember", "correct"
-_CHANGES = {LOCK: "locked", UNLOCK: "unlocked", CONFIRM: "confirmed", REJECT: "rejected"}
+_CHANGES = {LOCK: "locked", UNLOCK: "unlocked", CONFIRM: "confirmed", REJECT: "dismissed"}
 _MAY_CHANGE = {CONFIRM: UNCONFIRMED, REJECT: (CANDIDATE,)}  # besides active memories
+_UNDO = "`told undo` reverts it."
 _FEWEST_WORDS = 3  # of a statement; fewer words can only search for a memory
 _LONGEST_ROW = 200
 _QUOTES = {'"': '"', "'": "'", "“": "”", "„": "“", "«": "»", "`": "`"}
@@ -148,7 +149,7 @@ class _Command:
         if name == _REMEMBER or (name == LOCK and not self._is_found(given)):
             return self._remember(given, locked=name == LOCK)
         memory = change(self._writer, name, self._find_one(given, _MAY_CHANGE.get(name, ()))).memory
-        return f"told {_CHANGES[name]} {self._row(memory)}{self._describe_guard(memory)}"
+        return f"told {_CHANGES[name]} {self._row(memory)}{self._describe_guard(memory)}\n{_UNDO}"
 
     def _is_found(self, given: str) -> bool:
         found = find_memories(self._memories, given, self._scopes, self._now)
@@ -156,10 +157,10 @@ class _Command:
 
     def _remember(self, given: str, *, locked: bool) -> str:
         done = remember(self._writer, self._new_memory(given, locked=locked))
-        what = "knew already" if done.again else "remembers"
+        what = "restored" if done.restored else "knew already" if done.again else "remembers"
         ended = "".join(f"\nIt replaces {self._row(old)}" for old, _ in done.superseded)
         said = f"told {what}{' and locked' if locked else ''} {self._row(done.memory)}{ended}"
-        return f"{said}{self._describe_guard(done.memory) if locked else ''}"
+        return f"{said}{self._describe_guard(done.memory) if locked else ''}\n{_UNDO}"
 
     def _describe_guard(self, memory: Memory) -> str:
         """Return a line on what the guard does with a locked rule."""
@@ -173,7 +174,7 @@ class _Command:
         memory = self._find_one(old)
         new_memory = replace(self._new_memory(new), scope=memory.scope, kind=memory.kind)
         done = correct(self._writer, memory, new_memory)
-        return f"told saved {self._row(done.memory)}\nwhich replaces {self._row(memory)}"
+        return f"told saved {self._row(done.memory)}\nwhich replaces {self._row(memory)}\n{_UNDO}"
 
     def _new_memory(self, given: str, *, locked: bool = False) -> NewMemory:
         if self._problem:  # the invalid settings may contain a redaction rule

@@ -31,7 +31,6 @@ from told.cli.terminal.review_page import (
 from told.cli.terminal.screen import Screen, terminal_width
 from told.errors import ToldError, UsageError
 from told.memories.change import Changed
-from told.memories.change import undo as undo_last
 from told.memories.journal_writer import JournalWriter
 from told.memories.review import (
     ReviewItem,
@@ -43,6 +42,7 @@ from told.memories.review import (
     keep_locked,
 )
 from told.memories.scopes import list_shared_scopes
+from told.memories.undo import undo as undo_last
 from told.store.memories.records import GLOBAL, PROJECT, SHARED
 
 _OUTCOMES = _KEPT, _EDITED, _LOCKED, _MOVED, _DISMISSED, _SKIPPED = (

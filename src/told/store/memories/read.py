@@ -137,8 +137,10 @@ class Memories(MemoryIndex):
         return int(self._fetch_value(sql, tuple(scopes)))
 
     def repeated(self) -> list[int]:
-        """Return the rows of memories that were stated more than once."""
-        return self._rows("memory", "repeated > 0", (), -1)
+        """Return the rows of users' memories that were stated more than once, without dismissed ones."""
+        said = "SELECT row FROM evidence_of GROUP BY row HAVING count(DISTINCT session) > 1"
+        where = f"trust = 'user' AND status != 'dismissed' AND (repeated > 0 OR row IN ({said}))"
+        return self._rows("memory", where, (), -1)
 
     def listed(
         self, *, status: str = ACTIVE, scopes: Sequence[str] = (), kinds: Sequence[str] = (),
