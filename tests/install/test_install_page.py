@@ -10,8 +10,8 @@ import pytest
 from tests.agents.wiring_places import wired
 from told import agents
 from told.agents import wired_agents
-from told.agents.wiring import PROJECT_SCOPE, USER_SCOPE, OwnFile
-from told.install.apply import HOOKS, SLASH_COMMANDS, part_of
+from told.agents.wiring import HOOKS, PROJECT_SCOPE, SLASH_COMMANDS, USER_SCOPE, OwnFile
+from told.install.apply import part_of
 
 PAGE = (Path(__file__).parents[2] / "docs" / "install.md").read_text(encoding="utf-8")
 

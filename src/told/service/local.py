@@ -11,13 +11,16 @@ from collections.abc import Callable, Mapping
 from threading import Thread
 from typing import NoReturn
 
+from told.hook.client import LIMITS
 from told.hook.context import Runtime
 from told.service import calls
 from told.service.calls import HookCall
+from told.service.latency import append_waited, measure
 from told.service.protocol import encode_answer
 from told.service.state import LATE, MISSED, count_problem
 from told.settings import find_home
 
+_DEFAULT_LIMIT = 1.0  # seconds, as in the client
 _LONGEST = 30  # seconds to finish the work after the agent has left
 
 
@@ -97,13 +100,21 @@ def _answer(hook: HookCall | None, ends: float, send: Callable[[str], bool]) -> 
     missed = calls.collect_missed(hook, ends, lambda again: _run_again(again, ends))
     is_late = time.monotonic() > ends
     if send(calls.prepend_text(hook, missed, answer.text)):
+        waited = measure(hook, _read_at(hook, ends)) if math.isfinite(ends) else []
         calls.note_delivered(hook, answer)
+        append_waited(hook.home, waited)
         return
     if missed:
         calls.keep_text(hook.home, hook.key, missed)
     calls.keep_undelivered(hook, answer)
     kind, reason = (LATE, "no answer within the limit") if is_late else (MISSED, "the agent did not wait")
     count_problem(hook.home, hook.agent, hook.call.event, kind, reason)
+
+
+def _read_at(hook: HookCall, ends: float) -> float:
+    """Return when the client had read the call."""
+    chosen = hook.environ.get("TOLD_HOOK_SECONDS", "")
+    return ends - (int(chosen) if chosen.isdigit() else LIMITS.get(hook.event, _DEFAULT_LIMIT))
 
 
 def _run_again(hook: HookCall, ends: float) -> str:
