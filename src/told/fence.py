@@ -54,6 +54,16 @@ class Fence:
         return "".join(_LETTERS[number >> shift & 31] for shift in range(0, 5 * _MARK_LENGTH, 5))
 
 
+class PlainFence(Fence):
+    """Leaves text without tags, for a person at a terminal."""
+
+    def __init__(self) -> None:
+        super().__init__(b"")
+
+    def _fence(self, text: str, trust: str, gap: str) -> str:  # noqa: ARG002 - as a fence is called
+        return text
+
+
 def wrap_in_tags(text: str) -> str:
     """Put told's own text between its tags; defuse such tags inside of it."""
     data = text.encode("utf-8", "replace")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import time
+from datetime import date
 
 # Characters that start a terminal control sequence.
 ESCAPE_OPENERS = frozenset("\x1b\x90\x98\x9b\x9d\x9e\x9f")
@@ -114,3 +116,33 @@ def cut_at_word(text: str, room: int) -> str:
     start = max(0, room - _MAX_WORD)
     end = max(text.rfind(sign, start, room + 1) for sign in _WORD_ENDS)
     return text[: end if end > 0 else room]
+
+
+_MINUTE, _HOUR, _DAY = 60_000, 3_600_000, 86_400_000
+_RELATIVE_DAYS = 14  # older times are dates
+
+
+def relative_time(at: int, now: int) -> str:
+    """Return how long ago a time was, or its local date; 0 ms is unknown."""
+    if at <= 0:
+        return "undated"
+    try:
+        then, today = time.localtime(at // 1000), time.localtime(now // 1000)
+    except (OverflowError, OSError, ValueError):
+        return "undated"
+    gone = now - at
+    days = date(*today[:3]).toordinal() - date(*then[:3]).toordinal()
+    if -_MINUTE < gone < _MINUTE:
+        return "just now"
+    if 0 < gone < _HOUR:
+        return _ago(gone // _MINUTE, "minute")
+    if gone > 0 and (not days or gone < 6 * _HOUR):
+        return _ago(gone // _HOUR, "hour")
+    if gone > 0 and days < _RELATIVE_DAYS:
+        return "yesterday" if days == 1 else _ago(days, "day")
+    form = "%b %d" if then.tm_year == today.tm_year else "%b %d %Y"
+    return time.strftime(form, then).replace(" 0", " ")
+
+
+def _ago(number: int, unit: str) -> str:
+    return f"{number} {unit}{'' if number == 1 else 's'} ago"

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.machine import NOW, Machine, ago
-from told.cli.context import Context
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -77,7 +76,6 @@ def shop(machine: Machine) -> Machine:
 @pytest.fixture
 def snapshot(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
     """Compare a text with a stored one; with TOLD_SNAPSHOTS=write, store it instead."""
-    monkeypatch.setattr(Context, "width", property(lambda self: 80))
 
     def compare(name: str, text: str) -> None:
         path = _SNAPSHOTS / f"{name}.txt"

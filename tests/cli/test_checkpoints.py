@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.cli.machine import ago
-from told.cli.context import Context
 
 if TYPE_CHECKING:
     import pytest
@@ -101,12 +100,12 @@ def test_without_notes_one_sentence_says_so(machine: Machine) -> None:
     assert answer.err == "told: No checkpoints in any project.\n"
 
 
-def test_at_a_terminal_a_note_takes_a_line_and_what_is_next_two(
+def test_at_a_terminal_a_note_is_a_row_with_its_next_step(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    machine.told("checkpoint", "Move the login to OAuth " * 20, "--pending", "Write all the tests " * 20)
-    for name, value in (("is_at_terminal", True), ("width", 80)):
-        monkeypatch.setattr(Context, name, value)
-    _, _, note, below, _ = machine.told("checkpoints").out.splitlines()
-    assert (len(note) <= 80, note[-1]) == (True, "…")
-    assert (80 < len(below) <= 160, below[-1]) == (True, "…")
+    machine.told("checkpoint", "Move the login to OAuth", "--pending", "Write all the tests")
+    head, columns, note, below = machine.at_terminal("checkpoints", NO_COLOR="1").out.splitlines()
+    assert head.startswith("1 checkpoint, ")
+    assert columns.split() == ["WHEN", "ID", "AGENT", "STATUS", "CHECKPOINT"]
+    assert note.endswith("Move the login to OAuth")
+    assert below.strip() == "next: Write all the tests"

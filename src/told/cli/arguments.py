@@ -176,9 +176,3 @@ def _number(name: str, value: str) -> int:
 def _nearest(word: str, known: Iterable[str]) -> str:
     close = get_close_matches(word, known, 1, 0.5)
     return f" Did you mean {close[0]}?" if close else " --help lists them."
-
-
-def nearest_command(word: str) -> str:
-    """Return a hint at the closest command."""
-    close = get_close_matches(word, [command.name for command in COMMANDS if not command.hidden], 1, 0.5)
-    return f" Did you mean `told {close[0]}`?" if close else " `told help` lists them."

@@ -16,8 +16,10 @@ from told.cli.sessions import (
     find_checkpoint,
     nothing_found,
     print_rows,
+    print_table,
     query_here_or_everywhere,
 )
+from told.cli.terminal.tables import checkpoint_table
 from told.errors import MissingError, UsageError
 from told.ingest.checkpoint_files import UnreadableError, read_checkpoint
 from told.ingest.checkpoint_markdown import format_checkpoint
@@ -29,7 +31,6 @@ from told.text import add_full_stop
 _PARTS = ("overview", "work_done", "technical_details", "important_files", "next_steps", "history")
 _SAID = {"work_done": "done: ", "important_files": "files: ", "next_steps": "next: "}
 _TITLE, _NEXT = 120, 200  # characters
-_LEAST_TITLE = 24
 
 
 def checkpoints(context: Context, arguments: Arguments) -> None:
@@ -54,19 +55,26 @@ def checkpoints(context: Context, arguments: Arguments) -> None:
     if not found:
         elsewhere = context.reading.count_checkpoints(Filter()) > 0
         raise nothing_found(context, "No checkpoints", scope, elsewhere=elsewhere)
+    shown = f"{len(found)} of " if len(found) < total else ""
+    header = f"{shown}{count(total, 'checkpoint')}, {scope.title}"
+    if context.is_at_terminal:
+        table = checkpoint_table(context, found, [next_line(note) for note in found])
+        print_table(context, header, table)
+        return
     lines = []
     for note in found:
         status = f" {note.status}" if note.status else ""
         head = f"{when(note.at, context.now)} {note.public} {label(note.agent)} {note.session}{status}"
-        room, below = _TITLE, _NEXT
-        if context.is_at_terminal:  # a line for the note, and at most two for the next step
-            room, below = max(_LEAST_TITLE, context.width - len(head) - 1), 2 * context.width - 10
-        lines.append(f"{head} {cut(note.title, room) or '(empty)'}")
-        said, text = _next_step(note)
-        if text and text != note.title:
-            lines.append(f"  {said}{cut(join_lines(text), min(below, _NEXT))}")
-    shown = f"{len(found)} of " if len(found) < total else ""
-    print_rows(context, f"{shown}{count(total, 'checkpoint')}, {scope.title}", lines)
+        lines.append(f"{head} {cut(note.title, _TITLE) or '(empty)'}")
+        if step := next_line(note):
+            lines.append(f"  {step}")
+    print_rows(context, header, lines)
+
+
+def next_line(note: CheckpointRow) -> str:
+    """Return the next step of a note, or its overview, on one line."""
+    said, text = _next_step(note)
+    return f"{said}{cut(join_lines(text), _NEXT)}" if text and text != note.title else ""
 
 
 def _next_step(note: CheckpointRow) -> tuple[str, str]:

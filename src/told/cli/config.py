@@ -212,7 +212,7 @@ def _row_line(row: SettingRow) -> str:
     value = row.value
     text = f"{len(value)} of your own" if isinstance(value, list) else _value_text(value) or "-"
     default = "" if row.value == row.default else f", default {_value_text(row.default) or 'none'}"
-    return f"  {row.name:22} {text:14} {row.source}{default}"
+    return f"  {row.name:23} {text:14} {row.source}{default}"
 
 
 def _value_text(value: Any) -> str:

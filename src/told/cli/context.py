@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,7 +13,9 @@ import apsw
 
 from told.app import App, CallSite, MemorySession, agent_name
 from told.cli.arguments import Arguments
+from told.cli.terminal.blocks import Block
 from told.errors import NotFoundError, UsageError
+from told.fence import PlainFence
 from told.memories.scopes import find_memories, format_scope
 from told.search.dates import find_start
 from told.settings import Settings
@@ -34,7 +35,6 @@ from told.store.sessions.read import Filter
 MOST_MATCHES = 8  # shown if an id or words match several
 SHORTEST_ID = 3  # letters
 NOT_HERE = " (none in this project)"
-_BAR = 30  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,26 +62,23 @@ class Context(App):
 
     def __init__(
         self, settings: Settings, environ: Mapping[str, str], connection: apsw.Connection, key: bytes,
-        site: CallSite | None = None, *, as_json: bool = False,
+        site: CallSite | None = None, *, as_json: bool = False, colour: str = "auto",
     ) -> None:  # fmt: skip
         super().__init__(settings, environ, connection, key, site)
-        self._is_typed = site is None
         self.as_json = as_json
         self.exit_code = 0
         self.left = 0  # files still to be imported
-        self._lines: list[str] = []
-
-    @property
-    def is_at_terminal(self) -> bool:
-        """Tell whether a person reads the output as it comes."""
-        return self._is_typed and sys.stdout.isatty()
-
-    @property
-    def width(self) -> int:
-        """Return the columns of the terminal, or 100 without one."""
-        if not self.is_at_terminal:
-            return 100
-        return max(60, min(160, os.get_terminal_size(sys.stdout.fileno()).columns))
+        self._colour = colour
+        self._lines: list[Block] = []
+        # A person at a terminal; pipes and agents get compact text with fences.
+        self.is_at_terminal = (
+            site is None
+            and not as_json
+            and (sys.stdout.isatty() or colour == "always")
+            and self.caller.is_user
+        )
+        if self.is_at_terminal:
+            self.fence = PlainFence()
 
     @property
     def rows(self) -> int:
@@ -91,6 +88,10 @@ class Context(App):
     def print(self, text: str = "") -> None:
         """Add a line to the output, which is written at once."""
         self._lines.append(text)
+
+    def show(self, *blocks: Block) -> None:
+        """Add tables and styled text to the output at a terminal."""
+        self._lines += blocks
 
     def print_json(self, value: Any, *, found: object = True) -> None:
         """Add a line of compact JSON to the output; exit with 1 if nothing was found."""
@@ -112,13 +113,22 @@ class Context(App):
 
     def take(self) -> str:
         """Return what was printed, and start over."""
+        if self.is_at_terminal:
+            lines, self._lines = self._lines, []
+            return self._render(lines) if lines else ""
         text = "\n".join(self.take_lines())
         return text + "\n" if text else ""
+
+    def _render(self, lines: list[Block]) -> str:
+        from told.cli.terminal.screen import Screen, terminal_width, wants_colour  # noqa: PLC0415 - loads rich
+
+        screen = Screen(terminal_width(self.environ), colour=wants_colour(self._colour, self.environ))
+        return screen.render(lines)
 
     def take_lines(self) -> list[str]:
         """Return what was printed as lines and fenced blocks, and start over."""
         lines, self._lines = self._lines, []
-        return lines
+        return [line for line in lines if isinstance(line, str)]
 
     def scope(self, arguments: Arguments) -> SessionScope:
         """Return the sessions that --project, --agent, --days, --since and the folder select."""
@@ -352,11 +362,3 @@ def fit_lines(lines_for: Callable[[int], list[str]], rooms: Sequence[int], most:
         if sum(len(line.encode()) + 1 for line in lines) <= most:
             break
     return lines
-
-
-def draw_progress(share: float, text: str, *, end: bool = False) -> None:
-    """Draw a progress bar on the terminal's current line."""
-    filled = int(share * _BAR)
-    bar = "█" * filled + "·" * (_BAR - filled)
-    sys.stderr.write(f"\r{bar} {share:4.0%}  {text}{chr(10) if end else ''}")
-    sys.stderr.flush()

@@ -17,6 +17,8 @@ from told.cli.sessions import (
     nothing_found,
     only_checkpoint,
     print_rows,
+    print_summary,
+    print_table,
     print_unread,
     prompt_json,
     prompt_row,
@@ -26,10 +28,13 @@ from told.cli.sessions import (
     session_summary,
     summary_trust,
 )
+from told.cli.terminal.blocks import DIM, PROJECT_STYLE, Column, Table
+from told.cli.terminal.tables import file_table, prompt_table, session_table
 from told.errors import UsageError
 from told.store.memories.records import PROJECT, USER
 from told.store.sessions.checkpoints import Project
 from told.store.sessions.read import CheckpointRow, SessionRow, TimelinePosition, TimelineReader, TurnRow
+from told.text import relative_time
 
 _ROWS_AROUND = 5  # before, and as many after
 _TEXT_BYTES = 300
@@ -53,7 +58,7 @@ def timeline(context: Context, arguments: Arguments) -> None:
         return
     if not found:
         raise nothing_found(context, "No prompts", scope)
-    context.print(f"{count(len(found), 'turn')}, {scope.title}")
+    print_summary(context, f"{count(len(found), 'turn')}, {scope.title}")
     _print_prompts(context, found, sessions, with_project=scope.project is None)
     print_unread(context)
     if len(found) < limit and (missing := not_searched(context, scope)):
@@ -67,6 +72,9 @@ def _sessions_of(context: Context, turns: list[TurnRow]) -> dict[int, SessionRow
 def _print_prompts(
     context: Context, turns: list[TurnRow], sessions: dict[int, SessionRow], *, with_project: bool
 ) -> None:
+    if context.is_at_terminal:
+        context.show(prompt_table(context, turns, sessions, with_project=with_project))
+        return
     lines = [
         prompt_row(context, sessions[turn.session_id], turn, with_project=with_project) for turn in turns
     ]
@@ -187,7 +195,8 @@ def _at_memory(context: Context, given: str) -> _Centre:
 _LIST_BYTES = 585
 _FILES_BYTES = 565
 _LEAST_TEXT = 24
-_MOST_SUMMARY = 70
+_SUMMARY_BYTES = 50
+_PATH_BYTES = 60
 
 
 def list_sessions(context: Context, arguments: Arguments) -> None:
@@ -206,7 +215,10 @@ def list_sessions(context: Context, arguments: Arguments) -> None:
     if not found:
         raise nothing_found(context, "No sessions", scope)
     header = f"{len(found)} of {count(total, 'session')}, {scope.title}"
-    room = max(_LEAST_TEXT, min(_MOST_SUMMARY, context.width - 50))
+    if context.is_at_terminal:
+        print_table(context, header, session_table(context, found, with_project=scope.project is None))
+        return
+    room = _SUMMARY_BYTES
     heads = [session_head(context, row) for row in found]
     if limit <= 5:
         spare = (_LIST_BYTES - len(header) - 40 - sum(len(head.encode()) + 2 for head in heads)) // len(found)
@@ -232,12 +244,28 @@ def repos(context: Context, arguments: Arguments) -> None:
         return
     if not found:
         raise nothing_found(context, "No projects", scope.widen())
+    if context.is_at_terminal:
+        print_table(context, count(len(found), "project"), _project_table(context, found))
+        return
     lines = [
         f"{when(last, context.now)} {name or '(no project)'} {sessions}s {turns}t "
         + ",".join(sorted(label(agent) for agent in agents.split(",")))
         for name, _, sessions, turns, last, agents in found
     ]
     print_rows(context, f"{count(len(found), 'project')} (s: sessions, t: turns)", lines)
+
+
+def _project_table(context: Context, found: list[tuple[str, str, int, int, int, str]]) -> Table:
+    columns = (
+        Column("LAST", DIM), Column("PROJECT", PROJECT_STYLE, wraps=True), Column("SESSIONS", right=True),
+        Column("TURNS", right=True), Column("AGENTS", wraps=True, least=60),
+    )  # fmt: skip
+    rows = [
+        (relative_time(last, context.now), name or "(no project)", f"{sessions:,}", f"{turns:,}",
+         ", ".join(sorted(label(agent) for agent in agents.split(","))))
+        for name, _, sessions, turns, last, agents in found
+    ]  # fmt: skip
+    return Table(columns, rows)
 
 
 def files(context: Context, arguments: Arguments) -> None:
@@ -258,7 +286,10 @@ def files(context: Context, arguments: Arguments) -> None:
     if not found:
         raise nothing_found(context, "No files were touched", scope)
     header = f"{count(len(found), 'file')}, {scope.title}"
-    room = max(_LEAST_TEXT, context.width - 40)
+    if context.is_at_terminal:
+        print_table(context, header, file_table(context, found, with_project=scope.project is None))
+        return
+    room = _PATH_BYTES
     if limit <= 10:
         fixed = sum(len(f"{when(row.at, context.now)} {row.how}  {row.session}\n") for row in found)
         room = max(_LEAST_TEXT, min(room, (_FILES_BYTES - len(header) - fixed) // len(found)))

@@ -17,7 +17,7 @@ import apsw
 
 from told import __version__
 from told.app import CallSite, load_checked_settings, open_store, set_store_aside
-from told.cli.arguments import COMMANDS, Arguments, Command, command_named, nearest_command, parse
+from told.cli.arguments import Arguments, Command, command_named, parse
 from told.cli.context import Context
 from told.errors import BusyError, MissingError, ToldError, UsageError
 from told.files import write_private
@@ -34,6 +34,7 @@ _IMPORT_SECONDS = 0.1  # spent on new data before a query is answered
 _CHECKPOINT_SECONDS = 1.0
 _IMPORT_WAIT_MS = 50
 _SWEEP_EVERY_MS = 60_000
+_COLOURS = ("auto", "always", "never")
 _MOST_REPAIRS = 2  # one for each database
 _ANY_PROJECT = ("show", "checkpoint", "checkpoints", "timeline")  # they take ids of any project
 _UNAVAILABLE = (BusyError, apsw.BusyError, apsw.ReadOnlyError, apsw.FullError, apsw.IOError)
@@ -108,7 +109,10 @@ class _Run:
         self._connection = connection
         key = load_key(settings.home)
         as_json = self._arguments.flag("json")
-        context = Context(settings, self._environ, connection, key, self._site, as_json=as_json)
+        context = Context(
+            settings, self._environ, connection, key, self._site,
+            as_json=as_json, colour=self._arguments.text("color") or "auto",
+        )  # fmt: skip
         self._context = context
         if command.tier or command.catch_up:
             self._import_new(context)
@@ -280,8 +284,12 @@ def main(words: Sequence[str], environ: Mapping[str, str]) -> int:
 
 
 def _main(words: list[str], environ: Mapping[str, str]) -> int:
-    if not words or words[0] in ("help", "--help", "-h"):
-        sys.stdout.write(_help_text(words[1] if len(words) > 1 else ""))
+    if not words:
+        words = ["home"]
+    if words[0] in ("help", "--help", "-h"):
+        from told.cli.help import help_text  # noqa: PLC0415 - rarely used
+
+        sys.stdout.write(help_text(words[1] if len(words) > 1 else ""))
         return 0
     if words[0] in ("--version", "-V", "version"):
         sys.stdout.write(f"told {__version__}\n")
@@ -290,13 +298,57 @@ def _main(words: list[str], environ: Mapping[str, str]) -> int:
         words = _command_first(words)
     command = command_named(words[0])
     if command is None:
-        raise UsageError(f"Unknown command {words[0]!r}.{nearest_command(words[0])}")
+        words = _replace_alias(words)
+        command = command_named(words[0])
+    if command is None:
+        raise AssertionError(words[0])
     if "--help" in words[1:] or "-h" in words[1:]:
-        sys.stdout.write(_help_text(command.name))
+        from told.cli.help import help_text  # noqa: PLC0415 - rarely used
+
+        sys.stdout.write(help_text(command.name))
         return 0
+    words, colour = _take_colour(words)
     if command.standalone:
         return int(_load_function(command)(words[1:], environ))
-    return run_command(command, parse(command, words[1:]), environ, _write)
+    arguments = parse(command, words[1:])
+    arguments.set("color", colour)
+    return run_command(command, arguments, environ, _write)
+
+
+def _replace_alias(words: list[str]) -> list[str]:
+    """Return the words with a command instead of a likely word for it, or raise."""
+    from told.cli.help import resolve_alias, unknown_command  # noqa: PLC0415 - rarely used
+
+    resolved = resolve_alias(words[0])
+    if not resolved:
+        raise UsageError(unknown_command(words[0]))
+    sys.stderr.write(f"told: `told {words[0]}` is `told {' '.join(resolved)}`.\n")
+    return [*resolved, *words[1:]]
+
+
+def _take_colour(words: list[str]) -> tuple[list[str], str]:
+    """Return the words without --color, and its value; every command takes it."""
+    end = words.index("--") if "--" in words else len(words)
+    colour = "auto"
+    kept = []
+    place = 0
+    while place < end:
+        name, equals, value = words[place].partition("=")
+        place += 1
+        if name == "--no-color" and not equals:
+            colour = "never"
+        elif name != "--color":
+            kept.append(words[place - 1])
+        elif equals and value not in _COLOURS:
+            raise UsageError(f"--color is one of {', '.join(_COLOURS)}, not {value!r}.")
+        elif equals:
+            colour = value
+        elif place < end and words[place] in _COLOURS:
+            colour = words[place]
+            place += 1
+        else:
+            colour = "always"
+    return [*kept, *words[end:]], colour
 
 
 def _command_first(words: list[str]) -> list[str]:
@@ -304,45 +356,21 @@ def _command_first(words: list[str]) -> list[str]:
     for place, word in enumerate(words):
         if command_named(word) is not None:
             return [word, *words[:place], *words[place + 1 :]]
-    return words
+    is_page = all(word == "--json" or word.startswith(("--color", "--no-color")) for word in words)
+    return ["home", *words] if is_page else words
 
 
 def _write(context: Context) -> None:
-    sys.stdout.write(context.take())
+    text = context.take()
+    if context.is_at_terminal and sys.stdout.isatty():
+        from told.cli.terminal.screen import write_paged  # noqa: PLC0415 - loads rich
+
+        write_paged(text, context.environ)
+        return
+    sys.stdout.write(text)
     sys.stdout.flush()
 
 
 def _print_error(sentence: str) -> None:
     with suppress(OSError):
         sys.stderr.write(f"told: {sentence}\n")
-
-
-_START = """told: tell your coding agent once.
-
-It remembers what you teach Claude Code, Codex, Copilot and other agents, and
-searches all your past sessions. Nothing leaves the machine.
-
-usage: told COMMAND [options]
-
-"""
-_END = """
-See `told COMMAND --help` for details. Try `told list`, then `told search "words
-you remember"`, then `told show ID`.
-"""
-
-
-def _help_text(name: str) -> str:
-    if not name:
-        rows = [f"  {command.name:13} {command.summary}\n" for command in COMMANDS if not command.hidden]
-        return _START + "".join(rows) + _END
-    command = command_named(name)
-    if command is None:
-        raise UsageError(f"Unknown command {name!r}. `told help` lists them.")
-    lines = [f"told {command.name}: {command.summary}\n", f"usage: {command.usage}"]
-    lines += [""] if command.options else []
-    for option in command.options:
-        short = f"-{option.short}, " if option.short else ""
-        lines.append(f"  {f'{short}--{option.name} {option.value}'.rstrip():20} {option.help}")
-    if command.details:
-        lines += ["", command.details]
-    return "\n".join(lines) + "\n"

@@ -9,6 +9,8 @@ from typing import Any
 from told.app import agent_name
 from told.cli.arguments import Arguments
 from told.cli.context import Context, MemoryView, count, iso, memory_count
+from told.cli.sessions import print_summary
+from told.cli.terminal.tables import memory_table
 from told.errors import NotFoundError, UsageError
 from told.jsontext import load_json
 from told.judge.ledger import Ledger
@@ -60,13 +62,21 @@ def memories(context: Context, arguments: Arguments) -> None:
         if not found:
             raise NotFoundError(_no_memories(arguments, filtered=any(filters) or arguments.flag("locked")))
         more = " (use --limit to see more)" if len(found) == limit else ""
-        context.print(f"{memory_count(len(found))}{more}")
-        for one in found:
-            context.print(view.row(one))
+        print_summary(context, f"{memory_count(len(found))}{more}")
+        print_memories(view, found)
         if left_out:
             context.print(f"Not listed: {count(left_out, 'note')} on what agents did (--all).")
         if waiting:
             context.print(f"Not confirmed yet: {count(waiting, 'candidate')} (--status candidate).")
+
+
+def print_memories(view: MemoryView, found: list[Memory]) -> None:
+    """Print memories as rows, or as a table at a terminal."""
+    if view.context.is_at_terminal:
+        view.context.show(memory_table(view, found))
+        return
+    for one in found:
+        view.context.print(view.row(one))
 
 
 def _no_memories(arguments: Arguments, *, filtered: bool) -> str:

@@ -21,6 +21,7 @@ from told.cli.context import (
     iso,
     when,
 )
+from told.cli.terminal.blocks import DIM, Paragraph, Span, Table
 from told.errors import NotFoundError, UsageError
 from told.store.sessions.read import CheckpointRow, Filter, SessionRow, TurnRow
 
@@ -28,6 +29,7 @@ T = TypeVar("T")
 
 NO_HISTORY = "{what}: no agent has any history here. `told agents` shows where told looks."
 _PROMPT_BYTES = 300
+_ROW_BYTES = 100
 
 
 def session_head(context: Context, row: SessionRow) -> str:
@@ -72,7 +74,7 @@ def prompt_row(context: Context, session: SessionRow, turn: TurnRow, *, with_pro
     shown = with_project and session.project and is_bare_name(session.project)
     place = f" {session.project}" if shown else ""
     head = f"{when(turn.at, context.now)} {session.public}.{turn.n} {label(session.agent)}{place}"
-    return f"{head} {cut_line(turn.asked, max(30, context.width - len(head)))}"
+    return f"{head} {cut_line(turn.asked, max(30, _ROW_BYTES - len(head)))}"
 
 
 def prompt_json(context: Context, session: SessionRow, turn: TurnRow) -> dict[str, Any]:
@@ -106,6 +108,21 @@ def query_here_or_everywhere(
         scope = scope.widen()
         found = query(scope.filter)
     return scope, found
+
+
+def print_summary(context: Context, text: str) -> None:
+    """Print the line above a list, dimmed at a terminal."""
+    if context.is_at_terminal:
+        context.show(Paragraph(Span(text, DIM)))
+    else:
+        context.print(text)
+
+
+def print_table(context: Context, header: str, table: Table) -> None:
+    """Show a table at a terminal, and what is still to be imported."""
+    print_summary(context, header)
+    context.show(table)
+    print_unread(context)
 
 
 def print_rows(context: Context, header: str, lines: list[str]) -> None:

@@ -1,0 +1,1 @@
+"""Output for people: tables, colours and relative dates. Only `screen` loads rich."""
