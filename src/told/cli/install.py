@@ -63,18 +63,24 @@ _PLANNED = _DONE | {WRITTEN: "would be written", REMOVED: "would be removed", BR
 
 def named_agents(arguments: Arguments) -> list[Agent]:
     """Return the agents that the arguments or --agent name, each once."""
-    known = wired_agents()
-    by_name = {name: agent for agent in known.values() for name in (agent.name, agent.label, *agent.aliases)}
     chosen: dict[str, Agent] = {}
     for given in (*arguments.operands, *(arguments["agent"] or [])):
-        for name in filter(None, map(str.strip, str(given).lower().split(","))):
-            agent = by_name.get(name)
-            if agent is None:
-                close = get_close_matches(name, sorted(by_name, key=len), 1, 0.5)
-                hint = f'Did you mean "{by_name[close[0]].name}"?' if close else _connectable()
-                raise UsageError(f'Unknown agent "{name}". {hint}')
+        for name in filter(None, map(str.strip, str(given).split(","))):
+            agent = match_agent(name, wired_agents())
             chosen[agent.name] = agent
     return list(chosen.values())
+
+
+def match_agent(given: str, known: Mapping[str, Agent]) -> Agent:
+    """Return the agent that a name, label or alias means."""
+    name = given.lower()
+    by_name = {one: agent for agent in known.values() for one in (agent.name, agent.label, *agent.aliases)}
+    agent = by_name.get(name)
+    if agent is None:
+        close = get_close_matches(name, sorted(by_name, key=len), 1, 0.5)
+        hint = f'Did you mean "{by_name[close[0]].name}"?' if close else _connectable()
+        raise UsageError(f'Unknown agent "{name}". {hint}')
+    return agent
 
 
 def _connectable() -> str:
