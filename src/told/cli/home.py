@@ -18,7 +18,7 @@ from told.cli.sessions import (
     session_json,
     session_summary,
 )
-from told.cli.terminal.blocks import BOLD, COMMAND, Column, Heading, Paragraph, Span, Table
+from told.cli.terminal.blocks import BAD, BOLD, COMMAND, GOOD, WARN, Column, Heading, Paragraph, Span, Table
 from told.cli.terminal.tables import checkpoint_table, session_table
 from told.install.ledger import Ledger
 from told.memories.change import OPEN, read_proposals
@@ -53,9 +53,7 @@ class _Page:
     @property
     def next_steps(self) -> list[tuple[str, str]]:
         """Commands to try, and what they do."""
-        steps = (
-            [] if self.is_connected else [("told install", "connect these agents: told once, known to all")]
-        )
+        steps = [] if self.is_connected else [("told install", "connect these agents")]
         if self.waiting:
             steps.append(("told review", "decide on what told learned"))
         if self.query:
@@ -206,6 +204,8 @@ def _heading(context: Context, text: str, note: str = "") -> None:
     if not context.is_at_terminal:
         context.print(f"{text}: {note}" if note else text)
     elif text == "Health":
-        context.show(Paragraph(""), Paragraph([Span("Health  ", BOLD), Span(note)]))
+        zone, _, rest = note.partition(" ")
+        style = {"GREEN": GOOD, "AMBER": WARN, "RED": BAD}.get(zone, "")
+        context.show("", Paragraph([Span("Health  ", BOLD), Span(zone, style), Span(f" {rest}")]))
     else:
         context.show(Heading(text, note))

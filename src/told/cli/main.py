@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import importlib
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -373,4 +374,18 @@ def _write(context: Context) -> None:
 
 def _print_error(sentence: str) -> None:
     with suppress(OSError):
-        sys.stderr.write(f"told: {sentence}\n")
+        sys.stderr.write(f"{_wrap_error(f'told: {sentence}')}\n")
+
+
+def _wrap_error(text: str) -> str:
+    """Wrap an error by words at a terminal."""
+    if not sys.stderr.isatty():
+        return text
+    import textwrap  # noqa: PLC0415 - only for an error at a terminal
+
+    columns = shutil.get_terminal_size().columns
+    lines = [
+        textwrap.wrap(line, columns, break_long_words=False, break_on_hyphens=False) or [""]
+        for line in text.split("\n")
+    ]
+    return "\n".join(line for several in lines for line in several)

@@ -80,8 +80,3 @@ def marked(text: str, ranges: Iterable[tuple[int, int]], style: str = "") -> tup
 def kind_style(kind: str) -> str:
     """Return the style of a memory's kind."""
     return f"kind.{kind}"
-
-
-def agent_style(agent: str) -> str:
-    """Return the style of an agent's name."""
-    return f"agent.{agent}"
