@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.install.wired_machine import WITH_MCP, at_terminal, fill, project, tree
+from tests.install.wired_machine import WITH_MCP, at_terminal, fill, launch_with, project, tree
 from told.agents import wired_agents
 from told.agents.wiring import PROJECT_SCOPE, USER_SCOPE
 from told.cli import install as wiring_wishes
-from told.cli import uninstall as unwiring
-from told.install import place as places
 from told.install.place import launch, make_place
 
 if TYPE_CHECKING:
@@ -28,8 +26,7 @@ STARTED = launch()
 def _alone(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out the agents of the machine that runs the tests, and look for an interpreter only once."""
     machine.environ["PATH"] = str(machine.home / "bin")
-    monkeypatch.setattr(places, "launch", lambda: STARTED)
-    monkeypatch.setattr(unwiring, "launch", lambda **_: STARTED)
+    launch_with(monkeypatch, STARTED)
     monkeypatch.setattr(wiring_wishes, "COMMANDS", WITH_MCP)
 
 
@@ -271,7 +268,7 @@ def test_where_no_agent_is_found_that_is_said(machine: Machine) -> None:
     [
         ("cluade", 'Did you mean "claude-code"?'),
         ("vscod", 'Did you mean "vscode-copilot"?'),
-        ("emacs", "told can connect:"),
+        ("emacs", "told knows: aider,"),
     ],
 )
 def test_a_mistyped_agent(machine: Machine, given: str, hint: str) -> None:
@@ -305,7 +302,7 @@ def test_several_agents_may_be_named(machine: Machine) -> None:
         (("--scope", "here"), "--scope is one of user, project"),
         (("--profile", "most"), "--profile is one of none, minimal, full"),
         (("--scope", "project"), "There is no project here"),
-        (("emacs",), 'Unknown agent "emacs". told can connect:'),
+        (("emacs",), 'Unknown agent "emacs". told knows: aider,'),
     ],
 )
 def test_wrong_use(machine: Machine, words: tuple[str, ...], hint: str) -> None:

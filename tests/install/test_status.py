@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.install.wired_machine import project
-from told.agents.wiring import Launch
-from told.cli import service as wiring_status
-from told.install import place as places
+from tests.install.wired_machine import launch_with, project
 from told.install.place import launch
 from told.service.state import count_problem
 
@@ -25,12 +22,7 @@ STARTED = launch()
 @pytest.fixture(autouse=True)
 def _alone(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     machine.environ["PATH"] = str(machine.home / "bin")
-    begin_with(monkeypatch, STARTED)
-
-
-def begin_with(monkeypatch: pytest.MonkeyPatch, started: Launch) -> None:
-    monkeypatch.setattr(places, "launch", lambda: started)
-    monkeypatch.setattr(wiring_status, "launch", lambda **_: started)
+    launch_with(monkeypatch, STARTED)
 
 
 def row(machine: Machine, agent: str) -> dict[str, Any]:
@@ -110,16 +102,16 @@ def test_a_hook_that_somebody_took_out_is_missed(machine: Machine) -> None:
 
 
 def test_a_told_that_moved_is_noticed(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    begin_with(monkeypatch, replace(STARTED, interpreter="/opt/old/python3"))
+    launch_with(monkeypatch, replace(STARTED, interpreter="/opt/old/python3"))
     machine.told("install", "--agent", "claude")
-    begin_with(monkeypatch, STARTED)
+    launch_with(monkeypatch, STARTED)
     assert "writes what is missing or old" in machine.told("status").out
     machine.told("install", "--agent", "claude")
     assert "Claude Code: works" in machine.told("status").out
 
 
 def test_an_interpreter_that_is_gone_is_noticed(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    begin_with(monkeypatch, replace(STARTED, interpreter="/opt/gone/python3"))
+    launch_with(monkeypatch, replace(STARTED, interpreter="/opt/gone/python3"))
     machine.told("install", "--agent", "claude")
     answer = machine.told("status").out
     assert "Claude Code: connected, but the hook fails" in answer
@@ -130,7 +122,7 @@ def test_an_interpreter_that_is_gone_is_noticed(machine: Machine, monkeypatch: p
 def test_a_hook_that_cannot_be_loaded_is_noticed_though_it_is_silent(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begin_with(monkeypatch, replace(STARTED, client="/nowhere/told/hook/client.py"))
+    launch_with(monkeypatch, replace(STARTED, client="/nowhere/told/hook/client.py"))
     machine.told("install", "--agent", "claude")
     assert "cannot be loaded" in machine.told("status").out
 
@@ -239,3 +231,16 @@ def test_what_is_wired_without_a_ledger_is_still_seen(machine: Machine) -> None:
 def test_a_mistyped_agent(machine: Machine) -> None:
     answer = machine.told("status", "--agent", "cluade")
     assert (answer.code, answer.out) == (2, "")
+
+
+def test_ping_works_without_a_service(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = machine.told("ping")
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out.startswith("No service is running. A hook ran without it in ")
+    found = machine.told("ping", "--json")
+    assert (found.code, found.json["running"], found.json["hook_problem"]) == (0, False, None)
+    launch_with(monkeypatch, replace(STARTED, interpreter="/opt/gone/python3"))
+    answer = machine.told("ping")
+    assert (answer.code, answer.out) == (4, "")
+    assert answer.err.startswith("told: No service is running, and the hook fails: it does not start")
+    assert machine.told("ping", "--json").code == 4

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.machine import remember
-from tests.install.wired_machine import at_terminal, project, tree
-from told.cli import uninstall as unwiring
-from told.install import place as places
+from tests.install.wired_machine import at_terminal, launch_with, project, tree
 from told.install.place import launch
 
 if TYPE_CHECKING:
@@ -24,8 +22,7 @@ STARTED = launch()
 @pytest.fixture(autouse=True)
 def _alone(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     machine.environ["PATH"] = str(machine.home / "bin")
-    monkeypatch.setattr(places, "launch", lambda: STARTED)
-    monkeypatch.setattr(unwiring, "launch", lambda **_: STARTED)
+    launch_with(monkeypatch, STARTED)
 
 
 def install(machine: Machine, *words: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from typing import Any
 
 from told.agents import all_agents, installed_agents
@@ -59,10 +60,7 @@ def health(context: Context, arguments: Arguments) -> None:
             context.exit_code = MissingError.exit_code
             return
     status = StoreStatus(context.connection)
-    drift = _schema_drift(context, "")
-    lacking = [f"{name} {column}" for name, (columns, _) in drift.items() for column in columns]
-    lacking += [f"{name} database" for name, (_, reason) in drift.items() if reason]
-    scores = score_dimensions(context, status, read_calls(context.home), lacking)
+    scores = score_dimensions(context, status, read_calls(context.home), _list_drift(context))
     verdict = judge_home(context, scores)
     stored = status.inventory()
     rows = [_agent_json(context, agent, stored.get(agent.name)) for agent in all_agents().values()]
@@ -77,6 +75,7 @@ def health(context: Context, arguments: Arguments) -> None:
     ]
     hook_problems = recent_problems(context)
     failed = _failed_hook(context)
+    disk = disk_json(context)
     if context.as_json:
         optional = {
             "config": notes, "deep": deep, "places": places, "failed_hook": failed,
@@ -84,7 +83,7 @@ def health(context: Context, arguments: Arguments) -> None:
         }  # fmt: skip
         context.print_json({
             **_verdict_json(verdict, scores), **{name: value for name, value in optional.items() if value},
-            **disk_json(context), "agents": rows,
+            **disk, "agents": rows,
             "problems": [
                 {"agent": agent, "file": context.fence.inline(path), "line": line,
                  "reason": context.fence.inline(reason), "trust": "agent"}
@@ -92,6 +91,8 @@ def health(context: Context, arguments: Arguments) -> None:
             ],
         })  # fmt: skip
         return
+    if not verdict.do and (failed or hook_problems or notes or places or unreadable or disk["disk"]["over"]):
+        verdict = replace(verdict, do="See the notes below.")
     context.print(str(verdict))
     if verdict.zone != NEW:
         _print_dimensions(context, scores, 22)
@@ -285,6 +286,13 @@ def schema_check(context: Context, arguments: Arguments) -> None:
             f"told: The database of {', '.join(changed)} has changed; told reads what it can. Update told.\n"
         )
         context.exit_code = MissingError.exit_code
+
+
+def _list_drift(context: Context) -> list[str]:
+    """Return what agents' databases lack, in words."""
+    drift = _schema_drift(context, "")
+    lacking = [f"{name} {column}" for name, (columns, _) in drift.items() for column in columns]
+    return lacking + [f"{name} database" for name, (_, reason) in drift.items() if reason]
 
 
 def _schema_drift(context: Context, only: str) -> dict[str, tuple[list[str], str]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from told.agents import wired_agents
-from told.agents.base import Agent, find_roots
+from told.agents.base import Agent, find_roots, find_sources
 from told.cli.context import Context, count, short_home
 from told.cli.main import Call
 from told.cli.service import agent_rows
@@ -119,9 +119,10 @@ def judge(scores: list[Dimension]) -> Verdict:
     """Return the verdict on dimensions: as good as the worst one."""
     scored = [one for one in scores if one.score is not None]
     worst = min(scored, key=lambda one: (one.score, one.name), default=None)
+    to_begin = next((one.do for one in scores if one.score is None and one.do), "")
     if worst is None:
-        return Verdict(NEW, None, next((one.do for one in scores if one.do), ""))
-    return Verdict(worst.zone, worst.score, "" if worst.zone == "GREEN" else worst.do)
+        return Verdict(NEW, None, to_begin)
+    return Verdict(worst.zone, worst.score, to_begin if worst.zone == "GREEN" else worst.do)
 
 
 def judge_home(context: Context, scores: list[Dimension]) -> Verdict:
@@ -177,7 +178,10 @@ def _graded(value: float, green: float, amber: float) -> float:
 def _freshness(context: Context, last: int) -> Dimension:
     if not last:
         return Dimension("freshness", None, _NO_SESSION)
-    return _score_import("freshness", context, pending_since(SourceStates(context.connection)), last)
+    states = SourceStates(context.connection)
+    if not states.last_sweep()[0]:
+        return Dimension("freshness", None, "the first import is not finished", "Run `told index`.")
+    return _score_import("freshness", context, pending_since(states), last)
 
 
 def _score_import(name: str, context: Context, pending: int, last: int) -> Dimension:
@@ -188,7 +192,8 @@ def _score_import(name: str, context: Context, pending: int, last: int) -> Dimen
     waiting = max(0, context.now - pending)
     # The next query imports it, so this is never a failure.
     score = max(4.0, _graded(waiting / _HOUR_MS, 24, 72))
-    return Dimension(name, score, f"new history since {_age(waiting)}, {activity}", "Run `told index`.")
+    says = f"oldest change not imported {_age(waiting)} ago, {activity}"
+    return Dimension(name, score, says, "Run `told index`.")
 
 
 def _age(span: int) -> str:
@@ -252,10 +257,10 @@ def _probe(context: Context, status: StoreStatus) -> Dimension:
     words = " ".join(text.split()[:12])
     found = search_sessions(TurnIndex(context.connection), words, now=context.now, limit=_PROBE_HITS)
     hits = [context.reading.session(group.session).public for group in found.sessions]
-    if not find_keywords(words):
-        return Dimension("end-to-end probe", None, "the latest prompt has no word to search for")
     if session in hits or len(hits) == _PROBE_HITS:  # the same prompt may be in many sessions
         return Dimension("end-to-end probe", 10, "search finds the latest prompt")
+    if not find_keywords(words):
+        return Dimension("end-to-end probe", None, "the latest prompt has no word to search for")
     return Dimension("end-to-end probe", 3, "search does not find the latest prompt", "Run `told rebuild`.")
 
 
@@ -298,7 +303,9 @@ def _agent_files(context: Context, agent: Agent, stored: Inventory | None) -> Di
         return Dimension("files", 10, f"{count(stored.files, 'file')} in {where}")
     if not present:
         return Dimension("files", None, f"not found in {where}", agent.advice)
-    return Dimension("files", None, f"none imported from {where}", agent.advice or "Run `told index`.")
+    if any(isinstance(one, tuple) for one in find_sources(agent, present)):
+        return Dimension("files", None, f"not imported yet from {where}", "Run `told index`.")
+    return Dimension("files", None, f"none in {where}", agent.advice)
 
 
 def _agent_import(context: Context, agent: Agent, stored: Inventory | None) -> Dimension:

@@ -78,13 +78,9 @@ def match_agent(given: str, known: Mapping[str, Agent]) -> Agent:
     agent = by_name.get(name)
     if agent is None:
         close = get_close_matches(name, sorted(by_name, key=len), 1, 0.5)
-        hint = f'Did you mean "{by_name[close[0]].name}"?' if close else _connectable()
+        hint = f'Did you mean "{by_name[close[0]].name}"?' if close else f"told knows: {', '.join(known)}."
         raise UsageError(f'Unknown agent "{name}". {hint}')
     return agent
-
-
-def _connectable() -> str:
-    return f"told can connect: {', '.join(wired_agents())}."
 
 
 def choose_option(arguments: Arguments, option: str, choices: tuple[str, ...], default: str) -> str:
@@ -133,7 +129,7 @@ def install(context: Context, arguments: Arguments) -> None:
     if not agents:
         raise NotFoundError(
             "No agent was found on this machine. Name one, for example `told install --agent codex`;"
-            f" {_connectable()}"
+            f" told can connect: {', '.join(wired_agents())}."
         )
     place = place_for(context, scope)
     ledger = Ledger(context.home)

@@ -19,7 +19,7 @@ from told.cli.install import (
     place_for,
     version_json,
 )
-from told.errors import BusyError, NotFoundError, UsageError
+from told.errors import BusyError, MissingError, ToldError, UsageError
 from told.install.apply import (
     BROKEN,
     OUTDATED,
@@ -74,22 +74,38 @@ def service(context: Context, arguments: Arguments) -> None:
 
 
 def ping_service(context: Context, _: Arguments) -> None:
-    """Ask the service for an answer and print how long it took."""
+    """Ask the service for an answer, or a hook where none is running; print how long it took."""
     home = context.home
     pong = ping(home)
     pid = pong.pid if pong else state(home).pid
+    ran = None
+    if not pid:
+        ran = run_hook(next(iter(wired_agents().values())), launch(strict=False), context.environ)
     if context.as_json:
         row: dict[str, object] = {"running": bool(pid), "answers": pong is not None, "pid": pid or None}
         if pong:
             row |= {"version": pong.version, "ms": round(pong.milliseconds, 2)}
+        if ran:
+            row |= {"hook_ms": round(ran.milliseconds, 1), "hook_problem": ran.fault or None}
         context.print_json(row)
-        context.exit_code = 0 if pong else BusyError.exit_code if pid else NotFoundError.exit_code
     elif pong:
         context.print(f"The service answered in {pong.milliseconds:.1f} ms (pid {pid}).")
-    elif pid:
-        raise BusyError(f"The service (pid {pid}) does not answer. Run `told service stop`.")
-    else:
-        raise NotFoundError(_NOT_RUNNING)
+    elif ran and not ran.fault:
+        context.print(f"No service is running. A hook ran without it in {ran.milliseconds:.0f} ms.")
+    if pid and not pong:
+        _fail(context, BusyError(f"The service (pid {pid}) does not answer. Run `told service stop`."))
+    if ran and ran.fault:
+        _fail(
+            context,
+            MissingError(f"No service is running, and the hook fails: {ran.fault}. Install told again."),
+        )
+
+
+def _fail(context: Context, error: ToldError) -> None:
+    """Raise an error; with JSON, only set its exit code."""
+    if not context.as_json:
+        raise error
+    context.exit_code = error.exit_code
 
 
 def _describe_service(context: Context, found: State) -> str:
@@ -249,7 +265,7 @@ def _row(context: Context, agent: Agent, places: list[Place], ledger: Ledger, tr
     version = find_version(agent, context.environ)
     ran = None
     if any(has_hooks(one) for one in wired):
-        ran = run_hook(agent, places[0], context.environ)
+        ran = run_hook(agent, places[0].launch, context.environ)
     todo = list(_todo(agent, version, places, wired, ran))
     todo += [describe_problem(context, one) for one in recent_problems(context, agent.name)]
     if ran is not None and trouble:

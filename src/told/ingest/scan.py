@@ -55,8 +55,13 @@ def pending_since(states: SourceStates) -> int:
 
 
 def oldest_change(files: Iterable[tuple[str, int, int]], folders: Iterable[tuple[str, int]] = ()) -> int:
-    """Return the oldest time at which one of these changed since it was read, in ms; 0 if none did."""
-    times = [_change_time(path) for path, size, changed in files if _has_changed(path, size, changed)]
+    """Return the oldest time at which one of these changed since it was read, in ms; 0 if none did.
+
+    Files that were never read do not count: nobody knows how long told has seen them.
+    """
+    times = [
+        _change_time(path) for path, size, changed in files if changed and _has_changed(path, size, changed)
+    ]
     times += [time for path, changed in folders if (time := _change_time(path)) != changed]
     return min((time // 1_000_000 for time in times if time), default=0)
 

@@ -24,6 +24,7 @@ from told.agents.wiring import (
     Block,
     Change,
     Entry,
+    Launch,
     OwnFile,
     Place,
     has_mark,
@@ -220,14 +221,14 @@ def _inspect_change(change: Change, other: Change, ledger: Ledger, owner: str) -
     return Step(change, OUTDATED if is_outdated else YOURS)
 
 
-def run_hook(agent: Agent, place: Place, environ: Mapping[str, str]) -> HookRun:
+def run_hook(agent: Agent, started: Launch, environ: Mapping[str, str]) -> HookRun:
     """Run an agent's hook once with an empty call."""
     # It must not start a service, since an agent's sandboxed shell may run this, nor count as a late hook.
     variables = dict(environ) | {"TOLD_BACKGROUND": "off", "TOLD_HOOK_SECONDS": str(_SECONDS)}
     began = time.perf_counter()
     try:
         done = subprocess.run(  # noqa: S603 - told's own command
-            place.launch.words(agent.name, PROMPT),
+            started.words(agent.name, PROMPT),
             input=b"{}", capture_output=True, timeout=_SECONDS + 1, check=False, env=variables,
         )  # fmt: skip
     except subprocess.TimeoutExpired:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from told.agents.wiring import END, STOP
 from told.files import write_private
 from told.service.calls import HookCall
-from told.service.state import is_name, make_private_folder, run_file, run_folder
+from told.service.state import make_private_folder, run_file, run_folder
 
 _FILE = "latency"
 _MOST = 500  # calls
@@ -20,10 +20,9 @@ _TRIM_AT = 32_768  # bytes
 
 @dataclass(frozen=True, slots=True)
 class Waited:
-    """How long an agent waited for one answer."""
+    """How long an agent waited for one answer; its name is not kept, since it may be anything."""
 
     at: int  # ms since 1970
-    agent: str
     event: str
     milliseconds: float
 
@@ -31,15 +30,15 @@ class Waited:
 def measure(hook: HookCall, read_at: float) -> list[Waited]:
     """Return how long a call took since the client had read it; empty if no agent waited for it."""
     # A call without a session is a test of `told status`.
-    if hook.call.event in (STOP, END) or not hook.call.session or not is_name(hook.agent):
+    if hook.call.event in (STOP, END) or not hook.call.session:
         return []
     milliseconds = round((time.monotonic() - read_at) * 1000, 1)
-    return [Waited(time.time_ns() // 1_000_000, hook.agent, hook.call.event, milliseconds)]
+    return [Waited(time.time_ns() // 1_000_000, hook.call.event, milliseconds)]
 
 
 def append_waited(home: str, rows: Iterable[Waited]) -> None:
     """Append calls to the file; ignore errors."""
-    lines = "".join(f"{one.at} {one.agent} {one.event} {one.milliseconds}\n" for one in rows)
+    lines = "".join(f"{one.at} {one.event} {one.milliseconds}\n" for one in rows)
     if not lines or not os.path.isdir(home) or not make_private_folder(run_folder(home)):
         return
     path = run_file(home, _FILE)
@@ -66,8 +65,8 @@ def read_waited(home: str, since: int = 0) -> list[Waited]:
     found = []
     for line in lines:
         with suppress(ValueError):
-            at, agent, event, milliseconds = line.split()
-            found.append(Waited(int(at), agent, event, float(milliseconds)))
+            at, event, milliseconds = line.split()
+            found.append(Waited(int(at), event, float(milliseconds)))
     return [one for one in found if one.at >= since]
 
 

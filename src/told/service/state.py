@@ -133,7 +133,7 @@ def count_problem(home: str, agent: str, event: str, kind: str, reason: str) -> 
 
     `reason` is told's own words or the name of an exception, never text from the call.
     """
-    if kind not in _KINDS or not (is_name(agent) and is_name(event)):
+    if kind not in _KINDS or not (_is_name(agent) and _is_name(event)):
         return
     if not os.path.isdir(home) or not make_private_folder(run_folder(home)):
         return
@@ -170,8 +170,7 @@ def _number(value: object) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
 
-def is_name(word: str) -> bool:
-    """Tell whether a word may be an agent's or an event's name."""
+def _is_name(word: str) -> bool:
     return 0 < len(word) <= 40 and word.isascii() and word.replace("-", "").isalnum()
 
 
