@@ -11,7 +11,7 @@ from told.agents import wired_agents
 from told.agents.base import Agent, find_roots, find_sources
 from told.cli.context import Context, count, short_home
 from told.cli.main import Call
-from told.cli.service import agent_rows
+from told.cli.service import agent_rows, recent_waits
 from told.ingest.archive import find_damaged_files
 from told.ingest.scan import oldest_change, pending_since
 from told.install.apply import find_agent_sign
@@ -135,7 +135,9 @@ def judge_home(context: Context, scores: list[Dimension]) -> Verdict:
     if not any(signs):
         return Verdict(NEW, None, "No agent was found: `told agents` shows where told looks.")
     if Ledger(context.home).owners():
-        return Verdict(NEW, None, "Your agents are connected. `told index` imports their history.")
+        is_imported = SourceStates(context.connection).last_sweep()[0]
+        next_step = "Use one of them: told learns from it." if is_imported else "Run `told index`."
+        return Verdict(NEW, None, f"Your agents are connected. {next_step}")
     return Verdict(NEW, None, "Run `told install` to connect your agents and import their history.")
 
 
@@ -340,4 +342,11 @@ def _agent_wiring(context: Context, agent: Agent) -> Dimension:
         return Dimension("wiring", None, "not connected", f"Run `told install --agent {agent.label}`.")
     if not row.works:
         return Dimension("wiring", 2, row.verdict, do)
-    return Dimension("wiring", 6 if do else 10, row.verdict, do)
+    if do:
+        return Dimension("wiring", 6, row.verdict, do)
+    failed = sum(one.late + one.missed + one.failed for one in row.problems)
+    if not failed:
+        return Dimension("wiring", 10, row.verdict)
+    share = 100 * failed / max(failed, len(recent_waits(context)))
+    says = f"{row.verdict}; {count(failed, 'hook')} late, missed or failed this week"
+    return Dimension("wiring", _graded(share, 5, 20), says, f"See `told status {agent.label}`.")

@@ -27,6 +27,7 @@ from told.agents.wiring import (
 from told.cli.arguments import COMMANDS, Arguments
 from told.cli.context import Context, MemoryView, confirm_yes, count, may_ask, memory_count, short_home
 from told.cli.index import index
+from told.cli.terminal.blocks import Diff
 from told.errors import MissingError, NotFoundError, UsageError
 from told.install.apply import (
     BROKEN,
@@ -188,10 +189,12 @@ def _report(context: Context, targets: list[Target], preview: Preview | None = N
     else:
         for one in targets:
             _print_target(context, one, is_dry=preview is not None)
-        if preview:
-            context.print(
-                f"\n{diff.rstrip()}\n\nNothing was written." if diff else "\nThere is nothing to write."
-            )
+        if diff:
+            context.print()
+            context.show(Diff(diff)) if context.is_at_terminal else context.print(diff)
+            context.print("Nothing was written.")
+        elif preview:
+            context.print("\nThere is nothing to write.")
         elif any(one.is_changed for one in targets):
             if targets[0].place.scope == PROJECT_SCOPE:
                 context.print("\nHooks name programs of this machine: do not commit the files they are in.")
@@ -210,7 +213,10 @@ def _print_target(context: Context, target: Target, *, is_dry: bool, with_files:
         return
     parts = describe_parts(agent, target.parts, target.version) or "not connected"
     is_there = all(step.state == THERE for step in steps)
-    context.print(f"{name}: {'already connected, with ' if is_there else ''}{parts}")
+    if with_files and not is_there:
+        context.print(name)
+    else:
+        context.print(f"{name}: {'already connected, with ' if is_there else ''}{parts}")
     files: dict[str, list[Step]] = {}
     for step in steps:
         if with_files or step.state not in (WRITTEN, THERE):
@@ -337,4 +343,4 @@ def _offer_review(context: Context) -> None:
     if learned:
         context.print(f"{memory_count(learned)} learned. Review them: `told review`.")
     else:
-        context.print("It contains nothing to remember yet.")
+        context.print("Nothing to remember in it yet.")

@@ -159,6 +159,7 @@ class Row:
     wired: tuple[Wiring, ...]  # the scopes in which it is
     ran: HookRun | None
     todo: tuple[str, ...]
+    problems: tuple[Count, ...] = ()  # of its hooks, in the last week
 
     @property
     def verdict(self) -> str:
@@ -193,7 +194,8 @@ def status(context: Context, arguments: Arguments) -> None:
     guard = any(one.profile == FULL for row in rows for one in row.wired)
     if context.as_json:
         context.print_json({
-            "agents": [_json(row) for row in rows], "guard": context.settings.guard if guard else "off",
+            "agents": [_json(context, row) for row in rows],
+            "guard": context.settings.guard if guard else "off",
             **_latency_json(context), "service": _service_json(context, state(context.home)),
             "hook_problems": [problem_json(one) for one in recent_problems(context)],
             "legacy_files": legacy,
@@ -213,9 +215,14 @@ def status(context: Context, arguments: Arguments) -> None:
         context.print(f"{number} of an earlier version in told's home. Run `told install` to remove them.")
 
 
+def recent_waits(context: Context) -> list[float]:
+    """Return how many ms agents waited for the latest hooks of the last week."""
+    return [one.milliseconds for one in read_waited(context.home, context.now - _WEEK_MS)]
+
+
 def _latency_json(context: Context) -> dict[str, Any]:
-    """Return how long agents waited for hooks in the last week, and how often in vain."""
-    waited = [one.milliseconds for one in read_waited(context.home, context.now - _WEEK_MS)]
+    """Return the latency of recent hooks, and how many were late or missed."""
+    waited = recent_waits(context)
     problems = [one for one in recent_problems(context) if one.agent != PROCESS_NAME]
     return {
         "hook_calls": len(waited),
@@ -267,10 +274,10 @@ def _row(context: Context, agent: Agent, places: list[Place], ledger: Ledger, tr
     if any(has_hooks(one) for one in wired):
         ran = run_hook(agent, places[0].launch, context.environ)
     todo = list(_todo(agent, version, places, wired, ran))
-    todo += [describe_problem(context, one) for one in recent_problems(context, agent.name)]
     if ran is not None and trouble:
         todo.insert(0, f"told's hook cannot be loaded ({trouble}): run `told install` again.")
-    return Row(agent, version, where, wired, ran, tuple(dict.fromkeys(todo)))
+    problems = tuple(recent_problems(context, agent.name))
+    return Row(agent, version, where, wired, ran, tuple(dict.fromkeys(todo)), problems)
 
 
 def _todo(
@@ -309,7 +316,7 @@ def _print(context: Context, row: Row) -> None:
             context.print(f"  {path}: as you changed it")
     if row.wired and row.agent.limits:
         context.print(f"  {row.agent.limits}")
-    for sentence in row.todo:
+    for sentence in (*row.todo, *(describe_problem(context, one) for one in row.problems)):
         context.print(f"  -> {sentence}")
 
 
@@ -321,8 +328,9 @@ def _broken(one: Wiring) -> bool:
     return any(seen.state == BROKEN for seen in one.seen)
 
 
-def _json(row: Row) -> dict[str, Any]:
+def _json(context: Context, row: Row) -> dict[str, Any]:
     todo = list(row.todo) if row.wired else [f"`told install --agent {row.agent.label}` connects it."]
+    todo += [describe_problem(context, one) for one in row.problems]
     return {
         "agent": row.agent.name, "title": row.agent.title, **version_json(row.agent, row.version),
         "found": row.found or None, "wired": bool(row.wired), "works": row.works,

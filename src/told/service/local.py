@@ -99,10 +99,11 @@ def _answer(hook: HookCall | None, ends: float, send: Callable[[str], bool]) -> 
     answer = calls.answer_call(hook, Runtime(lambda: ends))
     missed = calls.collect_missed(hook, ends, lambda again: _run_again(again, ends))
     is_late = time.monotonic() > ends
-    if send(calls.prepend_text(hook, missed, answer.text)):
-        waited = measure(hook, _read_at(hook, ends)) if math.isfinite(ends) else []
+    is_sent = send(calls.prepend_text(hook, missed, answer.text))
+    if math.isfinite(ends):
+        append_waited(hook.home, measure(hook, _read_at(hook, ends)))
+    if is_sent:
         calls.note_delivered(hook, answer)
-        append_waited(hook.home, waited)
         return
     if missed:
         calls.keep_text(hook.home, hook.key, missed)
