@@ -49,7 +49,7 @@ def test_a_question_in_other_words_finds_it(library: Machine) -> None:
 
 def test_a_word_that_is_asked_for_has_to_stand_there(library: Machine) -> None:
     assert found(library.told("search", "header", "--json")) == ["colour"]
-    assert library.told("search", "playwright").code == 1
+    assert library.told("search", "playwright", "--in", "sessions").code == 1
     assert found(library.told("search", '"exit code 137"', "--json")) == ["memory"]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from told.agents import label
 from told.cli.arguments import Arguments
-from told.cli.context import Context, count, cut, cut_line, fit_lines, iso, when
+from told.cli.context import Context, count, count_shown, cut, cut_line, fit_lines, iso, when
 from told.cli.sessions import (
     coverage_json,
     find_checkpoint,
@@ -55,8 +55,7 @@ def checkpoints(context: Context, arguments: Arguments) -> None:
     if not found:
         elsewhere = context.reading.count_checkpoints(Filter()) > 0
         raise nothing_found(context, "No checkpoints", scope, elsewhere=elsewhere)
-    shown = f"{len(found)} of " if len(found) < total else ""
-    header = f"{shown}{count(total, 'checkpoint')}, {scope.title}"
+    header = count_shown(len(found), total, "checkpoint", scope.title)
     if context.is_at_terminal:
         table = checkpoint_table(context, found, [next_line(note) for note in found])
         print_table(context, header, table)

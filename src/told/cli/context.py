@@ -30,6 +30,7 @@ from told.store.memories.records import (
     Memory,
 )
 from told.store.sessions.checkpoints import Project
+from told.store.sessions.facts import TO_CAPTURE, WorkQueue
 from told.store.sessions.read import Filter
 
 MOST_MATCHES = 8  # shown if an id or words match several
@@ -101,6 +102,24 @@ class Context(App):
     def report(self, text: str, value: Any) -> None:
         """Print a text, or a value as JSON if that is wanted."""
         self._lines.append(to_json(value) if self.as_json else text)
+
+    def count_unlearned(self) -> int:
+        """Return how many sessions told has still to learn from."""
+        return WorkQueue(self.connection).count(TO_CAPTURE) if self.settings.learn else 0
+
+    def learning_json(self) -> dict[str, int]:
+        """Return the number of sessions to learn from for JSON, if there are any."""
+        sessions = self.count_unlearned()
+        return {"unlearned_sessions": sessions} if sessions else {}
+
+    def describe_learning(self) -> str:
+        """Return what of the history is still to be learned; empty if nothing is."""
+        sessions = self.count_unlearned()
+        waiting = [count(self.left, "file")] * bool(self.left) + [count(sessions, "session")] * bool(sessions)
+        if not waiting:
+            return ""
+        then = "Ask again in a minute." if self.settings.background else "`told index` finishes it."
+        return f"Your history is still being learned ({' and '.join(waiting)} to go). {then}"
 
     def fenced(self, text: str, trust: str) -> str:
         """Return a text, fenced unless the user said it."""
@@ -265,7 +284,7 @@ def confirm_yes(context: Context, question: str) -> bool:
 
 def memory_count(number: int) -> str:
     """Return a number of memories in words."""
-    return "1 memory" if number == 1 else f"{number:,} memories"
+    return count(number, "memory")
 
 
 def to_json(value: Any) -> str:
@@ -314,7 +333,16 @@ def _local_time(at: int) -> time.struct_time:
 
 def count(number: int, word: str) -> str:
     """Return a number with its noun, in the plural if needed."""
-    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"
+    plural = f"{word.removesuffix('y')}ies" if word == "memory" else f"{word}s"
+    return f"{number:,} {word if number == 1 else plural}"
+
+
+def count_shown(shown: int, total: int, word: str, where: str = "") -> str:
+    """Return how many rows are shown, of how many, where, and how to see more."""
+    place = f", {where}" if where else ""
+    if shown >= total:
+        return f"{count(shown, word)}{place}"
+    return f"{shown:,} of {count(total, word)}{place} (use --limit to see more)"
 
 
 def cut(text: str, room: int) -> str:
@@ -336,10 +364,14 @@ def cut_line(text: str, room: int) -> str:
     return cut(" ".join(text.split()), room)
 
 
+def relative_path(path: str, root: str) -> str:
+    """Return a path below its project's root, or as it is elsewhere."""
+    return path.removeprefix(root.rstrip("/") + "/") if root else path
+
+
 def short_path(path: str, root: str, room: int) -> str:
     """Return a path below its project's root, shortened from the left."""
-    if root and path.startswith(root.rstrip("/") + "/"):
-        path = path[len(root.rstrip("/")) + 1 :]
+    path = relative_path(path, root)
     if len(path.encode()) <= room:
         return path
     tail = path.encode()[-(room - 3) :].decode("utf-8", "ignore")

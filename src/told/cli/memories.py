@@ -8,7 +8,8 @@ from typing import Any
 
 from told.app import agent_name
 from told.cli.arguments import Arguments
-from told.cli.context import Context, MemoryView, count, iso, memory_count
+from told.cli.context import Context, MemoryView, count, count_shown, iso
+from told.cli.guard import guard_json, print_guard
 from told.cli.sessions import print_summary
 from told.cli.terminal.tables import memory_table
 from told.errors import NotFoundError, UsageError
@@ -18,7 +19,7 @@ from told.memories.change import LOCK, change
 from told.memories.history import MemoryCounts, count_briefs, count_memories, count_repeats
 from told.memories.remember import Remembered
 from told.memories.remember import remember as store_memory
-from told.memories.scopes import MemoryFilter, active_scopes, format_scope, list_memories, validate_kind
+from told.memories.scopes import MemoryFilter, active_scopes, format_scope, list_and_count, validate_kind
 from told.store.memories.records import (
     ACTIVE,
     ARCHIVED,
@@ -49,25 +50,28 @@ def memories(context: Context, arguments: Arguments) -> None:
             scopes, validate_kind(arguments.text("kind")), status,
             source_name(arguments.text("source")), arguments.flag("locked"), words, observations=deeds,
         )  # fmt: skip
-        found = list_memories(view.memories, wanted, context.now, limit)
+        found, total = list_and_count(view.memories, wanted, context.now, limit)
         left_out = 0 if deeds else view.memories.count_observations(scopes)
         waiting = 0 if any(filters) else view.memories.count_candidates(scopes)
+        learning = context.describe_learning()
         if context.as_json:
             rows = view.json_rows(found)
-            context.print_json(
-                {"count": len(rows), "left_out": left_out, "candidates": waiting, "memories": rows},
-                found=found,
-            )
+            head = {"count": len(rows), "total": total, "left_out": left_out, "candidates": waiting}
+            context.print_json(head | context.learning_json() | {"memories": rows}, found=found)
             return
         if not found:
-            raise NotFoundError(_no_memories(arguments, filtered=any(filters) or arguments.flag("locked")))
-        more = " (use --limit to see more)" if len(found) == limit else ""
-        print_summary(context, f"{memory_count(len(found))}{more}")
+            everywhere = arguments.flag("all-projects") or not view.memories.counts()
+            filtered = any(filters) or arguments.flag("locked")
+            nothing = _no_memories(everywhere=everywhere, filtered=filtered)
+            raise NotFoundError(learning or nothing)
+        print_summary(context, count_shown(len(found), total, "memory"))
         print_memories(view, found)
         if left_out:
             context.print(f"Not listed: {count(left_out, 'note')} on what agents did (--all).")
         if waiting:
             context.print(f"Not confirmed yet: {count(waiting, 'candidate')} (--status candidate).")
+        if learning:
+            context.print(learning)
 
 
 def print_memories(view: MemoryView, found: list[Memory]) -> None:
@@ -79,8 +83,8 @@ def print_memories(view: MemoryView, found: list[Memory]) -> None:
         view.context.print(view.row(one))
 
 
-def _no_memories(arguments: Arguments, *, filtered: bool) -> str:
-    if arguments.flag("all-projects"):
+def _no_memories(*, everywhere: bool, filtered: bool) -> str:
+    if everywhere:
         return "No memories match." if filtered else "No memories yet. `told remember TEXT` adds one."
     what = "No memories match in this project." if filtered else "No memories in this project yet."
     return f"{what} Use --all-projects to list all."
@@ -212,9 +216,13 @@ def remember(context: Context, arguments: Arguments) -> None:
                 rows.append({"error": str(error)})
                 continue
             saved_items += 1
-            rows.append(_json(view, saved))
+            rows.append(
+                _json(view, saved) | ({"guard": guard_json(context, saved.done.memory)} if locked else {})
+            )
             if not context.as_json:
                 _print_saved(view, saved)
+                if locked:
+                    print_guard(context, saved.done.memory)
     if not saved_items:
         raise UsageError("\n".join(problems))
     if context.as_json:

@@ -8,6 +8,7 @@ from typing import Any
 from told.agents import label
 from told.cli.arguments import Arguments
 from told.cli.context import Context, MemoryView, count, iso, memory_count, when
+from told.cli.guard import guard_json, print_guard
 from told.cli.memories import remember, waiting_note
 from told.errors import NotFoundError, UsageError
 from told.memories.change import (
@@ -84,13 +85,16 @@ def _set_lock(view: MemoryView, given: str, action: str) -> None:
     is_done = memory.locked == (action == LOCK)
     done = Changed(memory, memory) if is_done else change(view.writer, action, memory)
     if context.as_json:
-        context.print_json(_changed_json(view, done))
-    elif is_done:
+        guard = {"guard": guard_json(context, done.memory)} if action == LOCK else {}
+        context.print_json(_changed_json(view, done) | guard)
+        return
+    if is_done:
         context.print(f"{memory.id} is already {'locked' if memory.locked else 'unlocked'}.")
     elif done.proposal:
         context.print(f"Only you can {action} memories. {waiting_note([done.proposal])}")
     else:
         context.print(f"{_DONE[action]} {done.memory.id}: {view.text(done.memory, 200)}")
+    print_guard(context, done.memory)
 
 
 def judge(context: Context, arguments: Arguments) -> None:

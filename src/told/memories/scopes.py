@@ -169,18 +169,27 @@ def find_memories(
 
 def list_memories(memories: Memories, criteria: MemoryFilter, now: int, limit: int) -> list[Memory]:
     """Return matching memories, newest first; with words, best match first."""
-    filtered = bool(criteria.locked or criteria.since or criteria.agent)
+    return list_and_count(memories, criteria, now, limit)[0]
+
+
+def list_and_count(
+    memories: Memories, criteria: MemoryFilter, now: int, limit: int
+) -> tuple[list[Memory], int]:
+    """Return matching memories, and how many there are without the limit."""
+    most = limit if limit > 0 else None
     kinds = (criteria.kind,) if criteria.kind else ()
     if criteria.words:
         rows = _match_words(memories, criteria, now)
     else:
         rows = memories.listed(
-            status=criteria.status, scopes=criteria.scopes, kinds=kinds, limit=-1 if filtered else limit,
-            observations=criteria.observations,
-        )  # fmt: skip
-    found = memories.load(rows)
-    fitting = [found[row] for row in rows if row in found and _matches(found[row], criteria)]
-    return fitting[: limit if limit > 0 else None]
+            status=criteria.status, scopes=criteria.scopes, kinds=kinds, observations=criteria.observations
+        )
+    if criteria.words or criteria.locked or criteria.since or criteria.agent:
+        found = memories.load(rows)
+        fitting = [found[row] for row in rows if row in found and _matches(found[row], criteria)]
+        return fitting[:most], len(fitting)
+    found = memories.load(rows[:most])
+    return [found[row] for row in rows[:most] if row in found], len(rows)
 
 
 def _match_words(memories: Memories, criteria: MemoryFilter, now: int) -> list[int]:

@@ -13,8 +13,9 @@ from hashlib import blake2s
 
 from told.capture.entities import find_entities, find_triggers
 from told.memories.journal_writer import JournalWriter
-from told.onboard.files import GROUPS, INSTRUCTIONS, Git, ProjectFact, ProjectFiles
+from told.onboard.files import GROUPS, INSTRUCTIONS, PLANS, RUNBOOKS, Git, ProjectFact, ProjectFiles
 from told.onboard.instructions import learn_instructions, learn_readme
+from told.onboard.records import learn_decisions, learn_plans, learn_runbooks
 from told.onboard.stack import learn_history, learn_layout, learn_stack
 from told.onboard.tasks import learn_services, learn_tasks
 from told.store.memories.read import Memories
@@ -23,7 +24,8 @@ from told.store.memories.records import ACTIVE, ARCHIVED, FORGOTTEN, SUPERSEDED,
 _FILE = "file"  # agent of the evidence
 _MAX_FACTS = 200  # of a project
 _READERS = (
-    learn_readme, learn_stack, learn_tasks, learn_services, learn_layout, learn_history, learn_instructions,
+    learn_readme, learn_stack, learn_tasks, learn_runbooks, learn_decisions, learn_plans, learn_services,
+    learn_layout, learn_history, learn_instructions,
 )  # fmt: skip
 _IMPORTANCE = 3.0  # below every statement
 _MIN_SIMILARITY = 0.6  # of an edited statement and its former text
@@ -155,7 +157,7 @@ def _is_rejected(memories: Memories, mark: str, learned: ProjectFact) -> bool:
 
 def _match_edited(change: Change, gone: list[Memory]) -> Change:
     """Find the former text of an edited statement; it is then not gone."""
-    if change.instead or change.learned.group != INSTRUCTIONS:
+    if change.instead or change.learned.group not in (INSTRUCTIONS, PLANS, RUNBOOKS):
         return change
     file = change.mark.rpartition("#")[0]
     best, alike = None, _MIN_SIMILARITY

@@ -87,6 +87,13 @@ class TurnIndex(Queries):
         )
         return [(row, (size, asked, bool(asks))) for row, size, asked, asks in found]
 
+    def texts(self, turns: Sequence[int], *, of_told: bool = False) -> dict[int, tuple[str, str, str]]:
+        """Return (asked, answered, steps) of turns by row; `of_told`: only turns that may have asked told."""
+        where = " AND (instr(steps, 'told') OR instr(asked, '/mem:'))" if of_told else ""
+        listed = ", ".join(map(str, turns))
+        found = self._fetch(f"SELECT id, asked, answered, steps FROM turn WHERE id IN ({listed}){where}")
+        return {row: (asked, answered, steps) for row, asked, answered, steps in found}
+
     def similar_terms(self, word: str) -> list[str]:
         """Return indexed words one edit away from a word, most frequent first."""
         tokens = self._tokenize(word.encode())
