@@ -13,7 +13,7 @@ from told.agents import installed_agents
 SOURCE = Path(told.__file__).parent
 # Examples in help texts and generated settings.
 ALLOWED = {
-    ("cli/install.py", "codex"),
+    ("cli/connect/install.py", "codex"),
     ("settings/write.py", "codex"),
     ("settings/__init__.py", "codex"),
     ("mcp/server.py", "cursor"),  # a page in a list

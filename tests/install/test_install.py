@@ -13,7 +13,7 @@ import pytest
 from tests.install.wired_machine import WITH_MCP, at_terminal, fill, launch_with, project, tree
 from told.agents import wired_agents
 from told.agents.wiring import PROJECT_SCOPE, USER_SCOPE
-from told.cli import install as wiring_wishes
+from told.cli.connect import install as wiring_wishes
 from told.install.place import launch, make_place
 
 if TYPE_CHECKING:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 from told.agents import wired_agents
 from told.agents.wiring import Block, Entry, Launch
-from told.cli import service, uninstall
+from told.cli import service
 from told.cli.arguments import COMMANDS, Command
+from told.cli.connect import uninstall
 from told.install import place as places
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from told.agents.reading import find_missing_columns
 from told.app import agent_name
 from told.cli.arguments import Arguments
 from told.cli.config import config_notes
+from told.cli.connect.install import match_agent
 from told.cli.context import Context, count, iso, when
 from told.cli.health_checks import (
     NEW,
@@ -26,7 +27,6 @@ from told.cli.health_checks import (
     score_dimensions,
 )
 from told.cli.index import embedder_of
-from told.cli.install import match_agent
 from told.cli.main import read_calls
 from told.cli.projects import project_notes
 from told.cli.retention import disk_json, disk_line

@@ -9,8 +9,7 @@ from told.agents import wired_agents
 from told.agents.base import Agent
 from told.agents.wiring import FULL, HOOKS, PROJECT_SCOPE, USER_SCOPE, Place
 from told.cli.arguments import Arguments
-from told.cli.context import Context, count, short_home, when
-from told.cli.install import (
+from told.cli.connect.install import (
     agent_title,
     count_parts,
     describe_old,
@@ -19,6 +18,7 @@ from told.cli.install import (
     place_for,
     version_json,
 )
+from told.cli.context import Context, count, short_home, when
 from told.errors import BusyError, MissingError, ToldError, UsageError
 from told.install.apply import (
     BROKEN,

@@ -10,8 +10,8 @@ import sys
 from told.agents import wired_agents
 from told.agents.wiring import PROJECT_SCOPE, USER_SCOPE, Place
 from told.cli.arguments import Arguments
+from told.cli.connect.install import SCOPES, choose_option, named_agents, place_for
 from told.cli.context import Context, confirm_yes, may_ask, short_home
-from told.cli.install import SCOPES, choose_option, named_agents, place_for
 from told.errors import MissingError, UsageError
 from told.install.apply import remove_unrecorded
 from told.install.edits import GONE, REMOVED, RESTORED

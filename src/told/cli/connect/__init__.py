@@ -1,0 +1,1 @@
+"""Connect agents to told, and disconnect them."""
