@@ -23,7 +23,7 @@ from told.model import AGENT, OPEN, USER, Handover
 from told.recall.brief import Brief, make_prompt_brief
 from told.recall.prompt import RecallRequest, relative_folder
 from told.recall.search import MemoryMatch, MemoryQuestion, join_rankings, search_memories
-from told.recall.start_brief import make_start_brief
+from told.recall.start_brief import StartedSession, make_start_brief
 from told.search.query import parse_query
 from told.search.sessions import search_sessions
 from told.settings import apply_project_settings
@@ -239,9 +239,15 @@ def make_brief(
             session.memories, recall_request(session, prompt, tools=tools), app.fence,
             budget=budget or settings.brief_tokens, session=for_session, since=app.now + 1 if again else 0,
         )  # fmt: skip
+    known = session.memories.shown_in(for_session) if for_session and not again else {}
+    caller = session.caller
+    started = StartedSession(
+        caller.agent, caller.session, continued=bool(known), known=known,
+        has_lost_briefs=again and bool(caller.session),
+    )  # fmt: skip
     return make_start_brief(
         session.memories, app.reading, Filter(project.id if project else 0, helpers=False), session.scopes,
-        app.fence, now=app.now, budget=budget or settings.brief_start_tokens,
+        app.fence, now=app.now, budget=budget or settings.brief_start_tokens, session=started,
         redact=lambda one: clean_checkpoint(one, app.home, app.redact),
     )  # fmt: skip
 

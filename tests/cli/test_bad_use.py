@@ -93,7 +93,7 @@ UNKNOWN = {
 }  # fmt: skip
 FREE_WORDS = ("search", "memories")
 PROGRAMS = ("hook", "mcp")  # agents run these
-QUIET = ("brief", "sweep")  # nothing to say is said by nothing
+QUIET = ("sweep",)  # nothing to say is said by nothing
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: str(command["name"]))

@@ -50,7 +50,7 @@ def test_list_shows_every_setting_and_where_it_comes_from(machine: Machine) -> N
     assert row(machine, "background")["source"] == "environment"
     assert row(machine, "guard") == {"key": "guard", "value": "ask", "default": "ask", "source": "default"}
     out = machine.told("config", "list").out
-    assert "  learn                  false          file, default true\n" in out
+    assert "  learn                   false          file, default true\n" in out
     assert max(map(len, out.splitlines()[1:])) <= 80
 
 

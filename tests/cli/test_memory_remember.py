@@ -48,7 +48,7 @@ def test_what_was_done_is_said_in_a_line(desk: Machine) -> None:
     answer = desk.told("remember", "Use npm for packages")
     assert answer.code == 0
     assert answer.out.startswith("Remembered m")
-    assert answer.out.endswith(" (rule, github.com/acme/shop).\n")
+    assert answer.out.endswith(" (rule, github.com/acme/shop).\n`told undo` reverts it.\n")
 
 
 @pytest.mark.parametrize("order", [1, -1])

@@ -105,7 +105,8 @@ def test_history_that_is_not_learned_yet_is_named(machine: Machine, monkeypatch:
         answer = machine.told("search", "zebra giraffe", "--in", place)
         assert answer.code == 1
         assert answer.err == (
-            "told: Nothing found yet: told still has to learn from 1 session. Ask again soon.\n"
+            "told: Nothing found yet. Your history is still being learned (1 session to go)."
+            " Ask again in a minute.\n"
         )
         assert machine.told("search", "zebra", "--in", place, "--json").json["unlearned_sessions"] == 1
     machine.environ["TOLD_BACKGROUND"] = "off"

@@ -66,7 +66,7 @@ def test_what_was_around_a_turn_and_the_whole_of_it(agent: Asking) -> None:
 
 def test_timeline_without_an_id_is_the_latest(agent: Asking) -> None:
     rows = agent.say("timeline", limit=1)
-    assert "1 turn, acme/acme-api" in rows
+    assert "1 of 4 turns, acme/acme-api" in rows
     assert "Fine, and write it down" in rows
 
 
@@ -187,7 +187,7 @@ def test_on_a_machine_where_nothing_ever_happened(machine: Machine) -> None:
     ):
         assert "told agents" in agent.say(tool, **arguments)
     assert agent.read("told://brief").text == (
-        "Nothing is known yet. `search` searches past sessions; `remember` saves a statement."
+        "No memories yet. `remember` adds one; after `told install`, sessions add more."
     )
 
 

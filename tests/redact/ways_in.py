@@ -42,10 +42,13 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "learn": ((), ("--why", f"Never deploy with {TEXT}")), "memories": ((), (TOKEN,)),
     "correct": (("pnpm", f"We use npm with the token {TOKEN} here."), (TOKEN, "We use yarn in this house.")),
     "lock": ((TEXT,),), "unlock": ((TOKEN,),), "confirm": ((TOKEN,),), "reject": ((TOKEN,),),
+    "dismiss": ((TOKEN,),),
     "forget": ((TOKEN,),), "why": ((TOKEN,), ("pnpm",)), "evolution": ((TEXT,),),
     "diff": ((TOKEN,), ("today",)), "reason": ((f"Do we use {TEXT}?",),),
     "wonder": ((TEXT,), (f"pnpm {TOKEN}", "--note", f"pnpm may want {TEXT}")),
-    "undo": ((),), "proposals": ((), ("accept", TOKEN)), "onboard": ((), (TOKEN,)), "init": ((), (TOKEN,)),
+    "undo": ((),), "proposals": ((), ("accept", TOKEN)),
+    "review": ((), ("keep", TOKEN), ("edit", "pnpm", TOKEN), ("scope", "pnpm", TOKEN)),
+    "onboard": ((), (TOKEN,)), "init": ((), (TOKEN,)),
     "audit": ((),), "scopes": ((), ("create", TOKEN), ("subscribe", TOKEN), ("share", "pnpm", TOKEN)),
     "retention": ((), ("prune",), ("restore", TOKEN)), "stats": ((),), "install": (("--yes",),),
     "uninstall": (("--yes",),), "status": ((),), "service": ((TOKEN,), ("status",)), "ping": ((),),
@@ -79,7 +82,7 @@ TOOLS = {
 PRINTING = (
     ("list",), ("files",), ("repos",), ("timeline",), ("checkpoints",), ("memories", "--all"), ("stats",),
     ("search", "greet"), ("search", "never print"), ("brief",), ("brief", "--prompt", "never print these"),
-    ("scopes",),
+    ("scopes",), ("review",),
     ("explain", "never print these"), ("proposals",), ("audit",), ("health",), ("diff", "yesterday"),
 )  # fmt: skip
 # Variables that told reads.

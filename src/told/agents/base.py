@@ -76,6 +76,8 @@ class Dialect:
     verdict: Callable[[Call, str, str], Answer] = nest_verdict
     takes_context_after_compaction: bool = False  # most start the session again instead
     forgets_context_on_resume: bool = False  # a resumed session lacks what hooks added to it
+    replaces_start_brief: bool = False  # a resumed session gets the start's answer instead of the earlier one
+    hides_compaction: bool = False  # no hook tells of one
     # Tells whether this agent runs another agent's hook and its own hook answers as well. Asked if the
     # payload has `NAME_version` or the environment `NAME_VERSION`.
     is_duplicate: Callable[[Call, Mapping[str, Any], Mapping[str, str]], bool] = is_never_duplicate
@@ -197,9 +199,13 @@ class Agent:
     programs: tuple[str, ...] = ()  # its commands
     install_signs: tuple[str, ...] = ()  # folders that show that it is used; written like roots
     has_hooks: bool = False  # it calls told's hook, and gets a brief from it
+    since: Mapping[str, str] = field(default_factory=dict)  # part of told -> its first version that has it
     limits: str = ""  # what told cannot do in it, as a sentence for `told status`
     todo: str = ""  # what the user has to do in the agent after installing
     is_todo_done: Callable[[Place], bool] | None = None
+    describe_own_entries: Callable[[Place], str] | None = (
+        None  # that the agent itself made about told's hooks
+    )
 
     # Running it, and running under it.
     headless: Headless | None = None

@@ -16,7 +16,7 @@ from told.cli.arguments import Arguments
 from told.cli.terminal.blocks import Block
 from told.errors import NotFoundError, UsageError
 from told.fence import PlainFence
-from told.memories.scopes import find_memories, format_scope
+from told.memories.scopes import find_memories, find_similar, format_scope
 from told.search.dates import find_start
 from told.settings import Settings
 from told.store.memories.records import (
@@ -30,12 +30,13 @@ from told.store.memories.records import (
     Memory,
 )
 from told.store.sessions.checkpoints import Project
-from told.store.sessions.facts import WorkQueue
+from told.store.sessions.facts import TO_CAPTURE, WorkQueue
 from told.store.sessions.read import Filter
 
 MOST_MATCHES = 8  # shown if an id or words match several
 SHORTEST_ID = 3  # letters
 NOT_HERE = " (none in this project)"
+UNDO_HINT = "`told undo` reverts it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +103,24 @@ class Context(App):
     def report(self, text: str, value: Any) -> None:
         """Print a text, or a value as JSON if that is wanted."""
         self._lines.append(to_json(value) if self.as_json else text)
+
+    def count_unlearned(self) -> int:
+        """Return how many sessions told has still to learn from."""
+        return WorkQueue(self.connection).count(TO_CAPTURE) if self.settings.learn else 0
+
+    def learning_json(self) -> dict[str, int]:
+        """Return the number of sessions to learn from for JSON, if there are any."""
+        sessions = self.count_unlearned()
+        return {"unlearned_sessions": sessions} if sessions else {}
+
+    def describe_learning(self) -> str:
+        """Return what of the history is still to be learned; empty if nothing is."""
+        sessions = self.count_unlearned()
+        waiting = [count(self.left, "file")] * bool(self.left) + [count(sessions, "session")] * bool(sessions)
+        if not waiting:
+            return ""
+        then = "Ask again in a minute." if self.settings.background else "`told index` finishes it."
+        return f"Your history is still being learned ({' and '.join(waiting)} to go). {then}"
 
     def fenced(self, text: str, trust: str) -> str:
         """Return a text, fenced unless the user said it."""
@@ -178,7 +197,8 @@ class MemoryView(MemorySession):
         if found.status not in (ACTIVE, *also) and not any_status:
             hint = f"`told why {found.id}` shows why."
             if found.status in UNCONFIRMED:
-                hint = f"`told confirm {found.id}` makes it a memory."
+                verb = "restores it" if found.is_rejected else "makes it a memory"
+                hint = f"`told confirm {found.id}` {verb}."
             if found.status == ARCHIVED:
                 hint = f"`told retention restore {found.id}` restores it."
             status = "a candidate" if found.status == CANDIDATE else found.status
@@ -194,11 +214,18 @@ class MemoryView(MemorySession):
     def only_one(self, given: str, found: list[Memory], lister: str = "told memories") -> Memory:
         """Return the only match, or raise an error with the choices."""
         if not found:
-            raise NotFoundError(f"No memory matches {cut(given, 60)!r}. `{lister}` lists them.")
+            near = "\n".join(map(self.row, find_similar(self.memories, given.strip(), self.scopes)))
+            hint = f"Did you mean:\n{near}" if near else f"`{lister}` lists them."
+            raise NotFoundError(f"No memory matches {cut(given, 60)!r}. {hint}")
         if len(found) > 1:
             rows = "\n".join(self.row(one) for one in found[:MOST_MATCHES])
             raise UsageError(f"{cut(given, 60)!r} matches {memory_count(len(found))}. Give an id:\n{rows}")
         return found[0]
+
+    def print_undo(self) -> None:
+        """Say how the user reverts the change."""
+        if self.caller.is_user:
+            self.context.print(UNDO_HINT)
 
     def text(self, memory: Memory, room: int = 0) -> str:
         """Return a memory's text with its context, cut and fenced as needed."""
@@ -248,13 +275,6 @@ class MemoryView(MemorySession):
             raise UsageError(
                 f"Only you can {what}, and {self.caller.sign} is set here. Use another terminal."
             )
-
-
-def learning_note(context: Context) -> str:
-    """Return a note that told still learns from sessions; empty if it does not."""
-    if not context.settings.learn or not (context.left or WorkQueue(context.connection).is_waiting()):
-        return ""
-    return "Still learning from your sessions in the background. Ask again in a minute."
 
 
 def may_ask(arguments: Arguments) -> bool:

@@ -13,7 +13,14 @@ from told.cli.arguments import Arguments
 from told.cli.context import NOT_HERE, Context, MemoryView, SessionScope, count, cut, memory_count
 from told.cli.index import similarity_search, warn_words_only
 from told.cli.search_rows import SEARCH_BYTES, Found, ResultRows
-from told.cli.sessions import NO_HISTORY, coverage_json, not_searched, not_searched_json, print_unread
+from told.cli.sessions import (
+    NO_HISTORY,
+    coverage_json,
+    not_searched,
+    not_searched_json,
+    print_summary,
+    print_unread,
+)
 from told.errors import MissingError, NotFoundError, ToldError, UsageError
 from told.ingest.projects import find_git_root
 from told.journal.apply import open_memories
@@ -27,7 +34,6 @@ from told.search.sessions import SearchResult, search_sessions
 from told.search.vectors.model_folder import Reranker, rerank
 from told.store.memories.read import Memories
 from told.store.memories.records import PROJECT, QUARANTINED, SUPERSEDED, UNCONFIRMED
-from told.store.sessions.facts import WorkQueue
 from told.store.sessions.match import TurnIndex
 from told.store.sessions.read import Filter
 from told.store.sessions.schema import project_token
@@ -107,7 +113,7 @@ def search(context: Context, arguments: Arguments) -> None:
     if wanted.place == _ALL:
         memories = _find_memories(context, wanted, found)
     is_last_chance = wanted.place == _ALL and not found.sessions and not memories.matches
-    if wanted.place == _MEMORIES or (is_last_chance and _count_unlearned(context)):
+    if wanted.place == _MEMORIES or (is_last_chance and context.count_unlearned()):
         with MemoryView(context) as view:  # learns what it can in a short time
             memories = _match_memories(context, wanted, view.memories)
     if found.widened and wanted.stays:
@@ -204,13 +210,16 @@ def _match_in(
 
 def _print(context: Context, wanted: _Search, ranking: _Ranking) -> None:
     header = _header(wanted, ranking)
-    context.print(header)
+    print_summary(context, header)
     if ranking.time_not_met:
         context.print(f"None of these is from {ranking.time_not_met!r}.")
     rows = ResultRows(context, ranking.sessions.query.words, wanted.here)
-    room = SEARCH_BYTES - len(header.encode()) - 60 if wanted.limit <= _LIMIT else 0
-    for line in rows.format(ranking.items, room):
-        context.print(line)
+    if context.is_at_terminal:
+        context.show(rows.table(ranking.items))
+    else:
+        room = SEARCH_BYTES - len(header.encode()) - 60 if wanted.limit <= _LIMIT else 0
+        for line in rows.format(ranking.items, room):
+            context.print(line)
     if wanted.place != _MEMORIES:
         print_unread(context)
         if less := not_searched(context, wanted.scope):
@@ -245,8 +254,7 @@ def _as_json(context: Context, wanted: _Search, ranking: _Ranking) -> dict[str, 
     found = ranking.sessions
     if ranking.time_not_met:
         head["time_not_met"] = ranking.time_not_met
-    if unlearned := _count_unlearned(context):
-        head["unlearned_sessions"] = unlearned
+    head |= context.learning_json()
     if wanted.place == _MEMORIES:
         return head | {"memories": memories}
     if found.corrected:
@@ -257,20 +265,11 @@ def _as_json(context: Context, wanted: _Search, ranking: _Ranking) -> dict[str, 
     return head | ({"memories": memories} if wanted.place == _ALL else {})
 
 
-def _count_unlearned(context: Context) -> int:
-    """Return how many sessions told has still to learn from."""
-    return WorkQueue(context.connection).count_waiting() if context.settings.learn else 0
-
-
 def _nothing(context: Context, wanted: _Search) -> str:
-    if context.left:
-        left = count(context.left, "file")
-        return f"Nothing found yet: {left} of history still being imported. Ask again soon."
-    unlearned = _count_unlearned(context) if wanted.place in (_MEMORIES, _ALL) else 0
-    if unlearned and not wanted.status:
+    learning = "" if wanted.status else context.describe_learning()
+    if learning and (context.left or wanted.place in (_MEMORIES, _ALL)):
         context.behind = True
-        how = "Ask again soon" if context.settings.background else "`told index` does it now"
-        return f"Nothing found yet: told still has to learn from {count(unlearned, 'session')}. {how}."
+        return f"Nothing found yet. {learning}"
     asked = cut(wanted.question, 60)
     if wanted.query.window and not wanted.query.words:
         return f"Nothing found for {asked!r}: nothing is from then."

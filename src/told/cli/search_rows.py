@@ -11,12 +11,15 @@ from told.agents import label
 from told.cli.checkpoint_show import checkpoint_line
 from told.cli.context import Context, cut, iso, short_home, when
 from told.cli.sessions import session_head, session_json, session_summary
+from told.cli.terminal.blocks import BOLD, DIM, ID, Cell, Column, Span, Table, kind_style, marked
+from told.cli.terminal.tables import agent_span
 from told.recall.search import MemoryMatch
 from told.search.excerpt import highlight, make_excerpt
 from told.search.rank import RankedTurn, SessionGroup
 from told.store.memories.records import ACTIVE, PROJECT, SHARED
 from told.store.sessions.read import CheckpointRow, Filter, SessionRow
 from told.store.sessions.schema import FIRST_NOTE, TITLE
+from told.text import relative_time
 
 Found = MemoryMatch | SessionGroup
 SEARCH_BYTES = 1380  # of five results: 350 tokens
@@ -30,9 +33,15 @@ class _Hit:
 
     place: str
     who: str
-    text: str  # with the words marked
+    excerpt: str
+    ranges: Sequence[tuple[int, int]] = ()  # of the words in it
     trust: str = "agent"
     note: CheckpointRow | None = None
+
+    @property
+    def text(self) -> str:
+        """The excerpt with the words marked."""
+        return highlight(self.excerpt, self.ranges, "*", "*")
 
 
 class ResultRows:
@@ -66,6 +75,38 @@ class ResultRows:
                 rows = [self._session_rows(one, room) for one in some if isinstance(one, SessionGroup)]
                 lines.append(self._context.fence.block("\n".join(rows)))
         return lines
+
+    def table(self, found: Sequence[Found]) -> Table:
+        """Return the results as a table for a terminal, with the words highlighted."""
+        columns = (
+            Column("WHEN", DIM), Column("ID", ID), Column("FROM"), Column("FOUND", wraps=True),
+        )  # fmt: skip
+        rows = [
+            self._memory_cells(one) if isinstance(one, MemoryMatch) else self._session_cells(one)
+            for one in found
+        ]
+        return Table(columns, rows)
+
+    def _memory_cells(self, one: MemoryMatch) -> list[Cell]:
+        memory = one.memory
+        marks = ["locked"] * memory.locked + [memory.status] * (memory.status != ACTIVE)
+        excerpt, ranges = make_excerpt(self._context.memory_text(memory), self._words, _MOST_MEMORY)
+        end = [Span(f"  ({', '.join(marks)})", DIM)] if marks else []
+        when = relative_time(memory.created, self._context.now)
+        kind = Span(memory.kind_name, kind_style(memory.kind))
+        return [when, memory.id, kind, [*marked(excerpt, ranges), *end]]
+
+    def _session_cells(self, group: SessionGroup) -> list[Cell]:
+        row = self._context.reading.session(group.session)
+        hit = self._make_hit(row, group.turns[0], MOST_EXCERPT)
+        more = f"  +{len(group.turns) - 1} more" if len(group.turns) > 1 else ""
+        topic = cut(session_summary(row), 100)
+        text = [*marked(hit.excerpt, hit.ranges), Span(more, DIM)]
+        if topic and topic[:40] not in hit.excerpt:
+            text = [Span(f"{topic}\n", BOLD), *text]
+        place = f"{row.public}{hit.place}" if hit.place.startswith(".") else row.public
+        when = relative_time(group.turns[0].at or row.ended, self._context.now)
+        return [when, place, agent_span(row.agent), text]
 
     def memory_row(self, one: MemoryMatch, room: int = _MOST_MEMORY) -> str:
         """Return a memory in one line, others' words fenced."""
@@ -121,24 +162,19 @@ class ResultRows:
 
     def _make_hit(self, row: SessionRow, hit: RankedTurn, room: int) -> _Hit:
         context, words = self._context, self._words
-
-        def marked(text: str) -> str:
-            return highlight(*make_excerpt(text, words, room), "*", "*")
-
         turn = context.reading.turn(row.id, hit.n)
         if turn is None:
             return _Hit("", "", "")
         if hit.n == TITLE:
             who = "you" if row.title_by == "user" else label(row.agent)
-            return _Hit("title", who, marked(turn.answered), row.title_by)
+            return _Hit("title", who, *make_excerpt(turn.answered, words, room), row.title_by)
         if hit.n <= FIRST_NOTE:
             notes = context.reading.checkpoints(Filter(), -1, session_id=row.id)
             note = next((one for one in notes if one.number == FIRST_NOTE - hit.n), None)
             if note is None:
-                return _Hit("", "checkpoint", marked(turn.answered))
-            return _Hit(
-                note.public, f"{note.status} checkpoint".strip(), marked(checkpoint_line(note)), note=note
-            )
+                return _Hit("", "checkpoint", *make_excerpt(turn.answered, words, room))
+            excerpt, ranges = make_excerpt(checkpoint_line(note), words, room)
+            return _Hit(note.public, f"{note.status} checkpoint".strip(), excerpt, ranges, note=note)
         asked_by = "agent" if row.kind else "user"
         texts = [(turn.asked, asked_by), (turn.answered, "agent"), (turn.steps, "agent")]
         shown = [(*make_excerpt(text, words, room), trust) for text, trust in texts if text]
@@ -146,4 +182,4 @@ class ResultRows:
             shown, key=lambda option: len({option[0][a:b].lower() for a, b in option[1]})
         )
         who = "you" if trust == "user" else label(row.agent)
-        return _Hit(f".{hit.n}", who, highlight(part, ranges, "*", "*"), trust)
+        return _Hit(f".{hit.n}", who, part, ranges, trust)

@@ -8,6 +8,7 @@ from told.agents import label
 from told.cli.arguments import Arguments
 from told.cli.checkpoint_show import checkpoint_json, join_lines, print_checkpoint
 from told.cli.context import MOST_MATCHES, Context, MemoryView, count, cut, cut_line, iso, short_path, when
+from told.cli.guard import guard_json, print_guard
 from told.cli.sessions import (
     file_json,
     find_session,
@@ -243,12 +244,13 @@ def why(context: Context, arguments: Arguments) -> None:
                 "evidence": [_evidence_json(view, memory, one) for one in memory.evidence],
                 "supersedes": view.json_rows(earlier), "superseded_by_all": view.json_rows(later),
                 "shown_in": [{"session": name, "at": iso(at)} for name, at in shown.items()],
-                "followed": memory.followed,
+                "followed": memory.followed, "guard": guard_json(context, memory),
                 "history": [_step_json(one) for one in steps],
             })  # fmt: skip
             return
         if context.is_at_terminal:
             context.show(*memory_page(view, memory, earlier, later, _status_notes(memory)))
+            print_guard(context, memory)
             context.show(Heading("History"), history_table(view, steps[-_STEPS_SHOWN:]))
             return
         locked = ", locked" if memory.locked else ""
@@ -257,6 +259,7 @@ def why(context: Context, arguments: Arguments) -> None:
             f" said by {memory.trust}, confidence {memory.confidence:.2f}"
         )
         context.print(view.text(memory))
+        print_guard(context, memory)
         for note in _status_notes(memory):
             context.print(note)
         for place in memory.evidence:

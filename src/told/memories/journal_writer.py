@@ -42,7 +42,7 @@ def detect_caller(environ: Mapping[str, str]) -> Caller:
 
 
 ACT = "act"  # payload key: operations with the same value are undone together
-PROPOSE = "propose"
+PROPOSE, DECIDE = "propose", "decide"
 
 
 class JournalWriter:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from told.errors import NotFoundError, UsageError
 from told.journal.files import SET
 from told.memories.journal_writer import JournalWriter
 from told.search.query import parse_query
+from told.search.tokens import STOP_WORDS, split_words
 from told.store.memories.read import Memories
 from told.store.memories.records import (
     ACTIVE,
@@ -133,6 +135,8 @@ def _subscriptions(memories: Memories) -> list[tuple[str, str]]:
 
 _MIN_ID = 3  # characters of an id prefix
 _MAX_MATCHES = 2000
+_MAX_SIMILAR, _MAX_LISTED = 3, 2000  # suggestions, and memories whose words are compared
+_MIN_SIMILAR_ID, _MIN_SIMILAR_WORD = 0.7, 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +169,25 @@ def find_memories(
     found = [memory for one in wanted for memory in list_memories(memories, one, now, 20)]
     bare = _normalise(given)
     return [one for one in found if _normalise(one.text) == bare] or found
+
+
+def find_similar(memories: Memories, given: str, scopes: Sequence[str]) -> list[Memory]:
+    """Return up to three memories with an id or words like the given ones, for a typing error."""
+    if given[:1] == "m" and given.isascii() and given.isalnum():
+        near = get_close_matches(given, memories.ids(), _MAX_SIMILAR, _MIN_SIMILAR_ID)
+        if near:
+            return [one for one in memories.get(near).values() if one.text]
+    listed = memories.load(memories.listed(scopes=scopes, limit=_MAX_LISTED)).values()
+    words = {one.id: set(split_words(one.text.lower())) for one in listed}
+    vocabulary = set().union(*words.values())
+    typed = [
+        get_close_matches(word, vocabulary, _MAX_SIMILAR, _MIN_SIMILAR_WORD)
+        for word in split_words(given.lower())
+        if word not in STOP_WORDS
+    ]
+    scores = {one.id: sum(not words[one.id].isdisjoint(near) for near in typed) for one in listed}
+    best = [one for one in listed if scores[one.id] > len(typed) / 2]
+    return sorted(best, key=lambda one: -scores[one.id])[:_MAX_SIMILAR]
 
 
 def list_memories(memories: Memories, criteria: MemoryFilter, now: int, limit: int) -> list[Memory]:

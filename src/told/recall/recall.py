@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 
 from told.recall import layers
 from told.recall.filters import Successor, find_overruled, find_reason_against, find_successors
 from told.recall.layers import WEIGHTS, Candidates, find_candidates, find_similar, measure_use
 from told.recall.prompt import Prompt, RecallRequest, read_prompt
 from told.search.index_text import About, parse_about
+from told.search.query import find_keywords
 from told.store.memories.read import Memories
 from told.store.memories.records import AGENT, TOOL, USER, Memory
 
@@ -28,6 +30,7 @@ _MAX_GAIN = 1.35  # factor of kind, confidence, importance and use together
 FLOOR = 0.33
 LOCKED_FLOOR = 0.20
 WORDS_FLOOR = 0.20  # if only words match, as without the table of meaning
+MEANING_FLOORS = (inf, 0.6, 0.4)  # without a shared subject, for prompts that name 0, 1 or 2 subjects
 FAINT = 3.0  # factor of the floor for a prompt that is worded like one that needs no memory
 # Lowest share of the best score, for each line of the brief.
 NEAR_BEST = (0.0, 0.5, 0.5, 0.7, 0.7)
@@ -160,10 +163,23 @@ class _Selection:
 
     def _get_floor(self, one: Recalled) -> float:
         """Return the lowest score at which a memory is shown."""
+        if not self.prompt.subjects and "triggers" not in one.parts:
+            return inf  # `list the files`: whatever it resembles, only its place can be evidence
         if one.memory.locked:
             return LOCKED_FLOOR
         floor = FLOOR if one.parts.keys() - {"words", "recent", "shared"} else WORDS_FLOOR
+        if len(self.prompt.subjects) < len(MEANING_FLOORS) and not self._has_evidence(one):
+            floor = MEANING_FLOORS[len(self.prompt.subjects)]
         return floor * FAINT if self.prompt.faint else floor
+
+    def _has_evidence(self, one: Recalled) -> bool:
+        """Tell whether a memory shares a subject, name or place with the prompt, not only a meaning."""
+        if one.parts.keys() & {"entities", "triggers"} or set(one.why).intersection(
+            self.prompt.subject_topics
+        ):
+            return True
+        said = find_keywords(one.memory.text) if "words" in one.parts else ()
+        return bool(set(self.prompt.subjects).intersection(said))
 
     def _update(self, fitting: list[Recalled]) -> tuple[list[Recalled], dict[int, str], dict[int, str]]:
         """Replace outdated memories by newer ones.
@@ -244,6 +260,7 @@ def describe_prompt(found: Recall) -> str:
     parts += [f"paths: {len(prompt.paths)}"] if prompt.paths else []
     parts += ["in a folder of the project"] if prompt.folder else []
     parts += ["worded like one that needs nothing"] if prompt.faint else []
+    parts += ["names no subject"] if not prompt.subjects else []
     return "; ".join(parts)
 
 

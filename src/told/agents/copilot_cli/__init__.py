@@ -13,7 +13,7 @@ from told.agents.base import Agent, Dialect, Layout, ShellSign, Table, flat_cont
 from told.agents.copilot_cli.events import SECTIONS, read_events, read_workspace
 from told.agents.reading import find_missing_columns, read_database
 from told.agents.values import as_millis, as_text, parse_object
-from told.agents.wiring import COMPACT, END, PROMPT, START, STOP, Block, Change, OwnFile, Place
+from told.agents.wiring import COMPACT, END, HELPER, PROMPT, START, STOP, Block, Change, OwnFile, Place
 from told.model import AGENT as BY_AGENT
 from told.model import (
     USER,
@@ -157,7 +157,7 @@ def _turn_index(row: Row) -> int:
 
 _EVENTS = (
     ("sessionStart", START), ("userPromptSubmitted", PROMPT), ("preCompact", COMPACT), ("agentStop", STOP),
-    ("sessionEnd", END),
+    ("sessionEnd", END), ("subagentStart", HELPER),
 )  # fmt: skip
 
 
@@ -216,11 +216,13 @@ AGENT = Agent(
     programs=("copilot",),
     install_signs=("$COPILOT_HOME", "~/.copilot/session-state"),
     has_hooks=True,
+    since={wiring.HOOKS: "1.0.44"},  # the first that takes context at a prompt
     dialect=Dialect(
         {"userpromptsubmitted": PROMPT, "agentstop": STOP, "sessionshutdown": END},
         flat_context,
         flat_verdict,
         takes_context_after_compaction=True,
+        replaces_start_brief=True,
     ),
     shell_signs=(
         ShellSign("COPILOT_CLI", "COPILOT_AGENT_SESSION_ID"),  # every command

@@ -317,12 +317,14 @@ AGENT = Agent(
     programs=("gemini",),
     install_signs=("$GEMINI_CLI_HOME/.gemini/tmp", "~/.gemini/tmp"),
     has_hooks=True,
+    since={wiring.HOOKS: "0.26.0"},  # the first that has them turned on
     headless=Headless(_ask, _read_answer, files={".gemini/settings.json": json.dumps(_HEADLESS_SETTINGS)}),
     limits="Nothing tells told of a compaction in it.",
     dialect=Dialect(
         {"beforeagent": PROMPT, "afteragent": STOP, "beforetool": TOOL},
         verdict=_verdict,
         forgets_context_on_resume=True,
+        hides_compaction=True,
     ),
     # Rank 1: a fork sets them too.
     shell_signs=(

@@ -341,6 +341,7 @@ AGENT = Agent(
         "$XDG_DATA_HOME|~/.local/share:opencode",
     ),
     has_hooks=True,
+    since={wiring.HOOKS: "1.1.11", wiring.SLASH_COMMANDS: "1.1.11"},  # 1.0 has other folders
     headless=Headless(
         _ask, _read_answer, variables={"OPENCODE_CONFIG_CONTENT": json.dumps(_HEADLESS_CONFIG)}
     ),
@@ -355,6 +356,7 @@ AGENT = Agent(
         flat_context,
         flat_verdict,
         takes_context_after_compaction=True,
+        replaces_start_brief=True,
     ),
     # The plugin kills the hook after 1 s, which includes the start of the interpreter.
     hook_seconds=dict.fromkeys((START, PROMPT, COMPACT, COMPACTED, HELPER, TOOL), 0.8),
