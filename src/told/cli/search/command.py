@@ -12,7 +12,7 @@ import apsw
 from told.cli.arguments import Arguments
 from told.cli.context import NOT_HERE, Context, MemoryView, SessionScope, count, cut, memory_count
 from told.cli.index import similarity_search, warn_words_only
-from told.cli.search_rows import SEARCH_BYTES, Found, ResultRows
+from told.cli.search.rows import SEARCH_BYTES, Found, ResultRows
 from told.cli.sessions import (
     NO_HISTORY,
     coverage_json,

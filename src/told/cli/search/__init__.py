@@ -1,0 +1,1 @@
+"""`told search`: find memories, sessions and checkpoints, and show them."""
