@@ -25,6 +25,7 @@ from tests.agents.wiring_places import (
 from told.agents import all_agents, wired_agents
 from told.agents.wiring import (
     FULL,
+    HOOKS,
     MINIMAL,
     NO_HOOKS,
     PROJECT_SCOPE,
@@ -38,7 +39,7 @@ from told.agents.wiring import (
 from told.capture.statements import capture
 from told.install import place as instructions
 from told.install import place as slash
-from told.install.apply import HOOKS, part_of
+from told.install.apply import part_of
 from told.install.edits import as_installed
 
 if TYPE_CHECKING:

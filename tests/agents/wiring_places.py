@@ -23,9 +23,9 @@ LAUNCH = Launch("/opt/python/bin/python3.11", CLIENT, ("/opt/told/site-packages"
 LINUX = Place(
     home="/home/ada", project="/home/ada/shop", variables={}, launch=LAUNCH, told=("/usr/bin/told",),
     mcp=True,
-    note=instructions.paragraph("briefed", COMMANDS),
-    guide=instructions.paragraph("guide", COMMANDS),
-    slash=slash.slash_commands(COMMANDS),
+    note_text=instructions.paragraph("briefed", COMMANDS),
+    guide_text=instructions.paragraph("guide", COMMANDS),
+    slash_commands=slash.slash_commands(COMMANDS),
 )  # fmt: skip
 MAC = replace(LINUX, home="/Users/ada", project="/Users/ada/shop", system="darwin")
 WINDOWS = replace(

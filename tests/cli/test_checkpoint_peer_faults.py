@@ -18,8 +18,7 @@ from tests.cli.machine import NOW, ago
 from tests.cli.test_checkpoint_command import as_agent, pipe, project, read, session
 from tests.hook.desk import Desk, begun, said_to_model
 from tests.hook.tool_calls import reason, run, tool_call
-from tests.install.wired_machine import tree
-from told.cli import install as unwiring
+from tests.install.wired_machine import launch_with, tree
 from told.ingest.checkpoint_files import create_checkpoint, new_path
 from told.install import place as places
 from told.install.place import launch
@@ -156,8 +155,7 @@ def test_installing_three_times_is_installing_once_and_uninstalling_leaves_nothi
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started = launch()
-    monkeypatch.setattr(places, "launch", lambda: started)
-    monkeypatch.setattr(unwiring, "launch", lambda **_: started)
+    launch_with(monkeypatch, started)
     machine.write(".claude/CLAUDE.md", "# Mine\n\nBe kind.")
     machine.write(".cursor/mcp.json", '{"mcpServers": {"other": {"command": "x"}}}')
     machine.write(".claude.json", '{"theme": "dark"}\n')

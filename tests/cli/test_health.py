@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.cli.machine import ago
+from told.hook.dispatch import delete_logs, log_failure
 
 if TYPE_CHECKING:
     from tests.cli.machine import Machine
@@ -17,12 +19,12 @@ def dimension(machine: Machine, name: str) -> dict[str, object]:
     return next(one for one in found if one["name"] == name)
 
 
-def test_health_has_nine_dimensions_and_one_thing_to_do(shop: Machine) -> None:
+def test_health_has_nine_dimensions_and_is_as_good_as_the_worst(shop: Machine) -> None:
     found = shop.told("health", "--json").json
     assert len(found["dimensions"]) == 9
     scored = [one["score"] for one in found["dimensions"] if one["score"] is not None]
-    assert found["score"] == min(scored)
-    assert found["do"] == "Few sessions so far; `told agents` lists the agents that are read."
+    assert found["score"] == min(scored) == 10
+    assert (found["zone"], found["do"]) == ("GREEN", None)
 
 
 def test_a_machine_in_use_is_green_and_there_is_nothing_to_do(machine: Machine) -> None:
@@ -37,18 +39,114 @@ def test_a_machine_in_use_is_green_and_there_is_nothing_to_do(machine: Machine) 
     assert "fewer than ten" not in out
 
 
-def test_a_machine_without_agents_says_what_to_do(machine: Machine) -> None:
+def test_a_new_home_has_nothing_yet_and_says_what_to_do(machine: Machine) -> None:
+    machine.environ["PATH"] = str(machine.home)  # without the agents of this machine
     answer = machine.told("health")
     assert answer.code == 0
-    assert answer.out.startswith("RED 0.0 of 10. Use a coding agent, or see `told agents`.\n")
+    assert answer.out.startswith("Nothing yet. No agent was found: `told agents` shows where told looks.\n")
     assert answer.out.endswith("\n0 agents found.\n")
-
-
-def test_old_history_is_said_to_be_old(machine: Machine) -> None:
-    machine.claude(("Long ago", "Yes."), at=ago(days=9))
+    machine.claude(("One", "Yes."))
+    answer = machine.told("health")
+    assert answer.out.startswith("Nothing yet. Run `told install` to connect your agents and import their")
+    found = machine.told("health", "--json").json
+    assert (found["zone"], found["score"], len(found["dimensions"])) == ("NEW", None, 9)
+    machine.told("install")
+    assert machine.told("health").out.startswith(
+        "Nothing yet. Your agents are connected. Run `told index`.\n"
+    )
     machine.told("index")
-    assert dimension(machine, "freshness")["zone"] == "RED"
-    assert dimension(machine, "freshness")["says"] == "last activity 9 days ago"
+    assert machine.told("health").out.startswith("GREEN 10.0 of 10. Nothing to do.\n")
+
+
+def test_memories_alone_are_not_nothing(machine: Machine) -> None:
+    machine.told("remember", "We deploy on Mondays.")
+    assert machine.told("health", "--json").json["zone"] == "GREEN"
+
+
+def test_an_idle_machine_is_healthy_and_history_that_waits_is_not(machine: Machine) -> None:
+    machine.claude(("Long ago", "Yes."), at=ago(days=9))
+    (transcript,) = machine.home.rglob("*.jsonl")
+    then = ago(days=9).timestamp()
+    os.utime(transcript, (then, then))
+    machine.told("index")
+    found = dimension(machine, "freshness")
+    assert (found["zone"], found["says"]) == ("GREEN", "all imported, last activity 9 days ago")
+    transcript.write_text(transcript.read_text() + '{"type": "mode"}\n')
+    for hours, zone in ((1, "GREEN"), (47, "AMBER"), (900, "AMBER")):
+        then = ago(hours=hours).timestamp()
+        os.utime(transcript, (then, then))
+        assert dimension(machine, "freshness")["zone"] == zone
+    assert machine.told("health").out.startswith("AMBER 4.0 of 10. Run `told index`.\n")
+
+
+def test_a_prompt_without_a_word_to_search_for_is_no_fault(machine: Machine) -> None:
+    for prompt in ("what is this and that, then?", "is it so or is it not", "… !!! ??? … !!!"):
+        machine.claude((prompt, "Yes."))
+        machine.told("index")
+        assert machine.told("health", "--json").json["zone"] == "GREEN"
+
+
+def test_a_failed_hook_and_a_full_disk_are_not_hidden_behind_green(shop: Machine) -> None:
+    log_failure(ValueError("no such table"), shop.environ)
+    out = shop.told("health").out
+    assert out.startswith("GREEN 10.0 of 10. See the notes below.\n")
+    assert "no such table" in out
+    delete_logs(str(shop.told_home))
+    assert "Nothing to do." in shop.told("health").out
+    shop.config("[retention]\ncap_mb = 1\n")
+    archive = shop.told_home / "archive"
+    archive.mkdir(exist_ok=True)
+    (archive / "old.bin").write_bytes(b"x" * 3_000_000)
+    out = shop.told("health").out
+    assert out.startswith("GREEN 10.0 of 10. See the notes below.\n")
+    assert "over its cap of 1 MB" in out
+
+
+def test_an_agent_has_four_dimensions(machine: Machine) -> None:
+    machine.environ["PATH"] = str(machine.home)  # without the agents of this machine
+    machine.claude(("Fine", "Yes."), at=ago(hours=2))
+    out = machine.told("health", "--agent", "claude").out
+    assert out.splitlines() == [
+        "Claude Code: Nothing yet. Run `told index`.",
+        "    -   files    not imported yet from ~/.claude",
+        "    -   import   no session yet",
+        "    -   format   no session yet",
+        "    -   wiring   not connected",
+    ]
+    machine.told("index")
+    out = machine.told("health", "--provider", "claude-code").out
+    assert out.startswith("Claude Code: GREEN 10.0 of 10. Run `told install --agent claude`.\n")
+    machine.told("install", "claude")
+    found = machine.told("health", "--agent", "claude", "--json").json
+    assert (found["agent"], found["zone"], found["score"], found["do"]) == ("claude-code", "GREEN", 10, None)
+    assert [(one["name"], one["score"]) for one in found["dimensions"]] == [
+        ("files", 10), ("import", 10), ("format", 10), ("wiring", 10),
+    ]  # fmt: skip
+    (transcript,) = machine.home.rglob("*.jsonl")
+    transcript.write_text(transcript.read_text() + '{"type": "user", broken\n{"type":"mode"}\n')
+    (machine.home / ".claude" / "settings.json").write_text("{")
+    machine.told("index")
+    found = machine.told("health", "--agent", "claude", "--json").json
+    assert {one["name"]: one["zone"] for one in found["dimensions"]} == {
+        "files": "GREEN", "import": "GREEN", "format": "RED", "wiring": "RED",
+    }  # fmt: skip
+    assert found["zone"] == "RED"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("zed", "Zed: Nothing yet. Run `told install --agent zed`."),
+        ("neovim", "Neovim chat plugins: Nothing yet. CopilotChat.nvim keeps a chat only when"),
+    ],
+)
+def test_an_agent_that_is_only_wired_or_only_read(machine: Machine, given: str, said: str) -> None:
+    assert machine.told("health", "--agent", given).out.startswith(said)
+
+
+def test_a_mistyped_agent(machine: Machine) -> None:
+    answer = machine.told("health", "--agent", "cluade")
+    assert (answer.code, answer.err) == (2, 'told: Unknown agent "cluade". Did you mean "claude-code"?\n')
 
 
 def test_what_could_not_be_read_is_named_with_its_line(machine: Machine) -> None:

@@ -23,6 +23,7 @@ from tests.soak import SOAK, sampled
 from told.agents.wiring import Entry, OwnFile
 from told.install import foreign
 from told.install.ledger import Ledger
+from told.install.preview import Preview
 
 ALL = {
     label: (name, raw)
@@ -49,10 +50,12 @@ def test_three_installs_and_an_uninstall_give_back_the_bytes(label: str, tmp_pat
     expected = plain(said(path, raw))
     for change in changes(path):
         assert foreign.change_state(change) == "missing"
-        assert foreign.preview_change(change).count("\n+") >= 1
+        preview = Preview(ledger)
+        assert preview.apply(change, "agent user")
+        assert "\n+" in next(preview.diffs())[1]
         assert foreign.apply_change(change, ledger, "agent user")
         assert foreign.change_state(change) == "there"
-        assert foreign.preview_change(change) == ""
+        assert not Preview(ledger).apply(change, "agent user")
         if isinstance(change, Entry):
             expected = with_change(expected, change)
             assert plain(said(path, Path(path).read_bytes())) == expected

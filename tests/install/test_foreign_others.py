@@ -16,7 +16,6 @@ from tests.install.foreign_files import (
     CURSOR_HOOKS,
     MARK,
     OPENCODE,
-    SECRET,
     ZED,
     changes,
     put,
@@ -25,6 +24,7 @@ from tests.install.foreign_files import (
 from told.agents.wiring import Block, Entry, OwnFile
 from told.install import foreign
 from told.install.ledger import Ledger
+from told.install.preview import Preview
 
 
 def installed(tmp_path: Path, name: str, text: str) -> tuple[Path, Ledger]:
@@ -215,7 +215,7 @@ def test_a_block_that_the_user_changed_is_the_user_s(tmp_path: Path) -> None:
     edit(path, "Then search.", "Then ask me.")
     mine = path.read_bytes()
     assert foreign.change_state(block) == "edited"
-    assert foreign.preview_change(block) == ""
+    assert not Preview(ledger).apply(block, "agent user")
     assert not foreign.apply_change(block, ledger, "agent user")
     assert foreign.remove_change(block).state == "left"
     (outcome,) = foreign.undo_changes(ledger)
@@ -306,9 +306,24 @@ def test_what_one_agent_made_for_both_goes_with_the_last(tmp_path: Path) -> None
     assert path.read_bytes() == b'{\n  "a": 2\n}\n'
 
 
-def test_a_preview_shows_nothing_of_the_user_s(tmp_path: Path) -> None:
-    for name, text in {"a.json": f'{{"key":"{SECRET}"}}', "b.json": ZED, "c.toml": CODEX_CONFIG}.items():
-        path = put(tmp_path, name, text.encode())
+def test_a_preview_is_one_diff_of_each_file_and_writes_nothing(tmp_path: Path) -> None:
+    ledger = Ledger(str(tmp_path / "told"))
+    preview = Preview(ledger)
+    texts = {"b.json": ZED, "c.toml": CODEX_CONFIG}
+    files = [put(tmp_path, name, text.encode()) for name, text in texts.items()]
+    new = str(tmp_path / "new" / "d.json")
+    for path in (*files, new):
         for change in changes(path):
-            assert SECRET not in foreign.preview_change(change)
+            assert preview.apply(change, "agent user")
+    diffs = dict(preview.diffs())
+    assert list(diffs) == [*files, new]
+    assert diffs[new].startswith(f"--- /dev/null\n+++ {new}\n@@ -0,0 ")
+    assert not os.path.exists(new)
+    for path, text in zip(files, texts.values(), strict=True):
+        assert diffs[path].startswith(f"--- {path}\n+++ {path}\n@@ ")
         assert Path(path).read_bytes() == text.encode()
+        for change in changes(path):
+            foreign.apply_change(change, ledger, "agent user")
+        before, after = text.splitlines(), Path(path).read_text().splitlines()
+        added = [line[1:] for line in diffs[path].splitlines()[2:] if line.startswith("+")]
+        assert [line for line in after if line not in before] == [one for one in added if one not in before]

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.install.wired_machine import WITH_MCP, at_terminal, fill, project, tree
+from tests.install.wired_machine import WITH_MCP, at_terminal, fill, launch_with, project, tree
 from told.agents import wired_agents
 from told.agents.wiring import PROJECT_SCOPE, USER_SCOPE
 from told.cli import install as wiring_wishes
-from told.install import place as places
 from told.install.place import launch, make_place
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ STARTED = launch()
 def _alone(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out the agents of the machine that runs the tests, and look for an interpreter only once."""
     machine.environ["PATH"] = str(machine.home / "bin")
-    monkeypatch.setattr(places, "launch", lambda: STARTED)
+    launch_with(monkeypatch, STARTED)
     monkeypatch.setattr(wiring_wishes, "COMMANDS", WITH_MCP)
 
 
@@ -84,17 +84,87 @@ def test_agents_are_found_by_their_folders_and_by_their_programs(machine: Machin
     assert (machine.home / ".codex" / "hooks.json").exists()
 
 
-def test_one_line_for_each_file(machine: Machine) -> None:
+def agent_program(machine: Machine, name: str, version: str) -> None:
+    """Install an agent as npm does: a link on the PATH to a script in its package."""
+    machine.write(f"lib/node_modules/{name}/package.json", json.dumps({"name": name, "version": version}))
+    script = machine.write(f"lib/node_modules/{name}/bin/{name}.js", "#!/bin/sh\nexit 1\n")
+    script.chmod(0o755)
+    machine.folder("bin")
+    (machine.home / "bin" / name).symlink_to(script)
+
+
+def test_one_line_for_each_agent_with_what_works_in_its_version(machine: Machine) -> None:
     claude(machine)
+    machine.folder(".cursor")
+    agent_program(machine, "codex", "0.98.0")
     lines = machine.told("install").out.splitlines()
-    assert lines[:5] == [
-        "Claude Code",
-        "  ~/.claude/settings.json: 6 hooks written",
-        "  ~/.claude.json: MCP server written",
-        "  ~/.claude/CLAUDE.md: instructions written",
-        "  ~/.claude/commands/mem: 10 commands written",
+    assert lines[:4] == [
+        "Claude Code: 6 hooks (since 1.0.62), MCP server, instructions, 10 commands",
+        "Codex 0.98.0: MCP server, instructions",
+        (
+            "  Codex 0.98.0 is too old for hooks; 0.124.0 or later has them."
+            " Update it, or told works through MCP and instructions only."
+        ),
+        "Cursor: 5 hooks (since 1.7), MCP server",
     ]
-    assert all(len(line) <= 80 for line in lines)
+    codex = machine.told("install", "codex", "--json").json["agents"][0]
+    assert codex["version"] == "0.98.0"
+    assert codex["needs"] == [{"what": "hooks", "version": "0.124.0", "met": False}]
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        (".local/share/claude/versions/2.1.326", "2.1.326"),  # its own installer
+        ("Caskroom/claude-code/2.1.3/claude", "2.1.3"),
+        ("Cellar/claude-code/2.0.45_1/bin/claude", "2.0.45"),
+        ("opt/versions/2025.09.18-7ae6800/claude", "2025.09.18"),
+        (".pyenv/versions/3.11.4/bin/claude", "1.0.128"),  # a version of something else: it is asked
+        ("plain/claude", "1.0.128"),
+    ],
+)
+def test_the_version_is_found_however_the_agent_was_installed(machine: Machine, path: str, said: str) -> None:
+    program = machine.write(path, "#!/bin/sh\necho '1.0.128 (Claude Code)'\n")
+    program.chmod(0o755)
+    machine.write("package.json", '{"version": "7.0.0"}')  # of a project of the user's
+    machine.folder("bin")
+    (machine.home / "bin" / "claude").symlink_to(program)
+    assert machine.told("install", "--json", "--dry-run").json["agents"][0]["version"] == said
+
+
+def test_an_agent_that_does_not_say_its_version_is_installed_without_one(machine: Machine) -> None:
+    machine.write("bin/claude", "#!/bin/sh\nexec sleep 60\n").chmod(0o755)
+    machine.environ["PATH"] += ":/bin:/usr/bin"
+    assert machine.told("install", "claude", "--json").json["agents"][0]["version"] is None
+
+
+def test_told_is_called_by_its_path_where_its_name_does_not_find_it(machine: Machine) -> None:
+    own = Path(sys.executable).with_name("told")
+    claude(machine)
+    before = tree(machine.home)
+    machine.told("install")
+    notes = machine.home / ".claude" / "CLAUDE.md"
+    command = machine.home / ".claude" / "commands" / "mem" / "search.md"
+    assert f"`{own} search " in notes.read_text()
+    assert f"allowed-tools: Bash({own}:*)" in command.read_text()
+    assert f"`{own} search`" in command.read_text()
+    by_path = tree(machine.home)
+    machine.folder("bin")
+    (machine.home / "bin" / "told").symlink_to(own)
+    assert "Claude Code: works" in machine.told("status").out, "the path is still good"
+    assert "already connected" not in machine.told("install").out
+    assert "`told search " in notes.read_text()
+    assert "allowed-tools: Bash(told:*)" in command.read_text()
+    (machine.home / "bin" / "told").unlink()
+    assert "writes what is missing or old" in machine.told("status").out, "the name is not"
+    machine.told("install")
+    (machine.home / "bin").rmdir()
+    assert tree(machine.home) == by_path
+    machine.environ |= {"PATH": str(own.parent), "VIRTUAL_ENV": str(own.parent.parent)}
+    machine.told("install")
+    assert f"`{own} search " in notes.read_text(), "an activated environment ends with its shell"
+    machine.told("uninstall")
+    assert tree(machine.home) == before
 
 
 def test_the_hook_that_is_written_really_runs(machine: Machine) -> None:
@@ -116,15 +186,37 @@ def test_the_hook_that_is_written_really_runs(machine: Machine) -> None:
         assert done.stderr == b""
 
 
-def test_a_dry_run_shows_everything_and_writes_nothing(machine: Machine) -> None:
-    claude(machine)
+def test_a_dry_run_is_one_diff_of_each_file_and_writes_nothing(machine: Machine) -> None:
+    settings_file = machine.write(".claude/settings.json", '{\n  "theme": "dark"\n}\n')
+    notes = machine.write(".codex/AGENTS.md", "# Mine\n")
     before = tree(machine.home)
     answer = machine.told("install", "--dry-run")
     assert answer.code == 0
-    assert "~/.claude/settings.json: 6 hooks would be written" in answer.out
-    assert '+    "SessionStart": [' in answer.out
+    assert answer.out.startswith("Claude Code: 6 hooks (since 1.0.62), MCP server")
+    assert "approve" not in answer.out
+    assert answer.out.endswith("\nNothing was written.\n")
+    heads = [line for line in answer.out.splitlines() if line.startswith("+++ ")]
+    assert len(heads) == len(set(heads)) == 3 + 10 + 3
+    assert f"--- {settings_file}\n+++ {settings_file}\n@@ -1,3 +1," in answer.out
+    assert '-  "theme": "dark"\n+  "theme": "dark",\n+  "hooks": {\n' in answer.out
+    assert f"--- {notes}\n+++ {notes}\n@@ -1 +1," in answer.out
+    assert f"--- /dev/null\n+++ {machine.home}/.claude/commands/mem/lock.md\n@@ -0,0 +1," in answer.out
+    assert machine.told("install", "--dry-run", "--json").json["diff"] in answer.out
     assert tree(machine.home) == before
     assert not (machine.told_home / "installed.json").exists()
+    machine.told("install")
+    assert "\nThere is nothing to write.\n" in machine.told("install", "--dry-run").out
+    away = machine.told("install", "--dry-run", "--profile", "none").out
+    assert f"--- {settings_file}\n+++ {settings_file}\n" in away
+    assert f"--- {machine.home}/.codex/hooks.json\n+++ /dev/null\n" in away
+
+
+def test_a_diff_shows_no_key_of_the_users(machine: Machine) -> None:
+    key = "sk-ant-" + "api03-Zx9Qw8Er7Ty6Ui5Op4As3Df2Gh1Jk0Lz"
+    machine.write(".claude/settings.json", f'{{\n  "env": {{"ANTHROPIC_API_KEY": "{key}"}}\n}}\n')
+    out = machine.told("install", "--dry-run").out
+    assert '"ANTHROPIC_API_KEY"' in out
+    assert key not in out
 
 
 def test_a_malformed_file_is_named_with_its_line_and_stops_no_other_agent(machine: Machine) -> None:
@@ -144,7 +236,8 @@ def test_hooks_that_a_malformed_file_refused_are_written_once_it_is_mended(machi
     broken = machine.write(".claude/settings.json", "{")
     assert machine.told("install").code == 4
     broken.write_text("{}")
-    assert "~/.claude/settings.json: 6 hooks written" in machine.told("install").out
+    assert "Claude Code: 6 hooks" in machine.told("install").out
+    assert "SessionStart" in broken.read_text()
 
 
 def test_an_agent_without_hooks_stays_without_them(machine: Machine) -> None:
@@ -152,7 +245,7 @@ def test_an_agent_without_hooks_stays_without_them(machine: Machine) -> None:
     machine.told("install", "--profile", "none")
     assert machine.told("install").out.startswith("Claude Code: already connected")
     machine.told("uninstall")
-    assert "6 hooks written" in machine.told("install").out
+    assert "6 hooks" in machine.told("install").out
 
 
 def test_a_value_of_somebody_else_at_tolds_place_is_not_taken(machine: Machine) -> None:
@@ -175,7 +268,7 @@ def test_where_no_agent_is_found_that_is_said(machine: Machine) -> None:
     [
         ("cluade", 'Did you mean "claude-code"?'),
         ("vscod", 'Did you mean "vscode-copilot"?'),
-        ("emacs", "told can connect:"),
+        ("emacs", "told knows: aider,"),
     ],
 )
 def test_a_mistyped_agent(machine: Machine, given: str, hint: str) -> None:
@@ -193,9 +286,9 @@ def test_a_mistyped_agent(machine: Machine, given: str, hint: str) -> None:
     ],
 )  # fmt: skip
 def test_an_agent_may_be_called_by_its_short_name(machine: Machine, given: str, name: str) -> None:
-    assert [row["agent"] for row in machine.told("install", "--json", "--agent", given).json["agents"]] == [
-        name
-    ]
+    for words in (("install", "--agent", given), ("install", given), ("status", given)):
+        rows = machine.told(*words, "--json").json["agents"]
+        assert [row["agent"] for row in rows] == [name]
 
 
 def test_several_agents_may_be_named(machine: Machine) -> None:
@@ -209,7 +302,7 @@ def test_several_agents_may_be_named(machine: Machine) -> None:
         (("--scope", "here"), "--scope is one of user, project"),
         (("--profile", "most"), "--profile is one of none, minimal, full"),
         (("--scope", "project"), "There is no project here"),
-        (("codex",), "takes options only"),
+        (("emacs",), 'Unknown agent "emacs". told knows: aider,'),
     ],
 )
 def test_wrong_use(machine: Machine, words: tuple[str, ...], hint: str) -> None:

@@ -10,8 +10,8 @@ import pytest
 from tests.agents.wiring_places import wired
 from told import agents
 from told.agents import wired_agents
-from told.agents.wiring import PROJECT_SCOPE, USER_SCOPE, OwnFile
-from told.install.apply import HOOKS, SLASH_COMMANDS, part_of
+from told.agents.wiring import HOOKS, PROJECT_SCOPE, SLASH_COMMANDS, USER_SCOPE, OwnFile
+from told.install.apply import part_of
 
 PAGE = (Path(__file__).parents[2] / "docs" / "install.md").read_text(encoding="utf-8")
 
@@ -31,6 +31,8 @@ def test_every_agent_is_there_with_what_it_gets(agent: str) -> None:
     changes = wired(agent) + wired(agent, scope=PROJECT_SCOPE)
     parts = {part_of(change) for change in changes}
     assert hooks.startswith("no") == (HOOKS not in parts)
+    since = known.since.get(HOOKS)
+    assert (f"since {since}" in hooks) if since else ("since" not in hooks)
     assert bool(commands) == (SLASH_COMMANDS in parts)
     assert instructions
     written = [scope for scope in (USER_SCOPE, PROJECT_SCOPE) if wired(agent, scope=scope)]

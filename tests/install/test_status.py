@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.install.wired_machine import project
-from told.agents.wiring import Launch
-from told.cli import service as wiring_status
-from told.install import place as places
+from tests.install.wired_machine import launch_with, project
 from told.install.place import launch
+from told.service.state import count_problem
 
 if TYPE_CHECKING:
     from tests.cli.machine import Machine
@@ -23,12 +22,7 @@ STARTED = launch()
 @pytest.fixture(autouse=True)
 def _alone(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     machine.environ["PATH"] = str(machine.home / "bin")
-    begin_with(monkeypatch, STARTED)
-
-
-def begin_with(monkeypatch: pytest.MonkeyPatch, started: Launch) -> None:
-    monkeypatch.setattr(places, "launch", lambda: started)
-    monkeypatch.setattr(wiring_status, "launch", lambda **_: started)
+    launch_with(monkeypatch, STARTED)
 
 
 def row(machine: Machine, agent: str) -> dict[str, Any]:
@@ -43,7 +37,7 @@ def test_what_works(machine: Machine) -> None:
     assert answer.code == 0
     first, second, *_ = answer.out.splitlines()
     assert first.startswith("Claude Code: works, its hook took ")
-    assert second == "  all projects: 6 hooks, MCP server, instructions, 10 commands"
+    assert second == "  all projects: 6 hooks (since 1.0.62), MCP server, instructions, 10 commands"
     found = row(machine, "claude-code")
     assert (found["wired"], found["works"], found["todo"]) == (True, True, [])
     assert found["hook_ms"] > 0
@@ -51,10 +45,8 @@ def test_what_works(machine: Machine) -> None:
 
 def test_what_is_found_and_not_wired_says_how_to_wire_it(machine: Machine) -> None:
     machine.folder(".cursor")
-    assert machine.told("status").out.splitlines()[:2] == [
-        "Cursor: found, not connected",
-        "  -> `told install --agent cursor` connects it.",
-    ]
+    lines = machine.told("status").out.splitlines()
+    assert lines[:2] == ["Cursor: not connected. Run `told install --agent cursor`.", ""]
 
 
 def test_where_there_is_no_agent_that_is_said(machine: Machine) -> None:
@@ -63,18 +55,36 @@ def test_where_there_is_no_agent_that_is_said(machine: Machine) -> None:
     assert answer.out.startswith("No agent was found on this machine.")
 
 
-def test_everything_fits_a_narrow_terminal(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(project(machine))
-    names = [
-        word
-        for name in ("claude", "codex", "windsurf", "cline", "zed", "aider", "qoder")
-        for word in ("--agent", name)
+def test_an_agent_that_is_too_old_for_hooks_is_said_to_be(machine: Machine) -> None:
+    program = machine.write("bin/codex", "#!/bin/sh\necho codex-cli 0.98.0\n")
+    program.chmod(0o755)
+    machine.told("install")
+    assert machine.told("status").out.splitlines()[:3] == [
+        "Codex 0.98.0: connected, but too old for hooks",
+        "  all projects: MCP server, instructions",
+        (
+            "  -> Codex 0.98.0 is too old for hooks; 0.124.0 or later has them."
+            " Update it, or told works through MCP and instructions only."
+        ),
     ]
-    machine.told("install", *names)
-    machine.told("install", "--scope", "project", *names)
-    lines = machine.told("status").out.splitlines()
-    assert len(lines) > 15
-    assert [line for line in lines if len(line) > 80] == []
+    assert row(machine, "codex")["needs"] == [{"what": "hooks", "version": "0.124.0", "met": False}]
+    program.write_text("#!/bin/sh\necho codex-cli 0.124.0\n")
+    assert machine.told("status").out.startswith("Codex 0.124.0: connected, and waits for you\n")
+
+
+def test_latency_late_and_missed_hooks_are_shown(machine: Machine) -> None:
+    machine.told("install", "--agent", "claude")
+    assert "Hooks: no calls this week; 0 late, 0 missed." in machine.told("status").out
+    call = json.dumps({"session_id": "s1", "prompt": "Hello there", "cwd": str(machine.home)})
+    environ = machine.environ | {"TOLD_HOOK_SECONDS": "100"}
+    for agent, event in (("claude-code", "prompt"), ("codex", "start"), ("claude-code", "stop")):
+        subprocess.run(STARTED.words(agent, event), input=call.encode(), env=environ, check=True)
+    count_problem(str(machine.told_home), "codex", "prompt", "late", "slow")
+    found = machine.told("status", "--json").json
+    assert found["hook_calls"] == 2, "nobody waits for the end of a turn, nor for what `told status` tries"
+    assert 0 < found["hook_p50_ms"] <= found["hook_p95_ms"]
+    assert (found["late"], found["missed"]) == (1, 0)
+    assert "(last 2 calls); 1 late, 0 missed." in machine.told("status").out
 
 
 def test_a_hook_that_somebody_took_out_is_missed(machine: Machine) -> None:
@@ -92,16 +102,16 @@ def test_a_hook_that_somebody_took_out_is_missed(machine: Machine) -> None:
 
 
 def test_a_told_that_moved_is_noticed(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    begin_with(monkeypatch, replace(STARTED, interpreter="/opt/old/python3"))
+    launch_with(monkeypatch, replace(STARTED, interpreter="/opt/old/python3"))
     machine.told("install", "--agent", "claude")
-    begin_with(monkeypatch, STARTED)
+    launch_with(monkeypatch, STARTED)
     assert "writes what is missing or old" in machine.told("status").out
     machine.told("install", "--agent", "claude")
     assert "Claude Code: works" in machine.told("status").out
 
 
 def test_an_interpreter_that_is_gone_is_noticed(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    begin_with(monkeypatch, replace(STARTED, interpreter="/opt/gone/python3"))
+    launch_with(monkeypatch, replace(STARTED, interpreter="/opt/gone/python3"))
     machine.told("install", "--agent", "claude")
     answer = machine.told("status").out
     assert "Claude Code: connected, but the hook fails" in answer
@@ -112,7 +122,7 @@ def test_an_interpreter_that_is_gone_is_noticed(machine: Machine, monkeypatch: p
 def test_a_hook_that_cannot_be_loaded_is_noticed_though_it_is_silent(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begin_with(monkeypatch, replace(STARTED, client="/nowhere/told/hook/client.py"))
+    launch_with(monkeypatch, replace(STARTED, client="/nowhere/told/hook/client.py"))
     machine.told("install", "--agent", "claude")
     assert "cannot be loaded" in machine.told("status").out
 
@@ -221,3 +231,16 @@ def test_what_is_wired_without_a_ledger_is_still_seen(machine: Machine) -> None:
 def test_a_mistyped_agent(machine: Machine) -> None:
     answer = machine.told("status", "--agent", "cluade")
     assert (answer.code, answer.out) == (2, "")
+
+
+def test_ping_works_without_a_service(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = machine.told("ping")
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out.startswith("No service is running. A hook ran without it in ")
+    found = machine.told("ping", "--json")
+    assert (found.code, found.json["running"], found.json["hook_problem"]) == (0, False, None)
+    launch_with(monkeypatch, replace(STARTED, interpreter="/opt/gone/python3"))
+    answer = machine.told("ping")
+    assert (answer.code, answer.out) == (4, "")
+    assert answer.err.startswith("told: No service is running, and the hook fails: it does not start")
+    assert machine.told("ping", "--json").code == 4

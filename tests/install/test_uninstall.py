@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.machine import remember
-from tests.install.wired_machine import at_terminal, project, tree
-from told.cli import install as unwiring
-from told.install import place as places
+from tests.install.wired_machine import at_terminal, launch_with, project, tree
 from told.install.place import launch
 
 if TYPE_CHECKING:
@@ -24,8 +22,7 @@ STARTED = launch()
 @pytest.fixture(autouse=True)
 def _alone(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     machine.environ["PATH"] = str(machine.home / "bin")
-    monkeypatch.setattr(places, "launch", lambda: STARTED)
-    monkeypatch.setattr(unwiring, "launch", lambda **_: STARTED)
+    launch_with(monkeypatch, STARTED)
 
 
 def install(machine: Machine, *words: str) -> None:
@@ -218,3 +215,18 @@ def test_at_a_terminal_it_is_asked_before_anything_is_taken_out(machine: Machine
     wired = tree(machine.home)
     assert "Nothing was changed." in at_terminal(machine, ["uninstall"], "n\n").out
     assert tree(machine.home) == wired
+
+
+def test_what_codex_wrote_itself_about_tolds_hooks_is_named_and_stays(machine: Machine) -> None:
+    path = machine.write(".codex/config.toml", 'model = "gpt"\n')
+    install(machine, "--agent", "codex")
+    assert "approval" not in machine.told("uninstall").out
+    install(machine, "--agent", "codex")
+    hooks = machine.home / ".codex" / "hooks.json"
+    approved = f'\n[hooks.state."{hooks}:session_start:0:0"]\ntrusted_hash = "sha256:00"\n'
+    path.write_text(path.read_text() + approved)
+    answer = machine.told("uninstall", "--json").json
+    said = f'Codex keeps its own approval of told\'s hooks in {path}: [hooks.state."{hooks}:…"].'
+    assert answer["notes"] == [f"{said} Remove these entries by hand if you like."]
+    assert path.read_text() == 'model = "gpt"\n' + approved
+    assert not hooks.exists()

@@ -12,10 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from told.agents import wired_agents
-from told.agents.wiring import Block, Entry
+from told.agents.wiring import Block, Entry, Launch
+from told.cli import service, uninstall
 from told.cli.arguments import COMMANDS, Command
+from told.install import place as places
 
 if TYPE_CHECKING:
+    import pytest
+
     from tests.cli.machine import Answer, Machine
     from told.agents.wiring import Place
 
@@ -31,6 +35,12 @@ JSON_OF_USER = """{
 """
 TOML_OF_USER = 'model = "gpt"  # mine\r\n\r\n[mcp_servers.other]\r\ncommand = "x"\r\n'
 MARKDOWN_OF_USER = "# My rules\n\nBe kind."
+
+
+def launch_with(monkeypatch: pytest.MonkeyPatch, started: Launch) -> None:
+    """Let agents start the hook this way, without looking for an interpreter again."""
+    for module in (places, service, uninstall):
+        monkeypatch.setattr(module, "launch", lambda **_: started)
 
 
 def tree(folder: Path) -> dict[str, bytes | None]:

@@ -42,6 +42,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "learn": ((), ("--why", f"Never deploy with {TEXT}")), "memories": ((), (TOKEN,)),
     "correct": (("pnpm", f"We use npm with the token {TOKEN} here."), (TOKEN, "We use yarn in this house.")),
     "lock": ((TEXT,),), "unlock": ((TOKEN,),), "confirm": ((TOKEN,),), "reject": ((TOKEN,),),
+    "dismiss": ((TOKEN,),),
     "forget": ((TOKEN,),), "why": ((TOKEN,), ("pnpm",)), "evolution": ((TEXT,),),
     "diff": ((TOKEN,), ("today",)), "reason": ((f"Do we use {TEXT}?",),),
     "wonder": ((TEXT,), (f"pnpm {TOKEN}", "--note", f"pnpm may want {TEXT}")),

@@ -199,9 +199,13 @@ class Agent:
     programs: tuple[str, ...] = ()  # its commands
     install_signs: tuple[str, ...] = ()  # folders that show that it is used; written like roots
     has_hooks: bool = False  # it calls told's hook, and gets a brief from it
+    since: Mapping[str, str] = field(default_factory=dict)  # part of told -> its first version that has it
     limits: str = ""  # what told cannot do in it, as a sentence for `told status`
     todo: str = ""  # what the user has to do in the agent after installing
     is_todo_done: Callable[[Place], bool] | None = None
+    describe_own_entries: Callable[[Place], str] | None = (
+        None  # that the agent itself made about told's hooks
+    )
 
     # Running it, and running under it.
     headless: Headless | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 SH, CMD, POWERSHELL = "sh", "cmd", "powershell"
@@ -34,6 +34,9 @@ STOP, END, HELPER, TOOL = "stop", "end", "helper", "tool"
 
 USER_SCOPE, PROJECT_SCOPE = "user", "project"
 NO_HOOKS, MINIMAL, FULL = "none", "minimal", "full"  # profiles
+
+# The parts of told in an agent.
+HOOKS, SERVER, INSTRUCTIONS, SLASH_COMMANDS = "hooks", "MCP server", "instructions", "commands"
 
 OWN = "told:own"  # in a comment of every file that belongs to told
 OWN_TEXT = "(told) "  # begins each line that told writes for agents; it is never the user's word
@@ -116,12 +119,14 @@ class Place:
     launch: Launch
     scope: str = USER_SCOPE
     profile: str = MINIMAL
-    told: tuple[str, ...] = ()  # the full command `told`, for entries that name it
+    told: tuple[str, ...] = ("told",)  # the full command `told`, for entries that name it
+    on_path: bool = True  # agents can call it by its name alone
+    told_beside: tuple[str, ...] = ("told",)  # the command beside told's Python, which needs no PATH
     mcp: bool = False  # `told mcp` is available
     system: str = "linux"  # or darwin, win32
-    note: str = ""  # instructions for an agent that gets briefs from hooks
-    guide: str = ""  # instructions for an agent that has to ask
-    slash: tuple[Slash, ...] = ()
+    note_text: str = ""  # instructions for an agent that gets briefs from hooks
+    guide_text: str = ""  # instructions for an agent that has to ask
+    slash_commands: tuple[Slash, ...] = ()
 
     @property
     def is_project(self) -> bool:
@@ -132,6 +137,32 @@ class Place:
     def is_windows(self) -> bool:
         """Tell whether the system is Windows."""
         return self.system == "win32"
+
+    @property
+    def command(self) -> str:
+        """Return how an agent's shell calls told."""
+        if self.on_path:
+            return "told"
+        return " ".join(map(_quote_for_cmd, self.told)) if self.is_windows else shlex.join(self.told)
+
+    @property
+    def note(self) -> str:
+        """Return the instructions for an agent that gets briefs from hooks."""
+        return self.name_told(self.note_text)
+
+    @property
+    def guide(self) -> str:
+        """Return the instructions for an agent that has to ask."""
+        return self.name_told(self.guide_text)
+
+    @property
+    def slash(self) -> tuple[Slash, ...]:
+        """Return the commands that the user can type."""
+        return tuple(replace(one, text=self.name_told(one.text)) for one in self.slash_commands)
+
+    def name_told(self, text: str) -> str:
+        """Return a text whose commands, between backticks, an agent's shell can run."""
+        return text.replace("`told ", f"`{self.command} ")
 
     @property
     def instructions(self) -> str:
@@ -222,7 +253,7 @@ def node_line(place: Place, agent: str, event: str) -> str:
 
 def server_command(place: Place) -> list[str]:
     """Return the program and arguments of `told mcp`."""
-    return [*(place.told or ("told",)), "mcp"]
+    return [*place.told, "mcp"]
 
 
 def mcp_entry(
@@ -263,7 +294,7 @@ def markdown_commands(
         if tools and slash.hint:
             head.append(f'argument-hint: "{slash.hint}"')
         if tools and slash.runs:
-            head.append("allowed-tools: Bash(told:*)")
+            head.append(f"allowed-tools: Bash({place.command}:*)")
         body = typed_command(slash, arguments) if typed else _described_command(slash, arguments)
         text = "\n".join(["---", *head, "---", "", body, ""])
         made.append(OwnFile(place.join(folder, "mem", f"{slash.name}.md"), text))

@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from typing import Any
 
-from told.agents import all_agents
+from told.agents import all_agents, installed_agents
 from told.agents.base import Agent, find_roots
 from told.agents.reading import find_missing_columns
 from told.app import agent_name
 from told.cli.arguments import Arguments
 from told.cli.config import config_notes
 from told.cli.context import Context, count, iso, when
-from told.cli.health_checks import find_all_damage, print_damage, score_dimensions
+from told.cli.health_checks import (
+    NEW,
+    Dimension,
+    Verdict,
+    find_all_damage,
+    judge,
+    judge_home,
+    print_damage,
+    score_agent,
+    score_dimensions,
+)
 from told.cli.index import embedder_of
+from told.cli.install import match_agent
 from told.cli.main import read_calls
 from told.cli.projects import project_notes
 from told.cli.retention import disk_json, disk_line
@@ -36,6 +48,10 @@ _FILES_SHOWN = 3  # unreadable checkpoints
 
 def health(context: Context, arguments: Arguments) -> None:
     """Print the score, what to do, the nine dimensions, and each agent."""
+    agent = arguments.text("agent") or arguments.text("provider")
+    if agent:
+        _agent_health(context, agent)
+        return
     deep: dict[str, Any] = {}
     if arguments.flag("deep"):
         deep = find_all_damage(context)
@@ -44,37 +60,30 @@ def health(context: Context, arguments: Arguments) -> None:
             context.exit_code = MissingError.exit_code
             return
     status = StoreStatus(context.connection)
-    drift = _schema_drift(context, "")
-    lacking = [f"{name} {column}" for name, (columns, _) in drift.items() for column in columns]
-    lacking += [f"{name} database" for name, (_, reason) in drift.items() if reason]
-    scores = score_dimensions(context, status, read_calls(context.home), lacking)
-    worst = min((one for one in scores if one.score is not None), key=lambda one: (one.score, one.name))
+    scores = score_dimensions(context, status, read_calls(context.home), _list_drift(context))
+    verdict = judge_home(context, scores)
     stored = status.inventory()
     rows = [_agent_json(context, agent, stored.get(agent.name)) for agent in all_agents().values()]
     problems = status.problems(10)
-    zone, points, advice = worst.zone, worst.score, "" if worst.zone == "GREEN" else worst.do
     notes = config_notes(context.settings, context.cwd, context.environ)
     notes += _model_notes(context) + vector_notes(context.home)
     if context.settings.problem:  # then nothing is learned any more
-        zone, points, advice = "RED", 0.0, context.settings.problem
+        verdict = Verdict("RED", 0.0, context.settings.problem)
     places = [{"root": clean(root), "says": why} for root, why in project_notes(context.home)]
     unreadable = [
         {"file": context.name(path), "reason": reason} for path, reason in find_unreadable(context.home)
     ]
     hook_problems = recent_problems(context)
     failed = _failed_hook(context)
+    disk = disk_json(context)
     if context.as_json:
         optional = {
             "config": notes, "deep": deep, "places": places, "failed_hook": failed,
             "hook_problems": list(map(problem_json, hook_problems)), "checkpoints": unreadable,
         }  # fmt: skip
         context.print_json({
-            "zone": zone, "score": points, "do": advice or None,
-            **{name: value for name, value in optional.items() if value},
-            "dimensions": [
-                {"name": one.name, "zone": one.zone, "score": one.score, "says": one.says} for one in scores
-            ],
-            **disk_json(context), "agents": rows,
+            **_verdict_json(verdict, scores), **{name: value for name, value in optional.items() if value},
+            **disk, "agents": rows,
             "problems": [
                 {"agent": agent, "file": context.fence.inline(path), "line": line,
                  "reason": context.fence.inline(reason), "trust": "agent"}
@@ -82,10 +91,11 @@ def health(context: Context, arguments: Arguments) -> None:
             ],
         })  # fmt: skip
         return
-    context.print(f"{zone} {points:.1f} of 10. {advice or 'Nothing to do.'}")
-    for one in scores:
-        score = "  - " if one.score is None else f"{one.score:4.1f}"
-        context.print(f"  {score}  {one.name:22} {one.says}")
+    if not verdict.do and (failed or hook_problems or notes or places or unreadable or disk["disk"]["over"]):
+        verdict = replace(verdict, do="See the notes below.")
+    context.print(str(verdict))
+    if verdict.zone != NEW:
+        _print_dimensions(context, scores, 22)
     context.print(f"\n{disk_line(context)}")
     if deep:
         context.print("\nBoth databases, the journal and the archive are undamaged.")
@@ -109,9 +119,33 @@ def health(context: Context, arguments: Arguments) -> None:
 def health_sentence(context: Context) -> str:
     """Return the score and what to do in one line."""
     status = StoreStatus(context.connection)
-    scores = score_dimensions(context, status, read_calls(context.home), [])
-    worst = min((one for one in scores if one.score is not None), key=lambda one: (one.score, one.name))
-    return f"{worst.zone} {worst.score:.1f} of 10. {'' if worst.zone == 'GREEN' else worst.do}".rstrip()
+    verdict = judge_home(context, score_dimensions(context, status, read_calls(context.home), []))
+    return str(verdict)
+
+
+def _agent_health(context: Context, name: str) -> None:
+    """Print the four dimensions of one agent."""
+    agent = match_agent(name, installed_agents())
+    stored = StoreStatus(context.connection).inventory().get(agent.name)
+    drift = _schema_drift(context, agent.name).get(agent.name, ([], ""))
+    scores = score_agent(context, agent, stored, drift)
+    verdict = judge(scores)
+    if context.as_json:
+        context.print_json({"agent": agent.name, "title": agent.title, **_verdict_json(verdict, scores)})
+        return
+    context.print(f"{agent.title}: {verdict}")
+    _print_dimensions(context, scores, 8)
+
+
+def _verdict_json(verdict: Verdict, scores: list[Dimension]) -> dict[str, Any]:
+    rows = [{"name": one.name, "zone": one.zone, "score": one.score, "says": one.says} for one in scores]
+    return {"zone": verdict.zone, "score": verdict.score, "do": verdict.do or None, "dimensions": rows}
+
+
+def _print_dimensions(context: Context, scores: list[Dimension], width: int) -> None:
+    for one in scores:
+        score = "  - " if one.score is None else f"{one.score:4.1f}"
+        context.print(f"  {score}  {one.name:{width}} {one.says}")
 
 
 def _unreadable_notes(checkpoints: list[dict[str, str]]) -> list[str]:
@@ -252,6 +286,13 @@ def schema_check(context: Context, arguments: Arguments) -> None:
             f"told: The database of {', '.join(changed)} has changed; told reads what it can. Update told.\n"
         )
         context.exit_code = MissingError.exit_code
+
+
+def _list_drift(context: Context) -> list[str]:
+    """Return what agents' databases lack, in words."""
+    drift = _schema_drift(context, "")
+    lacking = [f"{name} {column}" for name, (columns, _) in drift.items() for column in columns]
+    return lacking + [f"{name} database" for name, (_, reason) in drift.items() if reason]
 
 
 def _schema_drift(context: Context, only: str) -> dict[str, tuple[list[str], str]]:

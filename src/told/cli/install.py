@@ -1,27 +1,38 @@
-"""`told install` and `told uninstall`: connect agents to told, and undo that."""
+"""`told install`: connect agents to told."""
 
 from __future__ import annotations
 
-import os
-import shutil
 import sys
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
 from told.agents import wired_agents
 from told.agents.base import Agent
-from told.agents.wiring import FULL, MINIMAL, NO_HOOKS, PROJECT_SCOPE, USER_SCOPE, Entry, Place
+from told.agents.wiring import (
+    FULL,
+    HOOKS,
+    INSTRUCTIONS,
+    MINIMAL,
+    NO_HOOKS,
+    PROJECT_SCOPE,
+    SERVER,
+    SLASH_COMMANDS,
+    USER_SCOPE,
+    Change,
+    Entry,
+    Place,
+)
 from told.cli.arguments import COMMANDS, Arguments
 from told.cli.context import Context, confirm_yes, count, may_ask, short_home
 from told.cli.index import index
 from told.cli.review import offer_review
+from told.cli.terminal.blocks import Diff
 from told.errors import MissingError, NotFoundError, UsageError
 from told.install.apply import (
     BROKEN,
-    HOOKS,
     KEPT,
-    SLASH_COMMANDS,
     WRITTEN,
     Step,
     command_folder,
@@ -30,23 +41,20 @@ from told.install.apply import (
     inspect_wiring,
     owner_of,
     part_of,
-    remove_unrecorded,
     wire,
 )
-from told.install.edits import GONE, REMOVED, RESTORED
-from told.install.foreign import FAILED, LEFT, Outcome, undo_changes
+from told.install.edits import REMOVED
 from told.install.ledger import Ledger
 from told.install.legacy import remove_legacy_files
-from told.install.place import delete_home, launch, make_place, project_root
-from told.install.project import restore_gitignore
+from told.install.place import make_place
+from told.install.preview import Preview
 from told.install.values import THERE
-from told.journal.registry import read_registry
-from told.service.control import stop
-from told.service.state import run_folder
+from told.install.versions import find_unmet, find_version
 from told.settings.write import write_first_config
 from told.store.sessions.sources import SourceStates
 
-_SCOPES, _PROFILES = (USER_SCOPE, PROJECT_SCOPE), (NO_HOOKS, MINIMAL, FULL)
+_COUNTED = {HOOKS: "hook", SLASH_COMMANDS: "command"}
+SCOPES, _PROFILES = (USER_SCOPE, PROJECT_SCOPE), (NO_HOOKS, MINIMAL, FULL)
 _DONE = {
     WRITTEN: "written", THERE: "already there", REMOVED: "removed", KEPT: "left as you changed it",
     BROKEN: "not written",
@@ -55,26 +63,29 @@ _PLANNED = _DONE | {WRITTEN: "would be written", REMOVED: "would be removed", BR
 
 
 def named_agents(arguments: Arguments) -> list[Agent]:
-    """Return the agents that --agent names, each once."""
-    known = wired_agents()
-    by_name = {name: agent for agent in known.values() for name in (agent.name, agent.label, *agent.aliases)}
+    """Return the agents that the arguments or --agent name, each once."""
     chosen: dict[str, Agent] = {}
-    for given in arguments["agent"] or []:
-        for name in map(str.strip, str(given).lower().split(",")):
-            agent = by_name.get(name)
-            if agent is None:
-                close = get_close_matches(name, sorted(by_name, key=len), 1, 0.5)
-                hint = f'Did you mean "{by_name[close[0]].name}"?' if close else _connectable()
-                raise UsageError(f'Unknown agent "{name}". {hint}')
+    for given in (*arguments.operands, *(arguments["agent"] or [])):
+        for name in filter(None, map(str.strip, str(given).split(","))):
+            agent = match_agent(name, wired_agents())
             chosen[agent.name] = agent
     return list(chosen.values())
 
 
-def _connectable() -> str:
-    return f"told can connect: {', '.join(wired_agents())}."
+def match_agent(given: str, known: Mapping[str, Agent]) -> Agent:
+    """Return the agent that a name, label or alias means."""
+    name = given.lower()
+    by_name = {one: agent for agent in known.values() for one in (agent.name, agent.label, *agent.aliases)}
+    agent = by_name.get(name)
+    if agent is None:
+        close = get_close_matches(name, sorted(by_name, key=len), 1, 0.5)
+        hint = f'Did you mean "{by_name[close[0]].name}"?' if close else f"told knows: {', '.join(known)}."
+        raise UsageError(f'Unknown agent "{name}". {hint}')
+    return agent
 
 
-def _choice(arguments: Arguments, option: str, choices: tuple[str, ...], default: str) -> str:
+def choose_option(arguments: Arguments, option: str, choices: tuple[str, ...], default: str) -> str:
+    """Return an option's value, which must be one of the choices."""
     value = arguments.text(option) or default
     if value not in (*choices, default):
         raise UsageError(f"--{option} is one of {', '.join(choices)}, not {value!r}.")
@@ -87,10 +98,31 @@ def place_for(context: Context, scope: str, **options: Any) -> Place:
     return make_place(context.environ, context.cwd, commands, scope=scope, **options)
 
 
+@dataclass(frozen=True, slots=True)
+class Target:
+    """An agent to connect: where, what was or would be done, and its version."""
+
+    agent: Agent
+    place: Place
+    version: str  # empty if unknown
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def parts(self) -> dict[str, int]:
+        """Return how many changes of each part are there."""
+        kept = [step for step in self.steps if step.state in (WRITTEN, THERE, KEPT)]
+        return count_parts(step.change for step in kept)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether a file was or would be written."""
+        return any(step.state in (WRITTEN, REMOVED) for step in self.steps)
+
+
 def install(context: Context, arguments: Arguments) -> None:
     """Connect the agents that are found or named."""
-    scope = _choice(arguments, "scope", _SCOPES, USER_SCOPE)
-    profile = _choice(arguments, "profile", _PROFILES, "")
+    scope = choose_option(arguments, "scope", SCOPES, USER_SCOPE)
+    profile = choose_option(arguments, "profile", _PROFILES, "")
     if scope == PROJECT_SCOPE:
         context.check_path(context.cwd)
     agents = named_agents(arguments)
@@ -98,30 +130,34 @@ def install(context: Context, arguments: Arguments) -> None:
     if not agents:
         raise NotFoundError(
             "No agent was found on this machine. Name one, for example `told install --agent codex`;"
-            f" {_connectable()}"
+            f" told can connect: {', '.join(wired_agents())}."
         )
     place = place_for(context, scope)
     ledger = Ledger(context.home)
-    places = {agent.name: _with_profile(agent, place, ledger, profile) for agent in agents}
-    planned = {agent.name: wire(agent, places[agent.name], ledger, dry=True) for agent in agents}
+    preview = Preview(ledger)
+    targets = []
+    for agent in agents:
+        own = _with_profile(agent, place, ledger, profile)
+        steps = wire(agent, own, ledger, preview)
+        targets.append(Target(agent, own, find_version(agent, context.environ), tuple(steps)))
     if arguments.flag("dry-run"):
-        _report(context, agents, places, planned, dry=True)
+        _report(context, targets, preview)
         return
-    if may_ask(arguments) and _has_changes(planned):
-        for agent in agents:
-            _print_agent(context, agent, planned[agent.name], _PLANNED)
+    if may_ask(arguments) and any(one.is_changed for one in targets):
+        for one in targets:
+            _print_target(context, one, is_dry=True, with_files=True)
         if not confirm_yes(context, "Write this?"):
             context.print("Nothing was written.")
             return
-    done = {agent.name: wire(agent, places[agent.name], ledger) for agent in agents}
-    ledger.set_profiles({owner_of(agent, place): places[agent.name].profile for agent in agents})
+    targets = [replace(one, steps=tuple(wire(one.agent, one.place, ledger))) for one in targets]
+    ledger.set_profiles({owner_of(one.agent, place): one.place.profile for one in targets})
     write_first_config(context.home)
-    _report(context, agents, places, done, dry=False)
+    _report(context, targets)
     removed = remove_legacy_files(context.home)
     if not context.as_json:
         if removed:
             context.print(f"\nRemoved {count(len(removed), 'file')} of an earlier version from told's home.")
-        if _has_changes(done):
+        if any(one.is_changed for one in targets):
             _offer_history(context, arguments)
 
 
@@ -140,33 +176,27 @@ def _with_profile(agent: Agent, place: Place, ledger: Ledger, profile: str) -> P
     return replace(place, profile=profile)
 
 
-def _has_changes(steps: dict[str, list[Step]]) -> bool:
-    return any(step.state in (WRITTEN, REMOVED) for several in steps.values() for step in several)
-
-
-def _report(
-    context: Context, agents: list[Agent], places: dict[str, Place],
-    steps: dict[str, list[Step]], *, dry: bool,
-) -> None:  # fmt: skip
-    broken = [step.note for several in steps.values() for step in several if step.state == BROKEN]
+def _report(context: Context, targets: list[Target], preview: Preview | None = None) -> None:
+    """Print what was done; with a preview, what would be done."""
+    broken = [step.note for one in targets for step in one.steps if step.state == BROKEN]
+    diff = "".join(text for _, text in preview.diffs()) if preview else ""
+    diff = context.redact(diff)  # lines of the user's around told's may have keys
     if context.as_json:
-        rows = [_agent_json(agent, places[agent.name], steps[agent.name]) for agent in agents]
-        context.print_json({"dry_run": dry, "agents": rows})
+        rows = [_target_json(one) for one in targets]
+        context.print_json(
+            {"dry_run": preview is not None, "agents": rows} | ({"diff": diff} if preview else {})
+        )
     else:
-        for agent in agents:
-            place, own = places[agent.name], steps[agent.name]
-            _print_agent(context, agent, own, _PLANNED if dry else _DONE)
-            if dry:
-                for lines in (step.lines for step in own if step.lines):
-                    context.print("    " + lines.rstrip("\n").replace("\n", "\n    "))
-            elif (
-                _has_changes({"": own})
-                and agent.todo
-                and not (agent.is_todo_done and agent.is_todo_done(place))
-            ):
-                context.print(f"  {agent.todo}")
-        if not dry and _has_changes(steps):
-            if places[agents[0].name].scope == PROJECT_SCOPE:
+        for one in targets:
+            _print_target(context, one, is_dry=preview is not None)
+        if diff:
+            context.print()
+            context.show(Diff(diff)) if context.is_at_terminal else context.print(diff)
+            context.print("Nothing was written.")
+        elif preview:
+            context.print("\nThere is nothing to write.")
+        elif any(one.is_changed for one in targets):
+            if targets[0].place.scope == PROJECT_SCOPE:
                 context.print("\nHooks name programs of this machine: do not commit the files they are in.")
             context.print("\nTakes effect in your next session. `told status` shows whether it works.")
     for sentence in dict.fromkeys(broken):
@@ -174,47 +204,108 @@ def _report(
     context.exit_code = MissingError.exit_code if broken else 0
 
 
-def _print_agent(context: Context, agent: Agent, steps: list[Step], words: dict[str, str]) -> None:
+def _print_target(context: Context, target: Target, *, is_dry: bool, with_files: bool = False) -> None:
+    """Print an agent in a line, and its files: all, or those that need attention."""
+    agent, steps = target.agent, target.steps
+    name = agent_title(agent, target.version)
     if not steps:
-        context.print(f"{agent.title}: nothing to write here. {agent.limits}")
+        context.print(f"{name}: nothing to write here. {agent.limits}")
         return
-    if all(step.state == THERE for step in steps):
-        context.print(f"{agent.title}: already connected.")
-        return
-    context.print(agent.title)
+    parts = describe_parts(agent, target.parts, target.version) or "not connected"
+    is_there = all(step.state == THERE for step in steps)
+    if with_files and not is_there:
+        context.print(name)
+    else:
+        context.print(f"{name}: {'already connected, with ' if is_there else ''}{parts}")
     files: dict[str, list[Step]] = {}
     for step in steps:
-        files.setdefault(command_folder(step.change) or step.change.path, []).append(step)
-    for path, several in files.items():
+        if with_files or step.state not in (WRITTEN, THERE):
+            files.setdefault(command_folder(step.change) or step.change.path, []).append(step)
+    for path, several in files.items() if not is_there else ():
         for state in dict.fromkeys(step.state for step in several):
             what = _describe([step for step in several if step.state == state])
-            context.print(f"  {short_home(context, path)}: {what} {words[state]}")
+            context.print(f"  {short_home(context, path)}: {what} {(_PLANNED if is_dry else _DONE)[state]}")
+    advice = _advice(target, is_dry=is_dry)
+    if advice:
+        context.print(f"  {advice}")
+
+
+def _advice(target: Target, *, is_dry: bool) -> str:
+    """Return what the user should do with the agent; empty if nothing."""
+    agent = target.agent
+    old = describe_old(agent, target.parts, target.version)
+    if old or is_dry:
+        return old
+    is_open = not agent.is_todo_done(target.place) if agent.is_todo_done else target.is_changed
+    return agent.todo if is_open else ""
+
+
+def agent_title(agent: Agent, version: str) -> str:
+    """Return an agent's name with its version, if known."""
+    return f"{agent.title} {version}" if version else agent.title
+
+
+def count_parts(changes: Iterable[Change]) -> dict[str, int]:
+    """Return how many changes each part of told has."""
+    found = [part_of(one) for one in changes if not (isinstance(one, Entry) and one.default)]
+    return {
+        part: found.count(part) for part in (HOOKS, SERVER, INSTRUCTIONS, SLASH_COMMANDS) if part in found
+    }
+
+
+def describe_parts(agent: Agent, parts: Mapping[str, int], version: str) -> str:
+    """Return the parts that work in an agent's version, each with its first version if known."""
+    unmet = find_unmet(agent, version)
+    said = []
+    for part, number in parts.items():
+        if part not in unmet:
+            what = count(number, _COUNTED[part]) if part in _COUNTED else part
+            said.append(f"{what} (since {agent.since[part]})" if part in agent.since else what)
+    return ", ".join(said)
+
+
+def describe_old(agent: Agent, parts: Mapping[str, int], version: str) -> str:
+    """Return what an agent's version is too old for, as a sentence; empty if nothing."""
+    unmet = {part: first for part, first in find_unmet(agent, version).items() if part in parts}
+    if not unmet:
+        return ""
+    others = ["MCP" if part == SERVER else part for part in parts if part not in unmet]
+    rest = f", or told works through {' and '.join(others)} only" if others else ""
+    return (
+        f"{agent.title} {version} is too old for {' and '.join(unmet)};"
+        f" {max(unmet.values(), key=len)} or later has them. Update it{rest}."
+    )
 
 
 def _describe(steps: list[Step]) -> str:
     """Return what some changes are for, in a few words."""
-    parts: dict[str, int] = {}
-    for step in steps:
-        is_default = isinstance(step.change, Entry) and step.change.default
-        what = "its version" if is_default else part_of(step.change)
-        parts[what] = parts.get(what, 0) + 1
-    if len(parts) > 1:
-        parts.pop("its version", None)
-    plural = {HOOKS: "hook", SLASH_COMMANDS: "command"}
-    return ", ".join(count(many, plural[what]) if what in plural else what for what, many in parts.items())
+    parts = count_parts(step.change for step in steps)
+    words = [count(many, _COUNTED[part]) if part in _COUNTED else part for part, many in parts.items()]
+    return ", ".join(words) or "its version"
 
 
-def _agent_json(agent: Agent, place: Place, steps: list[Step]) -> dict[str, Any]:
+def _target_json(target: Target) -> dict[str, Any]:
+    agent = target.agent
     return {
-        "agent": agent.name, "title": agent.title, "scope": place.scope, "profile": place.profile,
-        "changed": _has_changes({"": steps}),
+        "agent": agent.name, "title": agent.title, **version_json(agent, target.version),
+        "scope": target.place.scope, "profile": target.place.profile, "changed": target.is_changed,
         "files": [
             {"path": step.change.path, "what": part_of(step.change), "state": step.state}
             | ({"problem": step.note} if step.note else {})
-            for step in steps
+            for step in target.steps
         ],
         "todo": agent.todo or None,
     }  # fmt: skip
+
+
+def version_json(agent: Agent, version: str) -> dict[str, Any]:
+    """Return an agent's version, and the first version that each part of told needs."""
+    unmet = find_unmet(agent, version)
+    needs = [
+        {"what": part, "version": first, "met": part not in unmet if version else None}
+        for part, first in agent.since.items()
+    ]
+    return {"version": version or None, "needs": needs}
 
 
 def _offer_history(context: Context, arguments: Arguments) -> None:
@@ -243,90 +334,3 @@ def _import_now(context: Context, arguments: Arguments) -> None:
         context.settings = settings
     if settings.learn and not offer_review(context, arguments):
         context.print("It contains nothing to remember yet.")
-
-
-_RESULTS = {
-    RESTORED: "restored", REMOVED: "told's part removed", GONE: "told's part was already gone",
-    LEFT: "left", FAILED: "could not be changed",
-}  # fmt: skip
-_WORST_FIRST = (FAILED, LEFT, REMOVED, RESTORED, GONE)
-
-
-def uninstall(context: Context, arguments: Arguments) -> None:
-    """Remove told from the files of all or named agents."""
-    purge = arguments.flag("purge")
-    if purge:
-        _check_purge(context, arguments)
-    named = named_agents(arguments)
-    scope = _choice(arguments, "scope", _SCOPES, "")
-    ledger = Ledger(context.home)
-    if may_ask(arguments) and not purge and ledger.installed():
-        names = ", ".join(agent.title for agent in named) or "every agent"
-        if not confirm_yes(context, f"Remove told from the files of {names}?"):
-            context.print("Nothing was changed.")
-            return
-    outcomes = _remove_wiring(context, ledger, [agent.name for agent in named], scope)
-    if not named and not scope:
-        roots = [one.root for one in read_registry(context.home)]
-        restored = [root for root in roots if restore_gitignore(context.home, root)]
-        outcomes += [Outcome(os.path.join(root, ".gitignore"), RESTORED) for root in restored]
-    failed = [one for one in outcomes if one.state == FAILED]
-    if not ledger.owners():
-        stop(context.home)
-        shutil.rmtree(run_folder(context.home), ignore_errors=True)
-    _report_removal(context, outcomes, purged=purge and not failed)
-    for sentence in dict.fromkeys(one.note for one in failed):
-        sys.stderr.write(f"told: {sentence}\n")
-    if purge and not failed:
-        context.connection.close()
-        left = delete_home(context.home)
-        if left:
-            home = short_home(context, context.home)
-            context.print(f"Left in {home}, since it is not told's: {', '.join(left[:5])}")
-    context.exit_code = MissingError.exit_code if failed else 0
-
-
-def _remove_wiring(context: Context, ledger: Ledger, names: list[str], scope: str) -> list[Outcome]:
-    prefixes = [f"{name} {scope}".strip() for name in names]
-    if not names:
-        prefixes = [one for one in ledger.owners() if not scope or one.split(" ")[1:2] == [scope]]
-    outcomes = [outcome for prefix in prefixes for outcome in undo_changes(ledger, prefix)]
-    started = launch(strict=False)
-    in_project = bool(project_root(context.cwd, context.environ.get("HOME", "")))
-    scopes = [USER_SCOPE, *([PROJECT_SCOPE] if in_project else [])]
-    places = [place_for(context, one, started=started) for one in scopes if not scope or one == scope]
-    agents = [agent for agent in wired_agents().values() if not names or agent.name in names]
-    return [*outcomes, *remove_unrecorded(agents, places, ledger)]
-
-
-def _report_removal(context: Context, outcomes: list[Outcome], *, purged: bool) -> None:
-    if context.as_json:
-        rows = [{"path": one.path, "state": one.state, "note": one.note or None} for one in outcomes]
-        context.print_json({"files": rows, "purged": purged})
-        return
-    files: dict[str, list[Outcome]] = {}
-    for one in outcomes:
-        folder, name = os.path.split(one.path)
-        is_command = os.path.basename(folder) == "mem" and os.path.splitext(name)[1] in (".md", ".toml")
-        files.setdefault(folder if is_command and not os.path.exists(folder) else one.path, []).append(one)
-    for path, several in files.items():
-        state = next(state for state in _WORST_FIRST if any(one.state == state for one in several))
-        note = next((one.note for one in several if one.state == state and one.note), "")
-        is_gone = state in (RESTORED, REMOVED) and not os.path.lexists(path)
-        said = "removed" if is_gone else note if state == LEFT and note else _RESULTS[state]
-        context.print(f"{short_home(context, path)}: {said}")
-    if not outcomes:
-        context.print("told is not in any agent's files.")
-
-
-def _check_purge(context: Context, arguments: Arguments) -> None:
-    if not context.caller.is_user:
-        raise UsageError("Only you can delete all of told's data: run it in your own terminal.")
-    if arguments["agent"] or arguments["scope"]:
-        raise UsageError("--purge deletes everything: leave out --agent and --scope.")
-    if may_ask(arguments):
-        home = short_home(context, context.home)
-        if not confirm_yes(context, f"Delete {home} with every memory in it? This cannot be undone."):
-            raise UsageError("Nothing was deleted.")
-    elif not arguments.flag("yes"):
-        raise UsageError("--purge deletes all of told's data for good. Add --yes to do it.")

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-import textwrap
 from dataclasses import dataclass
 from typing import Any
 
 from told.agents import wired_agents
 from told.agents.base import Agent
-from told.agents.wiring import FULL, PROJECT_SCOPE, USER_SCOPE, Place
+from told.agents.wiring import FULL, HOOKS, PROJECT_SCOPE, USER_SCOPE, Place
 from told.cli.arguments import Arguments
 from told.cli.context import Context, count, short_home, when
-from told.cli.install import named_agents, place_for
-from told.errors import BusyError, NotFoundError, UsageError
+from told.cli.install import (
+    agent_title,
+    count_parts,
+    describe_old,
+    describe_parts,
+    named_agents,
+    place_for,
+    version_json,
+)
+from told.errors import BusyError, MissingError, ToldError, UsageError
 from told.install.apply import (
     BROKEN,
-    HOOKS,
-    INSTRUCTIONS,
-    SERVER,
-    SLASH_COMMANDS,
+    OUTDATED,
     YOURS,
     HookRun,
     Wiring,
@@ -31,7 +35,10 @@ from told.install.apply import (
 from told.install.ledger import Ledger
 from told.install.legacy import legacy_files
 from told.install.place import find_fault, launch, project_root
+from told.install.values import THERE
+from told.install.versions import find_unmet, find_version
 from told.service.control import State, is_allowed, ping, start, state, stop
+from told.service.latency import percentile, read_waited
 from told.service.state import PROCESS_NAME, Count, read_counts
 from told.text import clean
 
@@ -67,22 +74,38 @@ def service(context: Context, arguments: Arguments) -> None:
 
 
 def ping_service(context: Context, _: Arguments) -> None:
-    """Ask the service for an answer and print how long it took."""
+    """Ask the service for an answer, or a hook where none is running; print how long it took."""
     home = context.home
     pong = ping(home)
     pid = pong.pid if pong else state(home).pid
+    ran = None
+    if not pid:
+        ran = run_hook(next(iter(wired_agents().values())), launch(strict=False), context.environ)
     if context.as_json:
         row: dict[str, object] = {"running": bool(pid), "answers": pong is not None, "pid": pid or None}
         if pong:
             row |= {"version": pong.version, "ms": round(pong.milliseconds, 2)}
+        if ran:
+            row |= {"hook_ms": round(ran.milliseconds, 1), "hook_problem": ran.fault or None}
         context.print_json(row)
-        context.exit_code = 0 if pong else BusyError.exit_code if pid else NotFoundError.exit_code
     elif pong:
         context.print(f"The service answered in {pong.milliseconds:.1f} ms (pid {pid}).")
-    elif pid:
-        raise BusyError(f"The service (pid {pid}) does not answer. Run `told service stop`.")
-    else:
-        raise NotFoundError(_NOT_RUNNING)
+    elif ran and not ran.fault:
+        context.print(f"No service is running. A hook ran without it in {ran.milliseconds:.0f} ms.")
+    if pid and not pong:
+        _fail(context, BusyError(f"The service (pid {pid}) does not answer. Run `told service stop`."))
+    if ran and ran.fault:
+        _fail(
+            context,
+            MissingError(f"No service is running, and the hook fails: {ran.fault}. Install told again."),
+        )
+
+
+def _fail(context: Context, error: ToldError) -> None:
+    """Raise an error; with JSON, only set its exit code."""
+    if not context.as_json:
+        raise error
+    context.exit_code = error.exit_code
 
 
 def _describe_service(context: Context, found: State) -> str:
@@ -131,45 +154,49 @@ class Row:
     """The state of one agent."""
 
     agent: Agent
+    version: str  # empty if unknown
     found: str
     wired: tuple[Wiring, ...]  # the scopes in which it is
     ran: HookRun | None
     todo: tuple[str, ...]
+    problems: tuple[Count, ...] = ()  # of its hooks, in the last week
 
     @property
     def verdict(self) -> str:
         """Return its state in a few words."""
         if not self.wired:
-            return "found, not connected"
+            return f"not connected. Run `told install --agent {self.agent.label}`."
         if self.ran is not None and self.ran.fault:
             return "connected, but the hook fails"
         if any(one.needs_install or _broken(one) for one in self.wired):
             return "partly connected"
+        if HOOKS in find_unmet(self.agent, self.version):
+            return "connected, but too old for hooks"
         if self.agent.todo in self.todo and self.agent.is_todo_done:
             return "connected, and waits for you"
         if self.ran is None:
             return "connected, without hooks"
         return f"works, its hook took {self.ran.milliseconds:.0f} ms"
 
+    @property
+    def works(self) -> bool:
+        """Whether told is installed without a fault."""
+        has_fault = bool(self.ran and self.ran.fault) or any(map(_broken, self.wired))
+        return bool(self.wired) and not has_fault
+
 
 def status(context: Context, arguments: Arguments) -> None:
     """Print how the agents that are found or named are connected."""
-    started = launch(strict=False)
-    trouble = find_fault(started)
-    in_project = bool(project_root(context.cwd, context.environ.get("HOME", "")))
-    scopes = (USER_SCOPE, PROJECT_SCOPE) if in_project else (USER_SCOPE,)
-    places = [place_for(context, scope, started=started) for scope in scopes]
-    ledger = Ledger(context.home)
     named = named_agents(arguments)
-    agents = named or list(wired_agents().values())
-    rows = [_row(context, one, places, ledger, trouble) for one in agents]
+    rows = agent_rows(context, named or list(wired_agents().values()))
     rows = [row for row in rows if row.found or row.wired or row.agent in named]
     legacy = legacy_files(context.home)
     guard = any(one.profile == FULL for row in rows for one in row.wired)
     if context.as_json:
         context.print_json({
-            "agents": [_json(row) for row in rows], "guard": context.settings.guard if guard else "off",
-            "service": _service_json(context, state(context.home)),
+            "agents": [_json(context, row) for row in rows],
+            "guard": context.settings.guard if guard else "off",
+            **_latency_json(context), "service": _service_json(context, state(context.home)),
             "hook_problems": [problem_json(one) for one in recent_problems(context)],
             "legacy_files": legacy,
         })  # fmt: skip
@@ -179,12 +206,43 @@ def status(context: Context, arguments: Arguments) -> None:
     for row in rows:
         _print(context, row)
     context.print(f"\nGuard: {_guard(guard, context.settings.guard)}")
+    context.print(_describe_latency(context))
     context.print(_describe_service(context, state(context.home)))
     for one in recent_problems(context, PROCESS_NAME):
         context.print(describe_problem(context, one))
     if legacy:
         number = count(len(legacy), "file")
         context.print(f"{number} of an earlier version in told's home. Run `told install` to remove them.")
+
+
+def recent_waits(context: Context) -> list[float]:
+    """Return how many ms agents waited for the latest hooks of the last week."""
+    return [one.milliseconds for one in read_waited(context.home, context.now - _WEEK_MS)]
+
+
+def _latency_json(context: Context) -> dict[str, Any]:
+    """Return the latency of recent hooks, and how many were late or missed."""
+    waited = recent_waits(context)
+    problems = [one for one in recent_problems(context) if one.agent != PROCESS_NAME]
+    return {
+        "hook_calls": len(waited),
+        "hook_p50_ms": percentile(waited, 0.5) if waited else None,
+        "hook_p95_ms": percentile(waited, 0.95) if waited else None,
+        "late": sum(one.late for one in problems), "missed": sum(one.missed for one in problems),
+    }  # fmt: skip
+
+
+def _describe_latency(context: Context) -> str:
+    found = _latency_json(context)
+    problems = f"{found['late']:,} late, {found['missed']:,} missed"
+    if not found["hook_calls"]:
+        return f"Hooks: no calls this week; {problems}."
+    latency = f"latency p50 {found['hook_p50_ms']:.0f} ms, p95 {found['hook_p95_ms']:.0f} ms"
+    return f"Hooks: {latency} ({_last_calls(found['hook_calls'])}); {problems}."
+
+
+def _last_calls(number: int) -> str:
+    return "1 call" if number == 1 else f"last {number:,} calls"
 
 
 def _guard(is_wired: bool, chosen: str) -> str:
@@ -197,23 +255,35 @@ def _guard(is_wired: bool, chosen: str) -> str:
     return f"on; a tool call that a locked rule forbids is {met}"
 
 
+def agent_rows(context: Context, agents: list[Agent]) -> list[Row]:
+    """Return how agents are connected, for all projects and this one."""
+    started = launch(strict=False)
+    trouble = find_fault(started)
+    in_project = bool(project_root(context.cwd, context.environ.get("HOME", "")))
+    scopes = (USER_SCOPE, PROJECT_SCOPE) if in_project else (USER_SCOPE,)
+    places = [place_for(context, scope, started=started) for scope in scopes]
+    ledger = Ledger(context.home)
+    return [_row(context, one, places, ledger, trouble) for one in agents]
+
+
 def _row(context: Context, agent: Agent, places: list[Place], ledger: Ledger, trouble: str) -> Row:
     where = find_agent_sign(agent, context.environ)
     wired = tuple(one for place in places if (one := inspect_wiring(agent, place, ledger)).is_wired)
+    version = find_version(agent, context.environ)
     ran = None
     if any(has_hooks(one) for one in wired):
-        ran = run_hook(agent, places[0], context.environ)
-    todo = list(_todo(agent, places, wired, ran))
-    todo += [describe_problem(context, one) for one in recent_problems(context, agent.name)]
+        ran = run_hook(agent, places[0].launch, context.environ)
+    todo = list(_todo(agent, version, places, wired, ran))
     if ran is not None and trouble:
         todo.insert(0, f"told's hook cannot be loaded ({trouble}): run `told install` again.")
-    return Row(agent, where, wired, ran, tuple(dict.fromkeys(todo)))
+    problems = tuple(recent_problems(context, agent.name))
+    return Row(agent, version, where, wired, ran, tuple(dict.fromkeys(todo)), problems)
 
 
-def _todo(agent: Agent, places: list[Place], wired: tuple[Wiring, ...], ran: HookRun | None) -> list[str]:
+def _todo(
+    agent: Agent, version: str, places: list[Place], wired: tuple[Wiring, ...], ran: HookRun | None
+) -> list[str]:
     told = []
-    if not wired:
-        told.append(f"`told install --agent {agent.label}` connects it.")
     if ran is not None and ran.fault:
         told.append(f"The hook fails: {ran.fault}. Run `told install --agent {agent.label}`.")
     if sum(map(has_hooks, wired)) > 1:
@@ -225,55 +295,45 @@ def _todo(agent: Agent, places: list[Place], wired: tuple[Wiring, ...], ran: Hoo
         if one.needs_install:
             scope = f" --scope {one.scope}" if one.scope != USER_SCOPE else ""
             told.append(f"`told install --agent {agent.label}{scope}` writes what is missing or old.")
+        old = describe_old(agent, _parts(one), version)
+        if old:
+            told.append(old)
         place = next(place for place in places if place.scope == one.scope)
-        needed = agent.todo and (has_hooks(one) or not agent.has_hooks)
+        needed = agent.todo and not old and (has_hooks(one) or not agent.has_hooks)
         if needed and not (agent.is_todo_done and agent.is_todo_done(place)):
             told.append(agent.todo)
     return told
 
 
 def _print(context: Context, row: Row) -> None:
-    context.print(f"{row.agent.title}: {row.verdict}")
+    context.print(f"{agent_title(row.agent, row.version)}: {row.verdict}")
     for one in row.wired:
         where = "this project" if one.scope == PROJECT_SCOPE else "all projects"
-        context.print(f"  {where}: {_parts(one)}")
+        parts = describe_parts(row.agent, _parts(one), row.version)
+        context.print(f"  {where}: {parts or 'nothing left'}")
         yours = {short_home(context, seen.change.path) for seen in one.seen if seen.state == YOURS}
         for path in sorted(yours):
             context.print(f"  {path}: as you changed it")
     if row.wired and row.agent.limits:
-        context.print(_wrapped(row.agent.limits, "  "))
-    for sentence in row.todo:
-        context.print(_wrapped(sentence, "  -> "))
+        context.print(f"  {row.agent.limits}")
+    for sentence in (*row.todo, *(describe_problem(context, one) for one in row.problems)):
+        context.print(f"  -> {sentence}")
 
 
-def _wrapped(sentence: str, head: str) -> str:
-    indent = " " * len(head)
-    return textwrap.fill(
-        sentence, 80, initial_indent=head, subsequent_indent=indent, break_long_words=False,
-        break_on_hyphens=False,
-    )  # fmt: skip
-
-
-def _parts(one: Wiring) -> str:
-    hooks, commands = one.count(HOOKS), one.count(SLASH_COMMANDS)
-    said = [
-        count(hooks, "hook") if hooks else "",
-        SERVER if one.count(SERVER) else "",
-        INSTRUCTIONS if one.count(INSTRUCTIONS) else "",
-        count(commands, "command") if commands else "",
-    ]
-    return ", ".join(filter(None, said)) or "nothing left"
+def _parts(one: Wiring) -> dict[str, int]:
+    return count_parts(seen.change for seen in one.seen if seen.state in (THERE, YOURS, OUTDATED))
 
 
 def _broken(one: Wiring) -> bool:
     return any(seen.state == BROKEN for seen in one.seen)
 
 
-def _json(row: Row) -> dict[str, Any]:
-    works = bool(row.wired) and not (row.ran and row.ran.fault) and not any(map(_broken, row.wired))
+def _json(context: Context, row: Row) -> dict[str, Any]:
+    todo = list(row.todo) if row.wired else [f"`told install --agent {row.agent.label}` connects it."]
+    todo += [describe_problem(context, one) for one in row.problems]
     return {
-        "agent": row.agent.name, "title": row.agent.title, "found": row.found or None,
-        "wired": bool(row.wired), "works": works,
+        "agent": row.agent.name, "title": row.agent.title, **version_json(row.agent, row.version),
+        "found": row.found or None, "wired": bool(row.wired), "works": row.works,
         "hook_ms": round(row.ran.milliseconds, 1) if row.ran else None,
         "hook_problem": (row.ran.fault or None) if row.ran else None,
         "scopes": [
@@ -287,5 +347,5 @@ def _json(row: Row) -> dict[str, Any]:
             }
             for one in row.wired
         ],
-        "limits": row.agent.limits or None, "todo": list(row.todo),
+        "limits": row.agent.limits or None, "todo": todo,
     }  # fmt: skip

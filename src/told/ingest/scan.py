@@ -44,8 +44,26 @@ def scan(
     folders = states.folders(-1 if everything else _MAX_FOLDERS)
     return Changes(
         tuple(path for path, size, changed in files if _has_changed(path, size, changed)),
-        tuple(sorted({agent for path, agent, changed in folders if _folder_time(path) != changed})),
+        tuple(sorted({agent for path, agent, changed in folders if _change_time(path) != changed})),
     )
+
+
+def pending_since(states: SourceStates) -> int:
+    """Return when the oldest change happened that is not imported, in ms; 0 if there is none."""
+    folders = ((path, changed) for path, _, changed in states.folders(_MAX_FOLDERS))
+    return oldest_change(states.files(_RECENT_FILES), folders)
+
+
+def oldest_change(files: Iterable[tuple[str, int, int]], folders: Iterable[tuple[str, int]] = ()) -> int:
+    """Return the oldest time at which one of these changed since it was read, in ms; 0 if none did.
+
+    Files that were never read do not count: nobody knows how long told has seen them.
+    """
+    times = [
+        _change_time(path) for path, size, changed in files if changed and _has_changed(path, size, changed)
+    ]
+    times += [time for path, changed in folders if (time := _change_time(path)) != changed]
+    return min((time // 1_000_000 for time in times if time), default=0)
 
 
 def has_checkpoints(home: str) -> bool:
@@ -79,7 +97,8 @@ def file_state(path: str) -> tuple[int, int] | None:
     return size, changed
 
 
-def _folder_time(path: str) -> int:
+def _change_time(path: str) -> int:
+    """Return when a file or folder changed; 0 if it is gone."""
     try:
         return os.stat(path).st_mtime_ns
     except (OSError, ValueError):

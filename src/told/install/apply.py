@@ -13,31 +13,28 @@ from dataclasses import dataclass, replace
 from told.agents.base import Agent, expand_path
 from told.agents.wiring import (
     FULL,
+    HOOKS,
+    INSTRUCTIONS,
     MINIMAL,
     NO_HOOKS,
     PROJECT_SCOPE,
     PROMPT,
+    SERVER,
+    SLASH_COMMANDS,
     Block,
     Change,
     Entry,
+    Launch,
     OwnFile,
     Place,
     has_mark,
 )
 from told.errors import ToldError
 from told.install.edits import REMOVED, as_change, as_installed
-from told.install.foreign import (
-    Outcome,
-    apply_change,
-    change_state,
-    preview_change,
-    remove_change,
-    undo_changes,
-)
+from told.install.foreign import Outcome, apply_change, change_state, remove_change, undo_changes
 from told.install.ledger import Ledger
+from told.install.preview import Preview
 from told.install.values import EDITED, MISSING, THERE
-
-HOOKS, SERVER, INSTRUCTIONS, SLASH_COMMANDS = "hooks", "MCP server", "instructions", "commands"
 
 
 def part_of(change: Change) -> str:
@@ -90,11 +87,10 @@ class Step:
     change: Change
     state: str  # also: older than this told (outdated), or changed by the user (yours)
     note: str = ""  # what is wrong
-    lines: str = ""  # what would be written
 
 
-def wire(agent: Agent, place: Place, ledger: Ledger, *, dry: bool = False) -> list[Step]:
-    """Write an agent's wiring, or only plan it; a file that fails does not stop others."""
+def wire(agent: Agent, place: Place, ledger: Ledger, preview: Preview | None = None) -> list[Step]:
+    """Write an agent's wiring, or into a preview; a file that fails does not stop others."""
     owner = owner_of(agent, place)
     known = _known(agent, place, ledger)
     changes = _changes(agent, place)
@@ -104,16 +100,17 @@ def wire(agent: Agent, place: Place, ledger: Ledger, *, dry: bool = False) -> li
         if _is_default(change) and _identity(change) not in known and change_state(change) != MISSING:
             continue
         try:
-            lines = preview_change(change) if dry else ""
-            is_written = bool(lines) if dry else apply_change(change, ledger, owner)
+            is_written = preview.apply(change, owner) if preview else apply_change(change, ledger, owner)
+            state = preview.state(change) if preview else change_state(change)
         except ToldError as error:
             steps.append(Step(change, BROKEN, str(error)))
             continue
-        unwritten = THERE if change_state(change) == THERE else KEPT
-        steps.append(Step(change, WRITTEN if is_written else unwritten, lines=lines))
+        steps.append(Step(change, WRITTEN if is_written else THERE if state == THERE else KEPT))
     kept = set(map(_identity, changes))
     outdated = [one for one in ledger.installed(owner) if (one.path, one.identity) not in kept]
-    if outdated and not dry:
+    if preview:
+        preview.remove(outdated, owner)
+    elif outdated:
         undo_changes(ledger, owner, outdated)
     return [*steps, *(Step(as_change(one), REMOVED) for one in outdated)]
 
@@ -186,10 +183,18 @@ class HookRun:
 def inspect_wiring(agent: Agent, place: Place, ledger: Ledger) -> Wiring:
     """Inspect an agent's files; guess the profile from them."""
     known = _known(agent, place, ledger)
+    owner = owner_of(agent, place)
     tried = []
     for profile in (MINIMAL, FULL, NO_HOOKS):
         changes = _changes(agent, replace(place, profile=profile))
-        seen = tuple(_inspect_change(one) for one in changes if not _is_default(one))
+        # The path of told works as well where its name would do.
+        by_path = replace(place, profile=profile, told=place.told_beside, on_path=False)
+        others = _changes(agent, by_path)
+        seen = tuple(
+            _inspect_change(one, other, ledger, owner)
+            for one, other in zip(changes, others, strict=True)
+            if not _is_default(one)
+        )
         made = set(map(_identity, changes))
         there = sum(one.state == THERE for one in seen) - sum(one.state in (MISSING, BROKEN) for one in seen)
         tried.append((-len(known ^ made) if known else 0, there, profile, seen))
@@ -200,14 +205,30 @@ def inspect_wiring(agent: Agent, place: Place, ledger: Ledger) -> Wiring:
     return Wiring(agent.name, place.scope, profile, seen, is_there or bool(known))
 
 
-def run_hook(agent: Agent, place: Place, environ: Mapping[str, str]) -> HookRun:
+def _inspect_change(change: Change, other: Change, ledger: Ledger, owner: str) -> Step:
+    """Return the state of a change, of which `other` is another form."""
+    state = change_state(change)
+    if state == THERE or (change != other and change_state(other) == THERE):
+        return Step(change, THERE)
+    if state == MISSING:
+        return Step(change, state)
+    if state.startswith("broken: "):
+        return Step(change, BROKEN, state.removeprefix("broken: "))
+    try:
+        is_outdated = Preview(ledger).apply(change, owner)
+    except ToldError as error:
+        return Step(change, BROKEN, str(error))
+    return Step(change, OUTDATED if is_outdated else YOURS)
+
+
+def run_hook(agent: Agent, started: Launch, environ: Mapping[str, str]) -> HookRun:
     """Run an agent's hook once with an empty call."""
     # It must not start a service, since an agent's sandboxed shell may run this, nor count as a late hook.
     variables = dict(environ) | {"TOLD_BACKGROUND": "off", "TOLD_HOOK_SECONDS": str(_SECONDS)}
     began = time.perf_counter()
     try:
         done = subprocess.run(  # noqa: S603 - told's own command
-            place.launch.words(agent.name, PROMPT),
+            started.words(agent.name, PROMPT),
             input=b"{}", capture_output=True, timeout=_SECONDS + 1, check=False, env=variables,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
@@ -221,15 +242,3 @@ def run_hook(agent: Agent, place: Place, environ: Mapping[str, str]) -> HookRun:
 def has_hooks(wired: Wiring) -> bool:
     """Tell whether any of told's hooks is installed."""
     return wired.count(HOOKS) > 0
-
-
-def _inspect_change(change: Change) -> Step:
-    state = change_state(change)
-    if state in (THERE, MISSING):
-        return Step(change, state)
-    if state.startswith("broken: "):
-        return Step(change, BROKEN, state.removeprefix("broken: "))
-    try:
-        return Step(change, OUTDATED if preview_change(change) else YOURS)
-    except ToldError as error:
-        return Step(change, BROKEN, str(error))

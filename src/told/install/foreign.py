@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from told.agents.wiring import Change, Entry
 from told.errors import ToldError, UsageError
@@ -29,21 +29,29 @@ class Outcome:
 
 def apply_change(change: Change, ledger: Ledger, owner: str) -> bool:
     """Make a change in another program's file, if it is missing."""
-    change = _plain(change)
     with ledger.lock():
         found = disk.read_foreign(change.path)
         disk.remove_temporary(found.real)
         record = edits.settle(ledger.files.get(found.real) or FileRecord(change.path), found)
-        new = edits.as_installed(change, owner)
-        own = next((each for each in record.changes if each.identity == new.identity), None)
-        step = _step(found, record, change, new, own)
-        if isinstance(step, FileRecord):
-            ledger.record(found.real, step)
+        step = plan_change(found, record, change, owner)
+        if step.text == found.text:
+            ledger.record(found.real, step.record)
             return False
-        if step.text is None or edits.state_in(step.text, change) != THERE:
-            raise UsageError(f"told found no safe place for its entry in {change.path}. Add it by hand.")
         _make(ledger, found, record, step)
         return True
+
+
+def plan_change(found: disk.ForeignFile, record: FileRecord, change: Change, owner: str) -> edits.Step:
+    """Return the step that makes a change; it has the same text if there is nothing to write."""
+    change = with_json_types(change)
+    new = edits.as_installed(change, owner)
+    own = next((each for each in record.changes if each.identity == new.identity), None)
+    step = _step(found, record, change, new, own)
+    if isinstance(step, FileRecord):
+        return edits.Step(found.text, step)
+    if step.text is None or edits.state_in(step.text, change) != THERE:
+        raise UsageError(f"told found no safe place for its entry in {change.path}. Add it by hand.")
+    return step
 
 
 def undo_changes(
@@ -61,7 +69,7 @@ def undo_changes(
 
 def remove_change(change: Change) -> Outcome:
     """Remove a change that no ledger has, if it is told's."""
-    change = _plain(change)
+    change = with_json_types(change)
     keys = change.keys if isinstance(change, Entry) else ()
     try:
         found = disk.read_foreign(change.path)
@@ -87,7 +95,7 @@ def remove_change(change: Change) -> Outcome:
 
 def change_state(change: Change) -> str:
     """Return `there`, `missing`, `edited`, or `broken: ` with the reason."""
-    change = _plain(change)
+    change = with_json_types(change)
     try:
         found = disk.read_foreign(change.path)
         how = edits.state_in(found.text, change)
@@ -96,28 +104,6 @@ def change_state(change: Change) -> str:
     if how == FOREIGN:
         return f"broken: {_foreign(change)}"
     return EDITED if how == edits.UNEDITED else how
-
-
-def preview_change(change: Change) -> str:
-    """Return the lines that `apply_change` would add."""
-    change = _plain(change)
-    found = disk.read_foreign(change.path)
-    how = edits.state_in(found.text, change)
-    if how == FOREIGN:
-        raise _foreign(change)
-    if how == THERE or (how == EDITED and not isinstance(change, Entry)):
-        return ""
-    head = f"new file {change.path}" if found.raw is None else change.path
-    if how == MISSING:
-        # Without the user's lines around it, which may contain keys.
-        pieces = [
-            piece for _, piece in edits.insert_change(found.text, change).pieces if piece.strip(" ,\r\n")
-        ]
-    else:
-        head += " (replaces what told wrote before)"
-        pieces = [edits.insert_change("", change).text]
-    lines = [line for piece in pieces for line in piece.lstrip(",").splitlines() if line.strip()]
-    return "\n".join([head, *(f"+{line}" for line in lines)]) + "\n"
 
 
 def _step(
@@ -173,9 +159,7 @@ def _make(ledger: Ledger, found: disk.ForeignFile, record: FileRecord, step: edi
     ledger.record(found.real, replace(step.record, created=created))
 
 
-def _undo_in_file(
-    ledger: Ledger, real: str, owner_prefix: str, wanted: set[tuple[str, tuple[object, ...]]] | None
-) -> list[Outcome]:
+def _undo_in_file(ledger: Ledger, real: str, owner_prefix: str, wanted: Wanted | None) -> list[Outcome]:
     record = ledger.files[real]
     try:
         found = disk.read_foreign(record.path)
@@ -183,29 +167,54 @@ def _undo_in_file(
             found = disk.read_foreign(real)
         disk.remove_temporary(real)
         record = edits.settle(record, found)
-        chosen = [
-            each
-            for each in record.changes
-            if each.is_owned_by(owner_prefix) and (wanted is None or (each.path, each.identity) in wanted)
-        ]
-        if not chosen:
-            ledger.record(real, record)
-            return []
-        last = [each for each in chosen if all(owner_matches(owner_prefix, owner) for owner in each.owners)]
-        kept = tuple(_without_owner(each, owner_prefix, chosen) for each in record.changes)
-        record = replace(record, changes=kept)
-        if not last:
-            ledger.record(real, record)
-            return [Outcome(record.path, LEFT, "Another agent still needs it.", each.keys) for each in chosen]
-        gone = {each.identity for each in last}
-        step, states = edits.removal_step(found, record, gone)
-        if found.raw is None or step.text == found.text:
-            ledger.record(real, step.record)
+        removal = plan_removal(found, record, owner_prefix, wanted)
+        if found.raw is None or removal.step.text == found.text:
+            ledger.record(real, removal.step.record)
         else:
-            _make(ledger, found, record, step)
+            _make(ledger, found, removal.before, removal.step)
     except ToldError as error:
         return [Outcome(record.path, FAILED, str(error))]
-    return [_outcome(each.path, states[each.identity], each.keys) for each in reversed(last)]
+    if removal.kept:
+        return [
+            Outcome(record.path, LEFT, "Another agent still needs it.", each.keys) for each in removal.kept
+        ]
+    return [
+        _outcome(each.path, removal.states[each.identity], each.keys) for each in reversed(removal.removed)
+    ]
+
+
+Wanted = set[tuple[str, tuple[object, ...]]]  # (path, identity) of changes
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """The step that removes an owner's changes from a file."""
+
+    before: FileRecord  # without the owner
+    step: edits.Step
+    removed: tuple[InstalledChange, ...] = ()
+    kept: tuple[InstalledChange, ...] = ()  # that only another owner still needs
+    states: Mapping[object, str] = field(default_factory=dict)  # what happens to each
+
+
+def plan_removal(
+    found: disk.ForeignFile, record: FileRecord, owner_prefix: str, wanted: Wanted | None = None
+) -> Removal:
+    """Return the step that removes an owner's changes; it has the same text if there are none."""
+    chosen = [
+        each
+        for each in record.changes
+        if each.is_owned_by(owner_prefix) and (wanted is None or (each.path, each.identity) in wanted)
+    ]
+    if not chosen:
+        return Removal(record, edits.Step(found.text, record))
+    last = [each for each in chosen if all(owner_matches(owner_prefix, owner) for owner in each.owners)]
+    kept = tuple(_without_owner(each, owner_prefix, chosen) for each in record.changes)
+    record = replace(record, changes=kept)
+    if not last:
+        return Removal(record, edits.Step(found.text, record), kept=tuple(chosen))
+    step, states = edits.removal_step(found, record, {each.identity for each in last})
+    return Removal(record, step, tuple(last), states=states)
 
 
 def _without_owner(
@@ -251,7 +260,7 @@ def _with(owners: tuple[str, ...], owner: str) -> tuple[str, ...]:
     return owners if owner in owners else (*owners, owner)
 
 
-def _plain(change: Change) -> Change:
+def with_json_types(change: Change) -> Change:
     """Return a change with JSON types: lists, not tuples."""
     if not isinstance(change, Entry):
         return change

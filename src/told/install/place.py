@@ -13,6 +13,7 @@ from pathlib import Path
 import apsw
 
 import told
+from told.agents.base import is_inside
 from told.agents.wiring import MINIMAL, OWN_TEXT, PROJECT_SCOPE, USER_SCOPE, Launch, Place, Slash
 from told.errors import MissingError, UsageError
 from told.ingest.projects import find_git_root, find_store_root
@@ -138,21 +139,33 @@ def make_place(
     project = project_root(cwd, home)
     if scope == PROJECT_SCOPE and not project:
         raise UsageError("There is no project here. Go to its folder first, or leave out --scope project.")
+    beside = _told_beside()
+    found = _told_on_path(environ, beside[0])
     return Place(
         home=home.rstrip("/\\") or home, project=project, variables=environ, launch=started or launch(),
-        scope=scope, profile=profile, told=_told(environ), mcp="mcp" in commands,
-        system=sys.platform, note=paragraph("briefed", commands),
-        guide=paragraph("guide", commands), slash=slash_commands(commands),
+        scope=scope, profile=profile, told=(found,) if found else beside, told_beside=beside,
+        on_path=bool(found) and not _is_activated(found, environ), mcp="mcp" in commands,
+        system=sys.platform, note_text=paragraph("briefed", commands),
+        guide_text=paragraph("guide", commands), slash_commands=slash_commands(commands),
     )  # fmt: skip
 
 
-def _told(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the full command `told` of this installation."""
-    beside = os.path.join(os.path.dirname(sys.executable), "told.exe" if os.name == "nt" else "told")
-    found = shutil.which("told", path=environ.get("PATH", os.defpath))
-    if found and os.path.realpath(found) == os.path.realpath(beside):
-        return (found,)
-    return (beside,) if os.path.exists(beside) else (sys.executable, "-m", "told")
+def _told_beside() -> tuple[str, ...]:
+    """Return the command `told` of this installation, without the PATH."""
+    path = os.path.join(os.path.dirname(sys.executable), "told.exe" if os.name == "nt" else "told")
+    return (path,) if os.path.exists(path) else (sys.executable, "-m", "told")
+
+
+def _told_on_path(environ: Mapping[str, str], beside: str) -> str:
+    """Return the `told` on the PATH if it is this installation's; empty if not."""
+    found = shutil.which("told", path=environ.get("PATH", os.defpath)) or ""
+    return found if found and os.path.realpath(found) == os.path.realpath(beside) else ""
+
+
+def _is_activated(path: str, environ: Mapping[str, str]) -> bool:
+    """Tell whether a program is on the PATH only while an environment is activated."""
+    roots = [environ.get(name, "") for name in ("VIRTUAL_ENV", "CONDA_PREFIX")]
+    return any(root and is_inside(os.path.abspath(path), os.path.abspath(root)) for root in roots)
 
 
 def delete_home(home: str) -> list[str]:

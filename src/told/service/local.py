@@ -11,13 +11,16 @@ from collections.abc import Callable, Mapping
 from threading import Thread
 from typing import NoReturn
 
+from told.hook.client import LIMITS
 from told.hook.context import Runtime
 from told.service import calls
 from told.service.calls import HookCall
+from told.service.latency import append_waited, measure
 from told.service.protocol import encode_answer
 from told.service.state import LATE, MISSED, count_problem
 from told.settings import find_home
 
+_DEFAULT_LIMIT = 1.0  # seconds, as in the client
 _LONGEST = 30  # seconds to finish the work after the agent has left
 
 
@@ -96,7 +99,10 @@ def _answer(hook: HookCall | None, ends: float, send: Callable[[str], bool]) -> 
     answer = calls.answer_call(hook, Runtime(lambda: ends))
     missed = calls.collect_missed(hook, ends, lambda again: _run_again(again, ends))
     is_late = time.monotonic() > ends
-    if send(calls.prepend_text(hook, missed, answer.text)):
+    is_sent = send(calls.prepend_text(hook, missed, answer.text))
+    if math.isfinite(ends):
+        append_waited(hook.home, measure(hook, _read_at(hook, ends)))
+    if is_sent:
         calls.note_delivered(hook, answer)
         return
     if missed:
@@ -104,6 +110,12 @@ def _answer(hook: HookCall | None, ends: float, send: Callable[[str], bool]) -> 
     calls.keep_undelivered(hook, answer)
     kind, reason = (LATE, "no answer within the limit") if is_late else (MISSED, "the agent did not wait")
     count_problem(hook.home, hook.agent, hook.call.event, kind, reason)
+
+
+def _read_at(hook: HookCall, ends: float) -> float:
+    """Return when the client had read the call."""
+    chosen = hook.environ.get("TOLD_HOOK_SECONDS", "")
+    return ends - (int(chosen) if chosen.isdigit() else LIMITS.get(hook.event, _DEFAULT_LIMIT))
 
 
 def _run_again(hook: HookCall, ends: float) -> str:

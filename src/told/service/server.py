@@ -18,6 +18,7 @@ from told.agents.wiring import END, STOP
 from told.hook.client import LIMITS, is_own
 from told.service import calls
 from told.service.calls import Answer, HookCall
+from told.service.latency import Waited, append_waited, measure
 from told.service.protocol import HOOK, PING, Request, encode_answer, read_request
 from told.service.protocol import STOP as STOP_SERVICE
 from told.service.state import LATE, MISSED, count_problem
@@ -70,6 +71,7 @@ class Server:
         self._since = time.time()
         self._last = time.monotonic()
         self._calls = 0
+        self._waited: list[Waited] = []  # not written yet
         self._stopped = False
         self._waker, self._wake = socket.socketpair()
 
@@ -96,6 +98,8 @@ class Server:
             selector.register(self._waker, selectors.EVENT_READ)
             while not self._stopped:
                 ready = selector.select(every)
+                if not ready:
+                    self._save_waited()
                 if self._stopped or should_leave():
                     return
                 if any(key.fileobj is self._listener for key, _ in ready):
@@ -113,6 +117,7 @@ class Server:
         while self._open and time.monotonic() < ends:
             time.sleep(0.01)
         self._worker.finish(ends - time.monotonic())  # after the last connection has queued its call
+        self._save_waited()
         self._waker.close()
         self._wake.close()
 
@@ -194,6 +199,15 @@ class Server:
         else:
             self._deliver(connection, hook, job.answer, ends)
         self._last = time.monotonic()
+        waited = measure(hook, read_at)
+        with self._lock:
+            self._waited += waited
+
+    def _save_waited(self) -> None:
+        """Write how long agents waited, while none does."""
+        with self._lock:
+            waited, self._waited = self._waited, []
+        append_waited(self._home, waited)
 
     def _give_up(self, connection: socket.socket, hook: HookCall, reason: str) -> None:
         why = _SLOW if reason == LATE else _GONE

@@ -78,6 +78,7 @@ AGENT = Agent(
     programs=("claude",),
     install_signs=("$CLAUDE_CONFIG_DIR", "~/.claude"),
     has_hooks=True,
+    since={wiring.HOOKS: "1.0.62"},  # the first with a hook at a session start
     headless=Headless(
         _ask,
         _read_answer,

@@ -192,28 +192,49 @@ def wire(place: Place) -> tuple[Change, ...]:
     folder = place.folder("CODEX_HOME", ".codex")
     return (
         *hooks,
-        *wiring.mcp_entry(place, place.join(folder, "config.toml"), ("mcp_servers",), **variables),
+        *wiring.mcp_entry(place, _config_file(place), ("mcp_servers",), **variables),
         Block(place.join(folder, "AGENTS.md"), place.instructions),
     )
 
 
 def is_approved(place: Place) -> bool:
     """Tell whether Codex has a trusted hash of each hook."""
+    keys, trusted = _read_approvals(place)
+    return bool(keys) and all(key in trusted for key in keys)
+
+
+def describe_approvals(place: Place) -> str:
+    """Name the entries that Codex made when the user approved told's hooks; empty without any."""
+    keys, trusted = _read_approvals(place)
+    if trusted.isdisjoint(keys):
+        return ""
+    return (
+        f"Codex keeps its own approval of told's hooks in {_config_file(place)}: [hooks.state.\""
+        f'{_hooks_file(place)}:…"]. Remove these entries by hand if you like.'
+    )
+
+
+def _read_approvals(place: Place) -> tuple[list[str], set[str]]:
+    """Return the keys of told's hooks in Codex's settings, and all keys with a trusted hash."""
     path = _hooks_file(place)
     try:
         with open(path, encoding="utf-8-sig") as file:
             groups = json.load(file)["hooks"]
-        with open(place.join(place.folder("CODEX_HOME", ".codex"), "config.toml"), "rb") as file:
-            trusted = tomllib.load(file)["hooks"]["state"]
+        with open(_config_file(place), "rb") as file:
+            state = tomllib.load(file)["hooks"]["state"]
         keys = [
             f"{path}:{_to_snake_case(name)}:{at}:0"
             for name, group in groups.items()
             for at, item in enumerate(group)
             if has_mark(json.dumps(item))
         ]
-        return bool(keys) and all(trusted.get(key, {}).get("trusted_hash") for key in keys)
+        return keys, {key for key, value in state.items() if value.get("trusted_hash")}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return False
+        return [], set()
+
+
+def _config_file(place: Place) -> str:
+    return place.join(place.folder("CODEX_HOME", ".codex"), "config.toml")
 
 
 def _hooks_file(place: Place) -> str:
@@ -271,9 +292,11 @@ AGENT = Agent(
     programs=("codex",),
     install_signs=("$CODEX_HOME", "~/.codex"),
     has_hooks=True,
+    since={wiring.HOOKS: "0.124.0"},  # the first that has them turned on
     headless=Headless(_ask, _read_answer),
     todo="Open codex once and approve told's hooks: until then it skips them silently.",
     is_todo_done=is_approved,
+    describe_own_entries=describe_approvals,
     shell_signs=(
         ShellSign("CODEX_THREAD_ID", "CODEX_THREAD_ID"),  # every command
         ShellSign("CODEX_SANDBOX", "CODEX_THREAD_ID"),  # commands in the sandbox of macOS

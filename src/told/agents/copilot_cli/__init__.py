@@ -216,6 +216,7 @@ AGENT = Agent(
     programs=("copilot",),
     install_signs=("$COPILOT_HOME", "~/.copilot/session-state"),
     has_hooks=True,
+    since={wiring.HOOKS: "1.0.44"},  # the first that takes context at a prompt
     dialect=Dialect(
         {"userpromptsubmitted": PROMPT, "agentstop": STOP, "sessionshutdown": END},
         flat_context,

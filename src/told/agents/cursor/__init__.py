@@ -280,6 +280,7 @@ AGENT = Agent(
     programs=("cursor", "cursor-agent"),
     install_signs=("~/.cursor",),
     has_hooks=True,
+    since={wiring.HOOKS: "1.7"},
     limits="It runs the hooks of Claude Code as well, and told answers once. Its own were never seen run.",
     dialect=Dialect(
         {"beforesubmitprompt": PROMPT, "beforeshellexecution": TOOL},

@@ -341,6 +341,7 @@ AGENT = Agent(
         "$XDG_DATA_HOME|~/.local/share:opencode",
     ),
     has_hooks=True,
+    since={wiring.HOOKS: "1.1.11", wiring.SLASH_COMMANDS: "1.1.11"},  # 1.0 has other folders
     headless=Headless(
         _ask, _read_answer, variables={"OPENCODE_CONFIG_CONTENT": json.dumps(_HEADLESS_CONFIG)}
     ),

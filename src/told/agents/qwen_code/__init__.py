@@ -191,6 +191,7 @@ AGENT = Agent(
     programs=("qwen",),
     install_signs=("$QWEN_HOME", "~/.qwen"),
     has_hooks=True,
+    since={wiring.HOOKS: "0.15.6"},  # 0.12 has them turned off
     dialect=Dialect(replaces_start_brief=True),  # it is a part of the system prompt
     shell_signs=(ShellSign("QWEN_CODE", "QWEN_SESSION_ID"),),
     client_words=("qwen",),

@@ -58,7 +58,14 @@ class Heading:
     note: str = ""
 
 
-Block = str | Table | Paragraph | Heading
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """A unified diff, never wrapped."""
+
+    text: str
+
+
+Block = str | Table | Paragraph | Heading | Diff
 
 
 def spans(cell: Cell) -> tuple[Span, ...]:

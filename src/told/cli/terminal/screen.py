@@ -17,7 +17,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 from rich.theme import Theme
 
-from told.cli.terminal.blocks import Block, Cell, Heading, Paragraph, Span, Table, spans
+from told.cli.terminal.blocks import Block, Cell, Diff, Heading, Paragraph, Span, Table, spans
 
 _STYLES = {
     "heading": "bold", "id": "cyan", "project": "blue", "good": "green", "warn": "yellow", "bad": "bold red",
@@ -62,7 +62,7 @@ class Screen:
         """Return the text of some blocks, without blanks at line ends."""
         with self._console.capture() as captured:
             for block in blocks:
-                self._console.print(self._renderable(block), soft_wrap=False)
+                self._console.print(self._renderable(block), soft_wrap=isinstance(block, Diff))
         return _BLANK_ENDS.sub(r"\1", captured.get()).lstrip("\n")
 
     def _renderable(self, block: Block) -> RenderableType:
@@ -73,6 +73,8 @@ class Screen:
             return Padding(self._text([Span(block.text, "heading"), *note]), (1, 0, 0, 0))
         if isinstance(block, Paragraph):
             return self._wrapped(self._text(block.cell), block.indent, block.hanging)
+        if isinstance(block, Diff):
+            return Text("\n").join(Text(line, _diff_style(line)) for line in block.text.split("\n"))
         lines = [self._plain_line(line) for line in block.split("\n")]
         return lines[0] if len(lines) == 1 else Text("\n").join(lines)
 
@@ -127,6 +129,12 @@ def _style(name: str) -> str:
     if name.startswith("agent."):
         return _AGENT_COLOURS[int(name.removeprefix("agent.")) % len(_AGENT_COLOURS)]
     return name if name in _STYLES or not name.startswith("kind.") else ""
+
+
+def _diff_style(line: str) -> str:
+    if line.startswith(("---", "+++")):
+        return "bold"
+    return {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "")
 
 
 def write_paged(text: str, environ: Mapping[str, str]) -> None:
