@@ -22,8 +22,15 @@ HABIT = "Prefer small commits over large ones."
 CHANCE = "The exporter writes its report to the attic bucket."
 VAGUE = "It works that way for them."
 GLOBAL_RULE = "Answer in German, never in English."
+REDIS, MEMCACHED = "We use Redis for the session cache.", "Sessions are cached in Memcached."
 ENGLISH = "Answer in English, never in German."
-_SURE = {RULE: ("rule", 0.9), FACT: ("fact", 0.9), SPACES: ("rule", 0.9), ENGLISH: ("rule", 0.9)}
+_SURE = {
+    RULE: ("rule", 0.9),
+    FACT: ("fact", 0.9),
+    SPACES: ("rule", 0.9),
+    ENGLISH: ("rule", 0.9),
+    MEMCACHED: ("fact", 0.9),
+}
 _UNSURE = {HABIT: ("rule", 0.4), CHANCE: ("fact", 0.3), VAGUE: ("fact", 0.9)}
 
 

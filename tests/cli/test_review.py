@@ -14,6 +14,8 @@ from tests.cli.reviewing import (
     GLOBAL_RULE,
     HABIT,
     LOCKED,
+    MEMCACHED,
+    REDIS,
     RULE,
     SPACES,
     VAGUE,
@@ -137,6 +139,25 @@ def test_a_conflict_ends_with_the_new_one_the_old_one_or_both(desk: Machine) -> 
             assert memory(desk, old)["status"] == ("active" if LOCKED in active else "superseded")
         decided(desk.told("review", "undo"))
         assert waiting(desk) == before, words
+
+
+def test_what_probably_replaces_a_memory_is_asked(desk: Machine) -> None:
+    desk.told("remember", REDIS)
+    say(desk, MEMCACHED, at=ago(minutes=-2))
+    before = waiting(desk)
+    item = before[MEMCACHED]
+    assert (item["state"], item["other"]["text"], item["memory"]["status"]) == ("conflict", REDIS, "active")
+    new, old = item["memory"]["id"], item["other"]["id"]
+    for action, statuses in (
+        ("keep", ("active", "superseded")),
+        ("dismiss", ("dismissed", "active")),
+        ("both", ("active", "active")),
+    ):
+        decided(desk.told("review", action, item["id"]))
+        assert (memory(desk, new)["status"], memory(desk, old)["status"]) == statuses
+        assert MEMCACHED not in waiting(desk)
+        decided(desk.told("review", "undo"))
+        assert waiting(desk) == before, action
 
 
 def test_an_agents_request_is_accepted_or_declined(desk: Machine) -> None:

@@ -22,6 +22,7 @@ from told.cli.context import (
     memory_count,
     when,
 )
+from told.cli.guard import print_guard
 from told.cli.memories import waiting_note
 from told.cli.memory_changes import undo
 from told.cli.sessions import print_summary
@@ -42,7 +43,7 @@ from told.memories.review import (
     keep_locked,
 )
 from told.memories.scopes import active_scopes, validate_kind
-from told.store.memories.records import ACTIVE, CANDIDATE, GLOBAL, PROJECT, QUARANTINED, UNCONFIRMED
+from told.store.memories.records import ACTIVE, AGENT, CANDIDATE, GLOBAL, PROJECT, QUARANTINED, UNCONFIRMED
 
 _LISTED = 20
 _OFFERED = 10
@@ -139,7 +140,7 @@ def _print_item(view: MemoryView, item: ReviewItem) -> None:
     context, proposal = view.context, item.proposal
     memory = f"{item.memory.kind_name} {view.scope(item.memory)}: {view.text(item.memory, 300)}"
     asks = ""
-    if proposal is not None and proposal.asked_by != "capture":
+    if proposal is not None and proposal.asked_by == AGENT:
         asks = f" {context.name(label(proposal.agent))} asks: {proposal.action} {item.memory.id}"
     context.print(f"{item.id} {item.state}{asks} {memory}")
     quote = find_quote(context.reading, item.memory, _AROUND)
@@ -250,6 +251,8 @@ def _report(view: MemoryView, action: str, said: str, verb: str, done: list[Chan
         return
     for one in done:
         context.print(f"{said}: {view.row(one.memory)}")
+        if action == "lock":
+            print_guard(context, one.memory)
         if one.memory.status == QUARANTINED:
             context.print("It contradicts a locked memory: `told review` asks which is right.")
     context.print(UNDO_HINT)

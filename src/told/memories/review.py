@@ -29,8 +29,8 @@ from told.memories.scopes import share
 from told.store.memories.read import Memories
 from told.store.memories.records import (
     ACTIVE,
+    AGENT,
     CANDIDATE,
-    CAPTURE,
     DECISION,
     FACT,
     PROJECT,
@@ -150,7 +150,7 @@ def _find_proposed(memories: Memories, home: str) -> Iterable[ReviewItem]:
         if draft is None:
             yield ReviewItem(PROPOSAL, memory, proposal=one)
         else:
-            yield ReviewItem(CONFLICT if one.asked_by == CAPTURE else PROPOSAL, draft, memory, one)
+            yield ReviewItem(PROPOSAL if one.asked_by == AGENT else CONFLICT, draft, memory, one)
 
 
 def _can_be_done(proposal: Proposal, memory: Memory, draft: Memory | None) -> bool:

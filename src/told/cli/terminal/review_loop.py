@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from told.cli.context import MemoryView
-from told.cli.terminal.blocks import WARN, Block, Paragraph, Span
+from told.cli.terminal.blocks import DIM, WARN, Block, Paragraph, Span
 from told.cli.terminal.keys import END, Keyboard
 from told.cli.terminal.review_page import (
     BOTH,
@@ -30,6 +30,7 @@ from told.cli.terminal.review_page import (
 )
 from told.cli.terminal.screen import Screen, terminal_width
 from told.errors import ToldError, UsageError
+from told.hook.guard.describe import guard_note
 from told.memories.change import Changed
 from told.memories.journal_writer import JournalWriter
 from told.memories.review import (
@@ -132,8 +133,10 @@ class ReviewLoop:
             self._move(item)
         else:
             done, decide = _DECISIONS[key]
-            decide(self._writer(), item)
+            memory = decide(self._writer(), item).memory
             self._finish(item, done)
+            if note := guard_note(memory.text, self._context.settings.guard, self._context.home):
+                self._pending += [Paragraph(Span(note, DIM), 10)] if memory.locked and key == LOCK else []
 
     def _writer(self) -> JournalWriter:
         """Return a writer of one decision, which is undone as one."""

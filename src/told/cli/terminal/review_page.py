@@ -10,7 +10,7 @@ from told.cli.terminal.blocks import BAD, BOLD, COMMAND, DIM, GOOD, HIT, Block, 
 from told.cli.terminal.tables import agent_span
 from told.memories.quotes import Quote, find_quote
 from told.memories.review import ReviewItem
-from told.store.memories.records import CAPTURE, PROJECT, Memory
+from told.store.memories.records import AGENT, PROJECT, Memory
 from told.text import relative_time
 
 KEEP, EDIT, LOCK, SCOPE, DISMISS, BOTH = "k", "e", "l", "s", "d", "b"
@@ -96,9 +96,9 @@ def describe_request(item: ReviewItem) -> str:
     """Return what an agent asks for, in a sentence; empty for a memory."""
     if item.proposal is None:
         return ""
+    if item.proposal.asked_by != AGENT:
+        return "You said both. Does the new one replace the old one?"
     agent = label(item.proposal.agent) if item.proposal.agent else "An agent"
-    if item.proposal.asked_by == CAPTURE:
-        return f"You said this in {agent}. Does it replace the old one?"
     if item.deletes:
         return f"{agent} asks to delete it for good. To do that: `told proposals accept {item.id}`"
     return f"{agent} asks to {item.proposal.action} it{' as follows' if item.replaces else ''}."
