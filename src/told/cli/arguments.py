@@ -22,6 +22,7 @@ class Option:
     number: bool = False  # the value is an integer of at least 1
     short: str = ""
     many: bool = False  # may be repeated; the value is then a list
+    own_process: bool = False  # not through the service
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,7 @@ class Command:
     tier: int = 0  # how much it discloses: 1 orientation, 2 search, 3 complete texts
     catch_up: bool = False  # import new data first
     repairs: bool = False  # rebuilds the store, so any store may be opened
+    via_service: bool = False  # only reads, so the service may answer for it
     standalone: bool = False  # gets the raw words; nothing is opened for it
     hidden: bool = False
     details: str = ""
@@ -75,6 +77,13 @@ COMMANDS = _load_commands()
 def command_named(name: str) -> Command | None:
     """Return a command by its name."""
     return next((command for command in COMMANDS if command.name == name), None)
+
+
+def needs_own_process(command: Command, words: Sequence[str]) -> bool:
+    """Tell whether the service may not answer a command for its client."""
+    options = {f"--{option.name}" for option in command.options if option.own_process}
+    given = {word.partition("=")[0] for word in words}
+    return not command.via_service or not given.isdisjoint({"--help", "-h", "--color", "--no-color", *options})
 
 
 class Arguments:

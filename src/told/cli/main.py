@@ -37,16 +37,18 @@ _SWEEP_EVERY_MS = 60_000
 _COLOURS = ("auto", "always", "never")
 _MOST_REPAIRS = 2  # one for each database
 _ANY_PROJECT = ("show", "checkpoint", "checkpoints", "timeline")  # they take ids of any project
+WhenBehind = Callable[[str, Mapping[str, str]], None]  # takes told's home and the variables
 _UNAVAILABLE = (BusyError, apsw.BusyError, apsw.ReadOnlyError, apsw.FullError, apsw.IOError)
 
 
 def run_command(
     command: Command, arguments: Arguments, environ: Mapping[str, str], write: Callable[[Context], None],
-    site: CallSite | None = None, *, repairs: int = 0,
+    site: CallSite | None = None, *, repairs: int = 0, when_behind: WhenBehind | None = None,
 ) -> int:  # fmt: skip
     """Run a command that needs the store, hand its output to `write`, and return its exit code.
 
-    A process that goes on afterwards says in `site` who calls and from where.
+    A process that goes on afterwards says in `site` who calls and from where. `when_behind` starts the
+    import of what is left; by default, that is a sweep in the background.
     """
     began = time.perf_counter()
     code, rows = 1, 0
@@ -63,7 +65,9 @@ def run_command(
         if repairs == _MOST_REPAIRS:
             raise MissingError("The store is damaged and cannot be rebuilt. Delete it, then retry.") from None
         run.repair(error)
-        return run_command(command, arguments, environ, write, site, repairs=repairs + 1)
+        return run_command(
+            command, arguments, environ, write, site, repairs=repairs + 1, when_behind=when_behind
+        )
     except apsw.BusyError:
         code = BusyError.exit_code
         raise BusyError from None
@@ -73,7 +77,7 @@ def run_command(
             f"told cannot write its store: {error}. Free some space, or set TOLD_HOME."
         ) from None
     finally:
-        run.close(code, rows, (time.perf_counter() - began) * 1000)
+        run.close(code, rows, (time.perf_counter() - began) * 1000, when_behind or start_sweep)
     return code
 
 
@@ -152,7 +156,7 @@ class _Run:
             self._connection.close()
         set_store_aside(self._settings.sessions_path)
 
-    def close(self, code: int, rows: int, milliseconds: float) -> None:
+    def close(self, code: int, rows: int, milliseconds: float, when_behind: WhenBehind) -> None:
         """Log the call, start a background sweep, and close the store."""
         now = time.time_ns() // 1_000_000
         retries = foreign.RETRIES - self._retries
@@ -160,7 +164,7 @@ class _Run:
         call = Call(now, self._command.name, round(milliseconds, 1), rows, code, tier, retries)
         log_call(self._settings.home, call)
         if self._context is not None and self._context.behind and self._settings.background:
-            start_sweep(self._settings.home, self._environ)
+            when_behind(self._settings.home, self._environ)
         if self._site is not None:  # the process goes on
             if self._context is not None:
                 self._context.connection.close()
