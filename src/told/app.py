@@ -1,4 +1,7 @@
-"""Open told's home, settings, key, redactor and stores for one run."""
+"""Open told's home, settings, key, redactor and stores for one run.
+
+Most commands only read, so what imports, learns and writes is loaded by the functions that need it.
+"""
 
 from __future__ import annotations
 
@@ -8,42 +11,32 @@ import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import apsw
 
 from told.agents import all_agents, find_agent
 from told.errors import BusyError, MissingError, NotFoundError, ToldError, UsageError
 from told.fence import Fence
-from told.ingest.archive import CompleteSessions, Texts
+from told.ingest.complete_sessions import CompleteSessions, Texts
 from told.ingest.projects import find_git_root, find_project, identify
 from told.ingest.scan import scan
-from told.ingest.sweep import Sweep, reread_texts
-from told.journal.apply import find_memory_damage, open_memories, rebuild
-from told.learning.learn import LearnResult, learn
-from told.memories.journal_writer import Caller, JournalWriter, detect_caller
-from told.memories.proof import Message
-from told.memories.remember import NewMemory, validate_text
-from told.memories.said import Draft, find_replaced, list_messages, verify
-from told.memories.scopes import (
-    active_scopes,
-    parse_scope,
-    require_scope,
-    validate_kind,
-    validate_scope_name,
-)
-from told.memories.session_notes import find_running_session, note_reader
-from told.redact.custom_rules import check_rule
-from told.redact.engine import Redactor, has_secret, is_plain_name, redact_id, redact_path
-from told.settings import CONFIG, Settings, load_safe_settings, load_settings
-from told.settings.keys import suggest_key
+from told.redact.names import has_secret, is_plain_name, redact_id, redact_path
+from told.settings import CONFIG, CustomRule, Settings, load_safe_settings, load_settings
 from told.store.database import open_database
-from told.store.memories.read import UNREADABLE, Memories
-from told.store.memories.records import GLOBAL, PROJECT
+from told.store.memories.names import GLOBAL, PROJECT
 from told.store.sessions.checkpoints import Project, Projects
 from told.store.sessions.facts import WorkQueue
 from told.store.sessions.schema import VERSION, migrate, read_version
-from told.store.sessions.sources import SourceStates
+from told.store.sessions.source_states import SourceStates
+
+if TYPE_CHECKING:
+    from told.learning.learn import LearnResult
+    from told.memories.caller import Caller
+    from told.memories.proof import Message
+    from told.memories.said import Draft
+    from told.redact.engine import Redactor
+    from told.store.memories.read import Memories
 
 _LEARN_SECONDS = 0.4  # a command waits this long; the background does the rest
 _IMPORT_SECONDS = 2.0
@@ -55,7 +48,7 @@ def load_checked_settings(environ: Mapping[str, str], *, lenient: bool = False) 
 
     With `lenient`, an invalid file gives safe settings that state the problem.
     """
-    found = load_safe_settings(environ, check_rule) if lenient else load_settings(environ, check_rule)
+    found = load_safe_settings(environ, _check_rule) if lenient else load_settings(environ, _check_rule)
     try:
         check_agent_names((*found.agents_off, *dict(found.agent_folders)), os.path.join(found.home, CONFIG))
     except UsageError as error:
@@ -66,10 +59,18 @@ def load_checked_settings(environ: Mapping[str, str], *, lenient: bool = False) 
     return found
 
 
+def _check_rule(rule: CustomRule) -> None:
+    from told.redact.custom_rules import check_rule  # noqa: PLC0415
+
+    check_rule(rule)
+
+
 def check_agent_names(names: Iterable[str], path: str = "") -> None:
     """Raise UsageError for agents that told does not know."""
     for name in names:
         if find_agent(name) is None:
+            from told.settings.keys import suggest_key  # noqa: PLC0415
+
             known = all_agents()
             where = f" in {path}" if path else ""
             raise UsageError(
@@ -171,6 +172,9 @@ class App:
 
         def read_again(agent: str, native: str) -> Texts:
             """Return a session's texts from its own file."""
+            from told.ingest.sweep import reread_texts  # noqa: PLC0415
+            from told.redact.engine import Redactor  # noqa: PLC0415
+
             redact = Redactor(key, settings.redaction).redact
             return reread_texts(connection, settings, environ, redact, (agent, native))
 
@@ -190,11 +194,15 @@ class App:
     @property
     def caller(self) -> Caller:
         """Return who calls: the user or an agent."""
+        from told.memories.caller import detect_caller  # noqa: PLC0415
+
         return self._site.caller or detect_caller(self.environ)
 
     @property
     def caller_session(self) -> str:
         """Return the agent's id of the caller's session, else its latest one in the folder."""
+        from told.memories.session_notes import find_running_session  # noqa: PLC0415
+
         caller = self.caller
         if caller.session or caller.is_user:
             return caller.session
@@ -212,6 +220,8 @@ class App:
 
     def redactor(self, *, emails: bool = True) -> Redactor:
         """Return the redactor; mail addresses may stay in a path."""
+        from told.redact.engine import Redactor  # noqa: PLC0415
+
         wanted = self.settings.redaction
         return Redactor(self.key, wanted if emails else replace(wanted, emails=False))
 
@@ -294,6 +304,8 @@ class App:
 
     def import_new(self, seconds: float = _IMPORT_SECONDS) -> None:
         """Import what agents wrote just now: a prompt may be seconds old."""
+        from told.ingest.sweep import Sweep  # noqa: PLC0415
+
         changed = scan(SourceStates(self.connection), self.environ, self.settings.chosen)
         if not changed.is_empty:
             sweep = Sweep(self.connection, self.settings, self.environ, self.redact)
@@ -301,6 +313,8 @@ class App:
 
     def learn(self, memories: Memories, seconds: float | None = None) -> LearnResult | None:
         """Learn from new turns; None if another told does so already."""
+        from told.learning.learn import learn  # noqa: PLC0415
+
         return learn(self.home, memories, self.connection, self.settings, self.now, seconds=seconds)
 
     def learn_briefly(self, memories: Memories) -> None:
@@ -319,6 +333,9 @@ class MemorySession:
 
     def __init__(self, app: App) -> None:
         """Open the memories as the journal has them now."""
+        from told.journal.apply import open_memories  # noqa: PLC0415
+        from told.memories.journal_writer import JournalWriter  # noqa: PLC0415
+
         self.app = app
         self.home = app.home
         self.caller = replace(app.caller, session=app.stored_id(app.caller_session))
@@ -333,6 +350,9 @@ class MemorySession:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Close the memories; rebuild a file that turned out to be damaged."""
+        from told.journal.apply import find_memory_damage, rebuild  # noqa: PLC0415
+        from told.store.memories.read import UNREADABLE  # noqa: PLC0415
+
         self.memories.close()
         if kind is not None and issubclass(kind, UNREADABLE) and find_memory_damage(self.home):
             rebuild(self.home).close()
@@ -341,10 +361,14 @@ class MemorySession:
     @property
     def scopes(self) -> tuple[str, ...]:
         """Return the scopes that apply in the folder."""
+        from told.memories.scopes import active_scopes  # noqa: PLC0415
+
         return active_scopes(self.memories, self.project)
 
     def named_scope(self, name: str, project: str = "") -> str:
         """Return the scope with a name."""
+        from told.memories.scopes import parse_scope, require_scope, validate_scope_name  # noqa: PLC0415
+
         if name not in ("", "project", GLOBAL):
             require_scope(self.memories, validate_scope_name(name))
         return parse_scope(name, project or self.project)
@@ -363,6 +387,11 @@ class MemorySession:
             quote: For agents: the user's words that prove it.
             replaces: Ids or texts of memories that it replaces.
         """
+        from told.memories.remember import NewMemory, validate_text  # noqa: PLC0415
+        from told.memories.said import Draft, find_replaced, list_messages, verify  # noqa: PLC0415
+        from told.memories.scopes import validate_kind  # noqa: PLC0415
+        from told.memories.session_notes import note_reader  # noqa: PLC0415
+
         redact = self.app.redact
         new = NewMemory(validate_text(redact(text)), self.named_scope(scope), validate_kind(kind), locked)
         old = find_replaced(self.memories, map(redact, replaces), self.scopes, self.app.now)

@@ -5,14 +5,17 @@ Other packages add an agent by an entry point of the group `told.agents` that na
 
 from __future__ import annotations
 
-import pkgutil
+import os
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-from told.agents.base import Agent, DetectedAgent
+if TYPE_CHECKING:  # a command that lists sessions needs the names only
+    from told.agents.base import Agent, DetectedAgent
 
 ENTRY_POINTS = "told.agents"
+LONGEST_LABEL = 9  # letters
 _OFF = ("", "0", "false", "off", "no")
 
 
@@ -45,13 +48,18 @@ def find_agent(name: str) -> Agent | None:
 
 
 def label(name: str) -> str:
-    """Return an agent's short name for lists."""
+    """Return an agent's short name for lists: the first word of its name if that is short enough."""
+    first = name.partition("-")[0]
+    if len(first) <= LONGEST_LABEL and name.replace("-", "_") in bundled_names():
+        return first
     agent = find_agent(name)
-    return agent.label if agent else name.partition("-")[0]
+    return agent.label if agent else first
 
 
 def detect_agent(environ: Mapping[str, str]) -> DetectedAgent | None:
     """Return the agent whose shell sets these variables, or None."""
+    from told.agents.base import DetectedAgent  # noqa: PLC0415
+
     signs = [(sign, agent) for agent in installed_agents().values() for sign in agent.shell_signs]
     for sign, agent in sorted(signs, key=lambda one: one[0].rank):
         if environ.get(sign.variable, "").lower() not in _OFF:
@@ -84,7 +92,8 @@ def agent_of_client(client: str) -> str:
 @cache
 def bundled_names() -> tuple[str, ...]:
     """Return the package names of told's own agents, without importing them."""
-    return tuple(found.name for found in pkgutil.iter_modules(__path__) if found.ispkg)
+    with os.scandir(os.path.dirname(__file__)) as found:
+        return tuple(sorted(one.name for one in found if one.is_dir() and one.name[0].isalpha()))
 
 
 def _load(package: str) -> Agent:

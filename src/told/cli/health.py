@@ -14,11 +14,11 @@ from told.cli.arguments import Arguments
 from told.cli.config import config_notes
 from told.cli.context import Context, count, iso, when
 from told.cli.health_checks import find_all_damage, print_damage, score_dimensions
-from told.cli.index import embedder_of
 from told.cli.main import read_calls
 from told.cli.projects import project_notes
 from told.cli.retention import disk_json, disk_line
 from told.cli.service import describe_problem, problem_json, recent_problems
+from told.cli.similarity import embedder_of
 from told.errors import MissingError, ToldError
 from told.hook.dispatch import read_last_failure
 from told.ingest.checkpoint_files import find_unreadable

@@ -12,7 +12,7 @@ from typing import Any
 from told.agents import wired_agents
 from told.agents.base import Agent
 from told.agents.wiring import FULL, MINIMAL, NO_HOOKS, PROJECT_SCOPE, USER_SCOPE, Entry, Place
-from told.cli.arguments import COMMANDS, Arguments, command_named, parse
+from told.cli.arguments import Arguments, all_commands, command_named, parse
 from told.cli.context import Context, confirm_yes, count, may_ask, short_home
 from told.cli.index import index
 from told.cli.memories import memories
@@ -44,7 +44,7 @@ from told.journal.registry import read_registry
 from told.service.control import stop
 from told.service.state import run_folder
 from told.settings.write import write_first_config
-from told.store.sessions.sources import SourceStates
+from told.store.sessions.source_states import SourceStates
 
 _SCOPES, _PROFILES = (USER_SCOPE, PROJECT_SCOPE), (NO_HOOKS, MINIMAL, FULL)
 _DONE = {
@@ -84,7 +84,7 @@ def _choice(arguments: Arguments, option: str, choices: tuple[str, ...], default
 
 def place_for(context: Context, scope: str, **options: Any) -> Place:
     """Return the place for one scope."""
-    commands = frozenset(command.name for command in COMMANDS if not command.hidden)
+    commands = frozenset(command.name for command in all_commands() if not command.hidden)
     return make_place(context.environ, context.cwd, commands, scope=scope, **options)
 
 

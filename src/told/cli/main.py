@@ -5,30 +5,27 @@ from __future__ import annotations
 import gc
 import importlib
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import astuple, dataclass
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import apsw
 
 from told import __version__
 from told.app import CallSite, load_checked_settings, open_store, set_store_aside
-from told.cli.arguments import COMMANDS, Arguments, Command, command_named, nearest_command, parse
+from told.cli.arguments import Arguments, Command, all_commands, command_named, nearest_command, parse
 from told.cli.context import Context
 from told.errors import BusyError, MissingError, ToldError, UsageError
 from told.files import write_private
-from told.ingest.checkpoint_sync import find_changed_folders, sync_checkpoints
 from told.ingest.scan import has_checkpoints, scan
-from told.ingest.sweep import Sweep
-from told.journal.apply import find_memory_damage, rebuild
-from told.store import foreign
 from told.store.database import WAIT_MS, acquire_lock, load_key, open_database
-from told.store.sessions.schema import find_damage
-from told.store.sessions.sources import SourceStates
+from told.store.sessions.source_states import SourceStates
+
+if TYPE_CHECKING:
+    import subprocess
 
 _IMPORT_SECONDS = 0.1  # spent on new data before a query is answered
 _CHECKPOINT_SECONDS = 1.0
@@ -97,7 +94,7 @@ class _Run:
         self._arguments = arguments
         self._environ = environ
         self._site = site
-        self._retries = foreign.RETRIES
+        self._retries = _count_retries()
         self._settings = load_checked_settings(environ, lenient=command.name == "health")
         self._context: Context | None = None
         self._connection: apsw.Connection | None = None
@@ -130,6 +127,8 @@ class _Run:
         states = SourceStates(context.connection)
         changed = scan(states, self._environ, self._settings.chosen)
         if not changed.is_empty:
+            from told.ingest.sweep import Sweep  # noqa: PLC0415 - loads every reader's needs
+
             with _hurry(context.connection):
                 sweep = Sweep(context.connection, self._settings, self._environ, context.redact)
                 context.left = sweep.read_some(changed, context.cwd, _IMPORT_SECONDS)
@@ -145,6 +144,9 @@ class _Run:
 
     def repair(self, error: Exception) -> None:
         """Rebuild damaged memories from the journal, or start the session store over."""
+        from told.journal.apply import find_memory_damage, rebuild  # noqa: PLC0415
+        from told.store.sessions.schema import find_damage  # noqa: PLC0415
+
         if find_memory_damage(self._settings.home):
             rebuild(self._settings.home).close()
             sys.stderr.write("told: The memories were damaged; they were rebuilt from the journal.\n")
@@ -159,7 +161,7 @@ class _Run:
     def close(self, code: int, rows: int, milliseconds: float, when_behind: WhenBehind) -> None:
         """Log the call, start a background sweep, and close the store."""
         now = time.time_ns() // 1_000_000
-        retries = foreign.RETRIES - self._retries
+        retries = _count_retries() - self._retries
         tier = self._command.tier
         call = Call(now, self._command.name, round(milliseconds, 1), rows, code, tier, retries)
         log_call(self._settings.home, call)
@@ -170,6 +172,12 @@ class _Run:
                 self._context.connection.close()
             if self._connection is not None:
                 self._connection.close()
+
+
+def _count_retries() -> int:
+    """Return how often this process had to retry reading another program's database."""
+    foreign = sys.modules.get("told.store.foreign")
+    return foreign.RETRIES if foreign else 0
 
 
 @contextmanager
@@ -185,6 +193,8 @@ def _hurry(connection: apsw.Connection) -> Iterator[None]:
 
 
 def _import_checkpoints(context: Context, *, everywhere: bool) -> None:
+    from told.ingest.checkpoint_sync import find_changed_folders, sync_checkpoints  # noqa: PLC0415
+
     connection, home = context.connection, context.home
     folders = find_changed_folders(connection, home, None if everywhere else context.project())
     if folders:
@@ -198,6 +208,8 @@ _sweeps: list[subprocess.Popen[bytes]] = []  # started by this process; polled s
 
 def start_sweep(home: str, environ: Mapping[str, str]) -> None:
     """Start `told sweep` in the background unless one is running."""
+    import subprocess  # noqa: PLC0415 - once a minute at most
+
     _sweeps[:] = [sweep for sweep in _sweeps if sweep.poll() is None]
     descriptor = acquire_lock(home)
     if descriptor is None:
@@ -375,7 +387,9 @@ you remember"`, then `told show ID`.
 
 def _help_text(name: str) -> str:
     if not name:
-        rows = [f"  {command.name:13} {command.summary}\n" for command in COMMANDS if not command.hidden]
+        rows = [
+            f"  {command.name:13} {command.summary}\n" for command in all_commands() if not command.hidden
+        ]
         return _START + "".join(rows) + _END
     command = command_named(name)
     if command is None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
 from told.agents import label
 from told.cli.arguments import Arguments
-from told.cli.checkpoint_show import checkpoint_line
 from told.cli.context import (
     NOT_HERE,
     Context,
@@ -24,7 +23,6 @@ from told.cli.context import (
     short_home,
     when,
 )
-from told.cli.index import similarity_search, warn_words_only
 from told.cli.sessions import (
     NO_HISTORY,
     coverage_json,
@@ -35,6 +33,7 @@ from told.cli.sessions import (
     session_json,
     session_summary,
 )
+from told.cli.similarity import similarity_search, warn_words_only
 from told.errors import MissingError, NotFoundError, ToldError, UsageError
 from told.ingest.projects import find_git_root
 from told.journal.apply import open_memories
@@ -44,12 +43,14 @@ from told.search.memories import MatchThreshold, MemoryMatch, search_memories
 from told.search.query import Query, parse_query
 from told.search.rank import RankedTurn, group_by_session
 from told.search.sessions import SearchResult, search_sessions
-from told.search.vectors.model_folder import Reranker, rerank
 from told.store.memories.read import Memories
 from told.store.memories.records import PROJECT, SHARED, UNCONFIRMED, Memory
 from told.store.sessions.match import TurnIndex
 from told.store.sessions.read import CheckpointRow, Filter, SessionRow
 from told.store.sessions.schema import FIRST_NOTE, TITLE, project_token
+
+if TYPE_CHECKING:
+    from told.search.vectors.model_folder import Reranker
 
 _LIMIT, _LIMIT_BESIDE_SESSIONS = 5, 3
 _BESIDE_SESSIONS = MatchThreshold(0.5, 0.6, 12)
@@ -303,6 +304,8 @@ def _make_hit(context: Context, row: SessionRow, hit: RankedTurn, words: tuple[s
         note = next((one for one in notes if one.number == FIRST_NOTE - hit.n), None)
         if note is None:
             return _Hit("", "checkpoint", marked(turn.answered))
+        from told.cli.checkpoint_show import checkpoint_line  # noqa: PLC0415 - few results are checkpoints
+
         return _Hit(
             note.public, f"{note.status} checkpoint".strip(), marked(checkpoint_line(note)), note=note
         )
@@ -350,6 +353,8 @@ def _nothing(context: Context, scope: SessionScope, question: str) -> str:
 def _load_reranker(folder: str) -> Reranker:
     if not folder:
         raise MissingError(_NO_RERANKER)
+    from told.search.vectors.model_folder import Reranker  # noqa: PLC0415 - few have such a model
+
     return Reranker(folder)
 
 
@@ -361,6 +366,8 @@ def _rerank(
         turn = context.reading.turn(hit.session, hit.n)
         texts = ((turn.asked, _RERANKED_PROMPT), (turn.answered, _RERANKED_ANSWER)) if turn else ()
         return "\n".join(make_excerpt(text, found.query.words, room)[0] for text, room in texts if text)
+
+    from told.search.vectors.model_folder import rerank  # noqa: PLC0415
 
     turns = rerank(found.turns, text_of, lambda texts: model.scores(question, texts))
     return replace(found, turns=tuple(turns), sessions=tuple(group_by_session(turns, limit)))

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from told.agents.values import as_text
 from told.files import NotReadableError, is_folder, open_regular, read_document, write_private
-from told.jsontext import parse_json
 from told.store.database import make_private_folder
 from told.store.sessions.checkpoints import Project, Projects
-from told.store.sessions.write import SessionWriter
+
+if TYPE_CHECKING:  # a command that lists sessions does not load what writes
+    from told.store.sessions.write import SessionWriter
 
 _MAX_CONFIG = 1 << 20
 _MAX_LOG = 1 << 14  # the first commit is at the start of the log
@@ -189,6 +189,8 @@ def _first_logged(git_folder: str) -> str:
 
 
 def _first_commit(root: str) -> str:
+    import subprocess  # noqa: PLC0415 - most folders need no git process
+
     environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
         done = subprocess.run(  # noqa: S603 - only the folder varies
@@ -369,6 +371,9 @@ def write_places(projects: Projects, home: str) -> None:
 
 def load_places(projects: Projects, home: str) -> None:
     """Load the list of project folders into an empty store."""
+    from told.agents.values import as_text  # noqa: PLC0415 - only a rebuild needs these
+    from told.jsontext import parse_json  # noqa: PLC0415
+
     if projects.roots():
         return
     try:

@@ -28,7 +28,7 @@ class Variables(dict[str, str]):
 
     def get(self, name: str, default: Any = None) -> Any:
         """Return the value of a variable."""
-        return self[name] if name in self else default
+        return self[name] if name in self else default  # noqa: SIM401 - that would call itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,11 @@ class Commands:
     def answer(self, request: Request) -> str:
         """Return what the client prints; empty if it has to run the command itself."""
         environ = Variables(request.variables)
-        if self._runner is None or request.agent != self._runner.identity or not self._lock.acquire(blocking=False):
+        if (
+            self._runner is None
+            or request.agent != self._runner.identity
+            or not self._lock.acquire(blocking=False)
+        ):
             return ""
         self._since = time.monotonic()
         try:

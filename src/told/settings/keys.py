@@ -6,10 +6,7 @@ import os
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
-from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
 
 from told.errors import UsageError
 
@@ -144,6 +141,8 @@ def parse_endpoint(value: str) -> Endpoint:
 
     The part behind the # is never sent.
     """
+    from urllib.parse import parse_qsl, urlsplit  # noqa: PLC0415 - few have an address in their settings
+
     try:
         parts = urlsplit(value)
         port = parts.port
@@ -180,6 +179,8 @@ def parse_endpoint(value: str) -> Endpoint:
 
 def parse_address(value: str) -> Address | None:
     """Parse the address of a server; None if it is not valid."""
+    from urllib.parse import urlsplit  # noqa: PLC0415
+
     try:
         parts = urlsplit(value)
         port = parts.port
@@ -275,7 +276,8 @@ class Key:
 
 
 def _load_keys() -> Iterator[Key]:
-    tables = tomllib.loads(Path(__file__).with_name("keys.toml").read_text(encoding="utf-8"))
+    with open(os.path.join(os.path.dirname(__file__), "keys.toml"), "rb") as file:
+        tables = tomllib.load(file)
     for name, table in tables.items():
         field = _FIELDS.get(name, name.replace(".", "_"))
         default = _DEFAULTS[name] if name in _DEFAULTS else _default(name, field)
@@ -310,6 +312,8 @@ def suggest_key(
     name: str, known: Iterable[str] = (), otherwise: str = "`told config list` shows them all."
 ) -> str:
     """Return a hint at the setting that a mistyped name may mean."""
+    from difflib import get_close_matches  # noqa: PLC0415 - for a wrong name only
+
     names = list(known) or [key.name for key in KEYS]
     lasts = {one.rpartition(".")[2]: one for one in reversed(names)}
     close = get_close_matches(name, names, 1, 0.6)

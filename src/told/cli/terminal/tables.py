@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from told.agents import label
 from told.cli.context import Context, MemoryView, short_path
@@ -18,9 +19,12 @@ from told.cli.terminal.blocks import (
     agent_style,
     kind_style,
 )
-from told.store.memories.records import ACTIVE, USER, Memory
+from told.store.memories.names import ACTIVE, USER
 from told.store.sessions.read import CheckpointRow, SessionRow, TouchRow, TurnRow
 from told.text import relative_time
+
+if TYPE_CHECKING:
+    from told.store.memories.records import Memory
 
 _ID = Column("ID", ID)
 _AGENT = Column("AGENT", least=50)

@@ -11,10 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, Protocol
 
-from told.endpoint import post_json
 from told.errors import BusyError, MissingError
 from told.search.vectors.arithmetic import quantize
-from told.search.vectors.model_folder import load_local_embedder
 from told.search.vectors.table import make_vector, table_model_id
 from told.settings.keys import OFF, Endpoint, is_address, parse_endpoint
 
@@ -75,6 +73,8 @@ def load_embedder(
         return None
     if is_address(setting):
         return RemoteEmbedder(parse_endpoint(setting), environ or {}, redact)
+    from told.search.vectors.model_folder import load_local_embedder  # noqa: PLC0415 - few have a model
+
     return load_local_embedder(setting)
 
 
@@ -119,6 +119,8 @@ class RemoteEmbedder:
 
     def _request(self, texts: list[str]) -> list[list[float]]:
         """Request the vectors of texts."""
+        from told.endpoint import post_json  # noqa: PLC0415 - few have an endpoint
+
         body = {"model": self._endpoint.model, "input": texts, "encoding_format": "float"}
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         found = post_json(self._endpoint, body, headers, _TIMEOUT)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import blake2s
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from told.model import Facts
 from told.store.database import Queries, transaction
+
+if TYPE_CHECKING:
+    from told.model import Facts
 
 _FIELDS = ("cwd", "branch", "repository", "parent", "kind", "model")
 TO_CAPTURE, TO_OBSERVE, TO_EMBED = 0, 1, 2  # stages; triggers add the last one

@@ -7,7 +7,6 @@ from typing import Any
 
 from told.store.database import Queries, join_conditions
 from told.store.sessions.checkpoints import Project
-from told.store.sessions.write import TurnText
 
 _SESSION = """SELECT s.id, s.public, s.agent, s.native, coalesce(p.name, ''), s.part, s.branch, s.turns,
   s.summary, s.title, s.title_by, s.started, s.ended, s.kind, s.parent, s.cwd, s.archived, s.model
@@ -53,6 +52,23 @@ class TurnRow:
     asked: str
     answered: str
     steps: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnText:
+    """One exchange as it is stored."""
+
+    n: int
+    at: int
+    key: str | int  # native id, or its hash
+    asked: str
+    answered: str
+    steps: str
+
+    @property
+    def texts(self) -> tuple[str, str, str]:
+        """What was asked and answered, and the agent's steps."""
+        return self.asked, self.answered, self.steps
 
 
 @dataclass(frozen=True, slots=True)
