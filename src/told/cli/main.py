@@ -21,7 +21,7 @@ from told.cli.context import Context
 from told.errors import BusyError, MissingError, ToldError, UsageError
 from told.files import write_private
 from told.ingest.scan import has_checkpoints, scan
-from told.store.database import WAIT_MS, acquire_lock, load_key, open_database
+from told.store.database import WAIT_MS, acquire_lock, load_key, open_database, set_mmap_size
 from told.store.sessions.source_states import SourceStates
 
 if TYPE_CHECKING:
@@ -108,6 +108,7 @@ class _Run:
         else:
             connection = open_store(settings.sessions_path, any_version=command.repairs)
         self._connection = connection
+        set_mmap_size(connection, 0)  # to map pages costs more than to read the few that a command needs
         key = load_key(settings.home)
         as_json = self._arguments.flag("json")
         context = Context(
