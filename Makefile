@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: install demo test soak check bench agents judge-agents clients models llama docs clean
+.PHONY: install demo first-hour test soak check bench agents judge-agents clients models llama docs clean
 
 # Compiled once here: an environment that forbids Python to write bytecode would make every call compile.
 install: $(VENV)/.installed
@@ -29,6 +29,10 @@ soak: install
 
 demo: install
 	@$(BIN)/python -m demo
+
+# A new user's first hour at a terminal of 80 columns: writes docs/screens, and runs every example of every help.
+first-hour: install
+	@$(BIN)/python -m demo.first_hour
 
 # `make bench BENCH=--quick` takes a smaller size; docs/benchmarks.md says what is measured.
 bench: install

@@ -31,7 +31,8 @@ _SCREEN = struct.pack("HHHH", 60, 100, 0, 0)  # rows and columns of the terminal
 
 HOW = (
     "CPU is user and system time of a fresh process in a project folder, plus what the service used for the "
-    "answer; ms are medians, x is the multiple of `python -c pass` of the same environment and rounds. Half of the sessions are Copilot CLI's, half Claude Code's. auto-memory reads all of them, without its "
+    "answer; ms are medians, x is the multiple of `python -c pass` of the same environment and rounds. "
+    "Half of the sessions are Copilot CLI's, half Claude Code's. auto-memory reads all of them, without its "
     "limits on age."
 )
 

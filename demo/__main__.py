@@ -11,7 +11,7 @@ import tempfile
 import time
 
 from demo.history import TALKS
-from demo.told import Scratch
+from demo.told import Scratch, remove_escapes
 
 _WEBHOOK = "Webhook signature check fails"
 
@@ -26,10 +26,11 @@ def main() -> int:
     agents = len({talk.agent for talk in TALKS})
     print(
         f"told on a made-up history: {len(TALKS)} sessions of {agents} coding agents over four weeks,\n"
-        "in the agents' own file formats, in a temporary folder. Your own history is not\n"
-        "read. Text inside <agent …> tags is quoted from a session; told did not write it.",
+        "in the agents' own file formats, in a temporary folder. Your own history is not read.",
         flush=True,
     )
+    if not sys.stdout.isatty():
+        print("Text inside <agent …> tags is quoted from a session; told did not write it.", flush=True)
     with tempfile.TemporaryDirectory(prefix="told-demo-") as folder:
         try:
             _tour(Scratch(folder))
@@ -102,7 +103,8 @@ def _first_id(scratch: Scratch, field: str, *words: str) -> str:
 def _check(done: subprocess.CompletedProcess[str], words: tuple[str, ...], expect: str) -> None:
     if done.returncode != 0:
         raise FailedError(f"`told {shlex.join(words)}` exited with {done.returncode}: {done.stdout.strip()}")
-    if expect.lower() not in done.stdout.lower():
+    said = " ".join(remove_escapes(done.stdout).lower().split())  # a terminal wraps lines
+    if expect.lower() not in said:
         raise FailedError(f"`told {shlex.join(words)}` did not print {expect!r}:\n{done.stdout}")
 
 

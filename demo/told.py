@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import struct
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 
 from demo.history import write_history
 from demo.shop import SHOP
@@ -38,54 +40,71 @@ class Scratch:
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8", timeout=_SECONDS,
         )  # fmt: skip
 
-    def told_at_terminal(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """Run `told` at a pseudo-terminal as wide as this one; pass on and return what it prints."""
+    def told_at_terminal(
+        self, *words: str, columns: int = 0, typed: Sequence[tuple[str, str]] = (), show: bool = True
+    ) -> subprocess.CompletedProcess[str]:
+        """Run `told` at a pseudo-terminal and return what it prints, with its escape sequences.
+
+        Args:
+            words: The command.
+            columns: The width of the terminal; 0 for that of this one.
+            typed: What to type, each after the text that has to appear first.
+            show: Pass on what it prints.
+        """
         import pty  # noqa: PLC0415 - not on Windows
 
         command = [*_program(), *words]
         ours, theirs = pty.openpty()
+        _set_size(theirs, columns)
         try:
-            _copy_size(sys.stdout.fileno(), theirs)
             process = subprocess.Popen(  # noqa: S603 - the words are the demo's own
-                command,
-                cwd=self.cwd,
-                env=self.environ,
-                stdin=subprocess.DEVNULL,
-                stdout=theirs,
-                stderr=theirs,
-            )
+                command, cwd=self.cwd, env=self.environ, stdin=theirs if typed else subprocess.DEVNULL,
+                stdout=theirs, stderr=theirs, start_new_session=True,
+            )  # fmt: skip
             os.close(theirs)
-            printed = _relay(ours)
+            printed = _relay(ours, list(typed), show=show)
             process.wait(_SECONDS)
         finally:
             os.close(ours)
-        text = _ESCAPES.sub("", printed.decode("utf-8", "replace")).replace("\r\n", "\n")
+        text = printed.decode("utf-8", "replace").replace("\r\n", "\n")
         return subprocess.CompletedProcess(command, process.returncode, text, "")
 
 
-def _relay(source: int) -> bytes:
-    """Copy what arrives to standard output until the other side closes."""
-    parts = []
+def remove_escapes(text: str) -> str:
+    """Return what a terminal printed without colours and cursor movements."""
+    return _ESCAPES.sub("", text)
+
+
+def _relay(terminal: int, typed: list[tuple[str, str]], *, show: bool) -> bytes:
+    """Read until the other side closes; type what is due when its sign has appeared."""
+    printed, seen = b"", 0
     while True:
         try:
-            part = os.read(source, 65536)
+            part = os.read(terminal, 65536)
         except OSError:  # Linux reports the end of a pseudo-terminal as an error
             break
         if not part:
             break
-        parts.append(part)
-        sys.stdout.buffer.write(part)
-        sys.stdout.buffer.flush()
-    return b"".join(parts)
+        printed += part
+        if show:
+            sys.stdout.buffer.write(part)
+            sys.stdout.buffer.flush()
+        while typed and typed[0][0].encode() in printed[seen:]:
+            sign, keys = typed.pop(0)
+            seen = printed.index(sign.encode(), seen) + len(sign.encode())
+            os.write(terminal, keys.encode())
+    return printed
 
 
-def _copy_size(source: int, target: int) -> None:
-    """Give one terminal the size of another."""
+def _set_size(terminal: int, columns: int) -> None:
+    """Give a terminal a width, or the size of this one."""
     import fcntl  # noqa: PLC0415 - not on Windows
     import termios  # noqa: PLC0415
 
-    size = fcntl.ioctl(source, termios.TIOCGWINSZ, bytes(8))
-    fcntl.ioctl(target, termios.TIOCSWINSZ, size)
+    size = struct.pack("HHHH", 50, columns, 0, 0)
+    if not columns:
+        size = fcntl.ioctl(sys.stdout.fileno(), termios.TIOCGWINSZ, bytes(8))
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, size)
 
 
 def _program() -> list[str]:

@@ -70,13 +70,22 @@ class Machine:
             "PATH": os.environ.get("PATH", ""),
         }
 
-    def told(self, *words: str) -> Answer:
-        """Run told in this process."""
+    def told(self, *words: str, **variables: str) -> Answer:
+        """Run told in this process, with more variables in its environment."""
         self._capsys.readouterr()
         with mock.patch.object(os, "nice", int, create=True):  # it would last beyond this test
-            code = main(words, self.environ)
+            code = main(words, self.environ | variables)
         out, err = self._capsys.readouterr()
         return Answer(code, out, err)
+
+    def at_terminal(self, *words: str, **variables: str) -> Answer:
+        """Run told in this process as at a terminal of 80 columns that nobody types at."""
+        variables = {"COLUMNS": "80", "TERM": "xterm"} | variables
+        with (
+            mock.patch.object(sys.stdout, "isatty", return_value=True),
+            mock.patch.object(sys.stdin, "isatty", return_value=False),
+        ):
+            return self.told(*words, **variables)
 
     def child(self, *words: str, cwd: str | Path | None = None, drop: tuple[str, ...] = ()) -> Answer:
         """Run told as a process of its own, without some of the environment."""

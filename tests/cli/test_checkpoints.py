@@ -104,8 +104,7 @@ def test_at_a_terminal_a_note_is_a_row_with_its_next_step(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine.told("checkpoint", "Move the login to OAuth", "--pending", "Write all the tests")
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
-    head, columns, note, below = machine.told("checkpoints").out.splitlines()
+    head, columns, note, below = machine.at_terminal("checkpoints", NO_COLOR="1").out.splitlines()
     assert head.startswith("1 checkpoint, ")
     assert columns.split() == ["WHEN", "ID", "AGENT", "STATUS", "CHECKPOINT"]
     assert note.endswith("Move the login to OAuth")

@@ -49,7 +49,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "audit": ((),), "scopes": ((), ("create", TOKEN), ("subscribe", TOKEN), ("share", "pnpm", TOKEN)),
     "retention": ((), ("prune",), ("restore", TOKEN)), "stats": ((),), "install": (("--yes",),),
     "uninstall": (("--yes",),), "status": ((),), "service": ((TOKEN,), ("status",)), "ping": ((),),
-    "hook": (), "mcp": (),
+    "hook": (), "mcp": (), "completion": (),
     "config": (
         ("get", TOKEN), ("set", TOKEN, TOKEN), ("set", "learn", TOKEN), ("list",), ("set", "model", TOKEN),
         ("set", "model", f"https://host/v1/embeddings?k={TOKEN}#model=m"), ("set", "reranker", f"/{TOKEN}/r"),
@@ -59,7 +59,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("set", "judge.key_env", TOKEN), ("set", "judge.file", f"/{TOKEN}/m.gguf"), ("set", "nudge", TOKEN),
     ),
     "redact-scan": ((), ("--apply", "--yes")), "health": ((), ("--deep",)), "schema-check": ((),),
-    "agents": ((),), "index": ((),), "rebuild": ((),), "sweep": ((),),
+    "home": ((),), "agents": ((),), "index": ((),), "rebuild": ((),), "sweep": ((),),
     "re-embed": ((), ("--only-missing",)),
 }  # fmt: skip
 # Every MCP tool with its text arguments.

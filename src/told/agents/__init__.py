@@ -6,8 +6,10 @@ Other packages add an agent by an entry point of the group `told.agents` that na
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterable, Mapping
 from functools import cache
+from glob import glob
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -60,12 +62,37 @@ def detect_agent(environ: Mapping[str, str]) -> DetectedAgent | None:
     """Return the agent whose shell sets these variables, or None."""
     from told.agents.base import DetectedAgent  # noqa: PLC0415
 
-    signs = [(sign, agent) for agent in installed_agents().values() for sign in agent.shell_signs]
+    signs = [(sign, agent) for agent in _agents_with_signs(environ) for sign in agent.shell_signs]
     for sign, agent in sorted(signs, key=lambda one: one[0].rank):
         if environ.get(sign.variable, "").lower() not in _OFF:
             session = environ.get(sign.session_variable, "") if sign.session_variable else ""
             return DetectedAgent(sign.agent or agent.name, session, sign.variable)
     return None
+
+
+def _agents_with_signs(environ: Mapping[str, str]) -> Iterable[Agent]:
+    """Return the agents of which a sign may be set; importing all of them takes longer than most commands."""
+    if _has_entry_points():
+        return installed_agents().values()
+    set_signs = (name for name in bundled_names() if not environ.keys().isdisjoint(_read_signs(name)))
+    return [_load(name) for name in set_signs]
+
+
+def _read_signs(package: str) -> list[str]:
+    """Return the variables that a package's source gives as signs."""
+    with open(os.path.join(os.path.dirname(__file__), package, "__init__.py"), encoding="utf-8") as file:
+        return [part.partition('"')[0] for part in file.read().split('ShellSign("')[1:]]
+
+
+@cache
+def _has_entry_points() -> bool:
+    """Tell whether another package adds an agent, without loading what reads packages."""
+    for folder in sys.path:
+        for path in glob(os.path.join(folder, "*-info", "entry_points.txt")):
+            with open(path, encoding="utf-8", errors="replace") as file:
+                if f"[{ENTRY_POINTS}]" in file.read():
+                    return True
+    return False
 
 
 def agent_of_client(client: str) -> str:

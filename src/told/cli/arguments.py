@@ -204,13 +204,3 @@ def _nearest(word: str, known: Iterable[str]) -> str:
 
     close = get_close_matches(word, known, 1, 0.5)
     return f" Did you mean {close[0]}?" if close else " --help lists them."
-
-
-def nearest_command(word: str) -> str:
-    """Return a hint at the closest command."""
-    from difflib import get_close_matches  # noqa: PLC0415 - for a wrong command only
-
-    close = get_close_matches(
-        word, [command.name for command in all_commands() if not command.hidden], 1, 0.5
-    )
-    return f" Did you mean `told {close[0]}`?" if close else " `told help` lists them."

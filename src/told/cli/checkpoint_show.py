@@ -58,7 +58,7 @@ def checkpoints(context: Context, arguments: Arguments) -> None:
     shown = f"{len(found)} of " if len(found) < total else ""
     header = f"{shown}{count(total, 'checkpoint')}, {scope.title}"
     if context.is_at_terminal:
-        table = checkpoint_table(context, found, [_next_line(note) for note in found])
+        table = checkpoint_table(context, found, [next_line(note) for note in found])
         print_table(context, header, table)
         return
     lines = []
@@ -66,12 +66,13 @@ def checkpoints(context: Context, arguments: Arguments) -> None:
         status = f" {note.status}" if note.status else ""
         head = f"{when(note.at, context.now)} {note.public} {label(note.agent)} {note.session}{status}"
         lines.append(f"{head} {cut(note.title, _TITLE) or '(empty)'}")
-        if step := _next_line(note):
+        if step := next_line(note):
             lines.append(f"  {step}")
     print_rows(context, header, lines)
 
 
-def _next_line(note: CheckpointRow) -> str:
+def next_line(note: CheckpointRow) -> str:
+    """Return the next step of a note, or its overview, on one line."""
     said, text = _next_step(note)
     return f"{said}{cut(join_lines(text), _NEXT)}" if text and text != note.title else ""
 

@@ -31,7 +31,7 @@ def run() -> None:
         sys.stderr.write("told: Stopped.\n")
         os._exit(130)
     if answer:
-        _finish(answer.decode())
+        _print(answer.decode())
     from told.cli.main import run as run_here  # noqa: PLC0415 - loads the rest of told
 
     run_here()
@@ -70,10 +70,12 @@ def _public(name: str, value: str) -> str:
     return value if is_public else WITHHELD
 
 
-def _finish(answer: str) -> None:
+def _print(answer: str) -> None:
     """Print an answer and exit as the command would have."""
     head, _, text = answer.partition("\n")
     code, size, is_behind = map(int, head.split())
+    if text[size:] and sys.stderr.isatty():
+        return  # errors are wrapped there
     try:
         sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
         sys.stdout.write(text[:size])

@@ -32,7 +32,8 @@ from told.settings import (
     read_config,
     read_project,
 )
-from told.settings.keys import OFF, RULES, get_key, is_address, parse_value
+from told.settings.endpoints import is_address
+from told.settings.keys import OFF, RULES, get_key, parse_value
 from told.settings.write import add_rule, make_template, remove_rule, set_value, to_toml, unset_value
 
 _USAGE = {
@@ -213,7 +214,7 @@ def _row_line(row: SettingRow) -> str:
     value = row.value
     text = f"{len(value)} of your own" if isinstance(value, list) else _value_text(value) or "-"
     default = "" if row.value == row.default else f", default {_value_text(row.default) or 'none'}"
-    return f"  {row.name:22} {text:14} {row.source}{default}"
+    return f"  {row.name:23} {text:14} {row.source}{default}"
 
 
 def _value_text(value: Any) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 MOST_MATCHES = 8  # shown if an id or words match several
 SHORTEST_ID = 3  # letters
 NOT_HERE = " (none in this project)"
-_BAR = 30  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +269,8 @@ def memory_count(number: int) -> str:
 
 def to_json(value: Any) -> str:
     """Return compact JSON, with floats rounded to three digits."""
+    import json  # noqa: PLC0415 - most output is text
+
     return json.dumps(_rounded(value), ensure_ascii=False, separators=(",", ":"))
 
 
@@ -363,11 +363,3 @@ def fit_lines(lines_for: Callable[[int], list[str]], rooms: Sequence[int], most:
         if sum(len(line.encode()) + 1 for line in lines) <= most:
             break
     return lines
-
-
-def draw_progress(share: float, text: str, *, end: bool = False) -> None:
-    """Draw a progress bar on the terminal's current line."""
-    filled = int(share * _BAR)
-    bar = "█" * filled + "·" * (_BAR - filled)
-    sys.stderr.write(f"\r{bar} {share:4.0%}  {text}{chr(10) if end else ''}")
-    sys.stderr.flush()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,13 +16,13 @@ from told.cli.context import (
     confirm_yes,
     count,
     cut,
-    draw_progress,
     may_ask,
     memory_count,
 )
 from told.cli.index import import_checkpoints, rebuild
 from told.cli.memories import source_name, waiting_note
 from told.cli.sessions import find_own_checkpoint
+from told.cli.terminal.progress import ProgressBar
 from told.errors import NotFoundError, UsageError
 from told.hook.dispatch import delete_logs
 from told.ingest.checkpoint_rows import forget_checkpoint
@@ -244,7 +243,9 @@ def redact_scan(context: Context, arguments: Arguments) -> None:
     if not context.settings.redaction.enabled:
         raise UsageError("Redaction is turned off. `told config set redaction.enabled true` turns it on.")
     run = Redaction(context.connection, context.home, context.redact, context.key)
-    found = run.scan(_draw if sys.stderr.isatty() else None)
+    bar = ProgressBar()
+    found = run.scan(lambda done, total: bar.draw(done, total, f"{done:,} of {count(total, 'text')}"))
+    bar.end()
     done = False
     if apply and (found.total or found.begun):
         if may_ask(arguments):
@@ -317,8 +318,3 @@ def _print_paths(context: Context, sentence: str, paths: Sequence[str]) -> None:
 def _count_kind(kind: str, number: int) -> str:
     name = _KINDS[kind]
     return f"1 {name}" if number == 1 else f"{number:,} {_PLURALS.get(kind, name + 's')}"
-
-
-def _draw(done: int, total: int) -> None:
-    share = done / total if total else 1.0
-    draw_progress(share, f"{done:,} of {total:,} texts", end=done == total)

@@ -106,6 +106,14 @@ def health(context: Context, arguments: Arguments) -> None:
         context.print(context.fence.block("\n".join(lines)))
 
 
+def health_sentence(context: Context) -> str:
+    """Return the score and what to do in one line."""
+    status = StoreStatus(context.connection)
+    scores = score_dimensions(context, status, read_calls(context.home), [])
+    worst = min((one for one in scores if one.score is not None), key=lambda one: (one.score, one.name))
+    return f"{worst.zone} {worst.score:.1f} of 10. {'' if worst.zone == 'GREEN' else worst.do}".rstrip()
+
+
 def _unreadable_notes(checkpoints: list[dict[str, str]]) -> list[str]:
     notes = [
         f"The checkpoint {row['file']} cannot be read: {row['reason']}. Fix or delete the file."

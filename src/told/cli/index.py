@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-import sys
-import time
-from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import replace
 
 from told.app import open_store
 from told.checkpoints.counter import list_pending
 from told.cli.arguments import Arguments
-from told.cli.context import Context, count, draw_progress, memory_count
+from told.cli.context import Context, count, memory_count
 from told.cli.similarity import embed_waiting, embedder_of
+from told.cli.terminal.progress import ProgressBar
 from told.errors import BusyError, MissingError, ToldError, UsageError
 from told.files import cannot_write, write_private
 from told.hook.auto_checkpoint import write_all_pending_checkpoints
@@ -43,7 +41,6 @@ from told.store.sessions.sources import Sources
 
 _UNFINISHED = "re-embed"  # names the model of a run that was stopped
 _STOPPED = 130  # exit code of shells for Ctrl-C
-_DRAW_SECONDS = 0.1
 
 
 def _embed_new_turns(context: Context) -> EmbedResult | None:
@@ -84,8 +81,14 @@ def _re_embed(context: Context, embedder: Embedder, *, only_missing: bool) -> No
         _set_unfinished(context, embedder.model)
         vectors.queue(drop=True)
     before, total = vectors.counts()
-    draw = _progress(before, total) if sys.stderr.isatty() else None
+    bar, made = ProgressBar(), before
     stopped, memories = False, 0
+
+    def draw(more: int) -> None:
+        nonlocal made
+        made += more
+        bar.draw(made, total, f"{made:,} of {count(total, 'turn')}")
+
     try:
         embed_turns(context.connection, embedder, report=draw)
         memories = _embed_memories(context, only_missing=only_missing)
@@ -93,8 +96,7 @@ def _re_embed(context: Context, embedder: Embedder, *, only_missing: bool) -> No
     except KeyboardInterrupt:
         stopped = True
     finally:
-        if draw is not None:
-            sys.stderr.write("\n")
+        bar.end()
     done, total = TurnVectors(context.connection, embedder.model).counts()  # the model may be new
     if context.as_json:
         context.print_json({
@@ -137,24 +139,6 @@ def _set_unfinished(context: Context, model: str) -> None:
         write_private(path, f"{model}\n".encode())
     except OSError as error:
         raise cannot_write(path, error) from None
-
-
-def _progress(done: int, total: int) -> Callable[[int], None]:
-    began, first, drawn = time.monotonic(), done, 0.0
-
-    def draw(more: int) -> None:
-        nonlocal done, drawn
-        done += more
-        now = time.monotonic()
-        if now - drawn < _DRAW_SECONDS and done < total:
-            return
-        drawn = now
-        speed = (done - first) / max(now - began, 0.001)
-        left = f", {(total - done) / speed / 60:,.0f} min left" if speed and total - done > 60 * speed else ""
-        share = min(1.0, done / total) if total else 1.0
-        draw_progress(share, f"{done:,} of {total:,} turns, {speed:,.0f} a second{left}  ")
-
-    return draw
 
 
 _MOST_ARCHIVED = 2000  # memories in one sweep; the next one continues
@@ -218,7 +202,9 @@ def import_all(context: Context) -> int:
     files = 0
     if not changed.is_empty:
         run = Sweep(context.connection, context.settings, context.environ, context.redact)
-        files = run.read_all(changed, context.cwd, _draw if sys.stderr.isatty() else None)
+        bar = ProgressBar()
+        files = run.read_all(changed, context.cwd, lambda progress: _draw(bar, progress))
+        bar.end()
     Sources(context.connection).put_sweep(context.now, 0)
     return files
 
@@ -308,8 +294,7 @@ def _report(context: Context, files: int, learned: LearnResult | None) -> None:
         context.print(f"Found {count(unsure, 'candidate')} to confirm: {hint}.")
 
 
-def _draw(progress: Progress) -> None:
-    share = progress.bytes / progress.bytes_total if progress.bytes_total else 1.0
-    megabytes = f"{progress.bytes / 1e6:,.0f} of {progress.bytes_total / 1e6:,.0f} MB"
+def _draw(bar: ProgressBar, progress: Progress) -> None:
+    megabytes = f"{progress.bytes / 1e6:,.1f} of {progress.bytes_total / 1e6:,.1f} MB"
     text = f"{progress.files:,} of {progress.files_total:,} files, {megabytes}"
-    draw_progress(share, text, end=progress.files == progress.files_total)
+    bar.draw(progress.bytes, progress.bytes_total, text)

@@ -17,12 +17,12 @@ from told.cli.context import (
     MemoryView,
     confirm_yes,
     count,
-    draw_progress,
     iso,
     may_ask,
     memory_count,
 )
 from told.cli.index import import_all, open_stores
+from told.cli.terminal.progress import ProgressBar
 from told.errors import UsageError
 from told.journal.apply import open_memories
 from told.judge.base import Judge
@@ -41,7 +41,6 @@ from told.text import count_tokens
 _STOPPED = 130  # exit code of shells for Ctrl-C
 _BUSY = 3
 _LINE_SECONDS = 10.0  # between lines of progress without a terminal
-_DRAW_SECONDS = 0.1
 _MANY = 1_000_000
 
 
@@ -114,14 +113,14 @@ def _learn_with_judge(
         result = so_far
         draw(number, so_far)
 
-    draw = _make_progress(len(sessions))
+    bar = ProgressBar()
+    draw = _make_progress(bar, len(sessions))
     try:
         result = reviewer.run(judge, sessions, report)
     except KeyboardInterrupt:
         stopped = True
     finally:
-        if sys.stderr.isatty():
-            sys.stderr.write("\n")
+        bar.end()
     if as_json:
         context.print_json(_to_json(judge, estimate, ledger.left_today(context.now), result, stopped=stopped))
     else:
@@ -129,23 +128,18 @@ def _learn_with_judge(
     context.exit_code = _STOPPED if stopped else _BUSY if result.stopped else 0
 
 
-def _make_progress(total: int) -> Callable[[int, ReviewResult], None]:
+def _make_progress(bar: ProgressBar, total: int) -> Callable[[int, ReviewResult], None]:
     """Draw a bar at a terminal; print a line now and then elsewhere."""
-    drawn = time.monotonic()
-    is_terminal = sys.stderr.isatty()
+    printed = time.monotonic()
 
     def draw(number: int, so_far: ReviewResult) -> None:
-        nonlocal drawn
-        now = time.monotonic()
-        is_end = number == total
-        if now - drawn < (_DRAW_SECONDS if is_terminal else _LINE_SECONDS) and not is_end:
-            return
-        drawn = now
+        nonlocal printed
         tokens = so_far.tokens_in + so_far.tokens_out
         text = f"{number:,} of {count(total, 'session')}, {so_far.counts.new:,} new, {tokens:,} tokens"
-        if is_terminal:
-            draw_progress(number / total, text)
-        else:
+        bar.draw(number, total, text)
+        now = time.monotonic()
+        if not sys.stderr.isatty() and (now - printed >= _LINE_SECONDS or number == total):
+            printed = now
             sys.stderr.write(f"told: {text}\n")
             sys.stderr.flush()
 

@@ -16,7 +16,7 @@ import apsw
 
 from told import __version__
 from told.app import CallSite, load_checked_settings, open_store, set_store_aside
-from told.cli.arguments import Arguments, Command, all_commands, command_named, nearest_command, parse
+from told.cli.arguments import Arguments, Command, command_named, parse
 from told.cli.context import Context
 from told.errors import BusyError, MissingError, ToldError, UsageError
 from told.files import write_private
@@ -301,8 +301,12 @@ def main(words: Sequence[str], environ: Mapping[str, str]) -> int:
 
 
 def _main(words: list[str], environ: Mapping[str, str]) -> int:
-    if not words or words[0] in ("help", "--help", "-h"):
-        sys.stdout.write(_help_text(words[1] if len(words) > 1 else ""))
+    if not words:
+        words = ["home"]
+    if words[0] in ("help", "--help", "-h"):
+        from told.cli.help import help_text  # noqa: PLC0415 - rarely used
+
+        sys.stdout.write(help_text(words[1] if len(words) > 1 else ""))
         return 0
     if words[0] in ("--version", "-V", "version"):
         sys.stdout.write(f"told {__version__}\n")
@@ -311,16 +315,32 @@ def _main(words: list[str], environ: Mapping[str, str]) -> int:
         words = _command_first(words)
     command = command_named(words[0])
     if command is None:
-        raise UsageError(f"Unknown command {words[0]!r}.{nearest_command(words[0])}")
+        words = _replace_alias(words)
+        command = command_named(words[0])
+    if command is None:
+        raise AssertionError(words[0])
     if "--help" in words[1:] or "-h" in words[1:]:
-        sys.stdout.write(_help_text(command.name))
+        from told.cli.help import help_text  # noqa: PLC0415 - rarely used
+
+        sys.stdout.write(help_text(command.name))
         return 0
+    words, colour = _take_colour(words)
     if command.standalone:
         return int(_load_function(command)(words[1:], environ))
-    words, colour = _take_colour(words)
     arguments = parse(command, words[1:])
     arguments.set("color", colour)
     return run_command(command, arguments, environ, _write)
+
+
+def _replace_alias(words: list[str]) -> list[str]:
+    """Return the words with a command instead of a likely word for it, or raise."""
+    from told.cli.help import resolve_alias, unknown_command  # noqa: PLC0415 - rarely used
+
+    resolved = resolve_alias(words[0])
+    if not resolved:
+        raise UsageError(unknown_command(words[0]))
+    sys.stderr.write(f"told: `told {words[0]}` is `told {' '.join(resolved)}`.\n")
+    return [*resolved, *words[1:]]
 
 
 def _take_colour(words: list[str]) -> tuple[list[str], str]:
@@ -353,7 +373,8 @@ def _command_first(words: list[str]) -> list[str]:
     for place, word in enumerate(words):
         if command_named(word) is not None:
             return [word, *words[:place], *words[place + 1 :]]
-    return words
+    is_page = all(word == "--json" or word.startswith(("--color", "--no-color")) for word in words)
+    return ["home", *words] if is_page else words
 
 
 def _write(context: Context) -> None:
@@ -369,37 +390,19 @@ def _write(context: Context) -> None:
 
 def _print_error(sentence: str) -> None:
     with suppress(OSError):
-        sys.stderr.write(f"told: {sentence}\n")
+        sys.stderr.write(f"{_wrap_error(f'told: {sentence}')}\n")
 
 
-_START = """told: tell your coding agent once.
+def _wrap_error(text: str) -> str:
+    """Wrap an error by words at a terminal."""
+    if not sys.stderr.isatty():
+        return text
+    import shutil  # noqa: PLC0415 - only for an error at a terminal
+    import textwrap  # noqa: PLC0415
 
-It remembers what you teach Claude Code, Codex, Copilot and other agents, and
-searches all your past sessions. Nothing leaves the machine.
-
-usage: told COMMAND [options]
-
-"""
-_END = """
-See `told COMMAND --help` for details. Try `told list`, then `told search "words
-you remember"`, then `told show ID`.
-"""
-
-
-def _help_text(name: str) -> str:
-    if not name:
-        rows = [
-            f"  {command.name:13} {command.summary}\n" for command in all_commands() if not command.hidden
-        ]
-        return _START + "".join(rows) + _END
-    command = command_named(name)
-    if command is None:
-        raise UsageError(f"Unknown command {name!r}. `told help` lists them.")
-    lines = [f"told {command.name}: {command.summary}\n", f"usage: {command.usage}"]
-    lines += [""] if command.options else []
-    for option in command.options:
-        short = f"-{option.short}, " if option.short else ""
-        lines.append(f"  {f'{short}--{option.name} {option.value}'.rstrip():20} {option.help}")
-    if command.details:
-        lines += ["", command.details]
-    return "\n".join(lines) + "\n"
+    columns = shutil.get_terminal_size().columns
+    lines = [
+        textwrap.wrap(line, columns, break_long_words=False, break_on_hyphens=False) or [""]
+        for line in text.split("\n")
+    ]
+    return "\n".join(line for several in lines for line in several)

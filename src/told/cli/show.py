@@ -16,6 +16,8 @@ from told.cli.sessions import (
     session_json,
     session_summary,
 )
+from told.cli.terminal.blocks import Heading
+from told.cli.terminal.pages import history_table, memory_page, session_page, session_title, turn_blocks
 from told.errors import NotFoundError, UsageError
 from told.memories.history import (
     Step,
@@ -31,6 +33,7 @@ from told.store.sessions.read import Filter, SessionRow, TurnRow
 
 _SHOW_BYTES = 1900  # of a short session: 500 tokens
 _SHORT_TURNS = 3
+_EXCERPT = 600  # bytes of a text at a terminal
 _SHORT_FILES = 6
 _LOST = "(Its text is gone: the agent deleted the file, and there was no space for a copy.)"
 
@@ -70,6 +73,17 @@ def _print_short(context: Context, session: SessionRow) -> None:
     files = context.reading.files_of(session.id)
     notes = context.reading.checkpoints(Filter(), 1, session_id=session.id)
     turns = context.reading.turns(session.id, _SHORT_TURNS, newest=True)
+    if context.is_at_terminal:
+        note = notes[0] if notes else None
+        steps = join_lines(note.next_steps or note.overview) or note.title if note else ""
+        context.show(*session_page(context, session, note, steps))
+        if session.turns > len(turns):
+            context.print(
+                f"({count(session.turns - len(turns), 'earlier turn')}: `told show {session.public} --turns`)"
+            )
+        for turn in turns:
+            _show_exchange(context, session, turn, most=_EXCERPT)
+        return
     lines = []
     title = session_summary(session)
     if title:
@@ -94,6 +108,20 @@ def _print_short(context: Context, session: SessionRow) -> None:
     context.print(context.fence.block("\n".join([head, *lines])))
 
 
+def _show_exchange(
+    context: Context, session: SessionRow, turn: TurnRow, *, most: int = 0, steps: bool = False
+) -> None:
+    """Show one exchange at a terminal, its texts cut to `most` characters if given."""
+    texts = [("helper task" if session.kind else "you", turn.asked)] if turn.asked else []
+    if turn.steps and (steps or not turn.answered):
+        texts.append(("", turn.steps))
+    if turn.answered:
+        texts.append((label(session.agent), turn.answered))
+    if most:
+        texts = [(who, _both_ends(text, most)) for who, text in texts]
+    context.show(*turn_blocks(context, session, turn, texts))
+
+
 def _turn_lines(context: Context, session: SessionRow, turn: TurnRow, asked: int, answered: int) -> list[str]:
     lines = [f".{turn.n} {when(turn.at, context.now)}"]
     if turn.asked:
@@ -116,6 +144,11 @@ def _both_ends(text: str, room: int) -> str:
 
 def _print_all_turns(context: Context, session: SessionRow, *, full: bool) -> None:
     turns = context.reading.turns(session.id)
+    if context.is_at_terminal:
+        context.show(*session_title(context, session))
+        for turn in turns:
+            _show_exchange(context, session, turn, most=0 if full else _EXCERPT, steps=full)
+        return
     if not full:
         lines = [_head(context, session)]
         for turn in turns:
@@ -141,6 +174,10 @@ def _show_turn(context: Context, session: SessionRow, number: str, arguments: Ar
     turn = find_turn(context, session, number)
     if context.as_json:
         context.print_json(_turn_json(context, session, turn, full=True) | {"session": session.public})
+        return
+    if context.is_at_terminal:
+        context.show(*session_title(context, session))
+        _show_exchange(context, session, turn, steps=arguments.flag("full"))
         return
     context.print(context.fence.block(_head(context, session)))
     _print_turn(context, session, turn, steps=arguments.flag("full"))
@@ -210,18 +247,18 @@ def why(context: Context, arguments: Arguments) -> None:
                 "history": [_step_json(one) for one in steps],
             })  # fmt: skip
             return
+        if context.is_at_terminal:
+            context.show(*memory_page(view, memory, earlier, later, _status_notes(memory)))
+            context.show(Heading("History"), history_table(view, steps[-_STEPS_SHOWN:]))
+            return
         locked = ", locked" if memory.locked else ""
         context.print(
             f"{memory.id} {memory.kind_name}, {view.scope(memory)}, {memory.status}{locked},"
             f" said by {memory.trust}, confidence {memory.confidence:.2f}"
         )
         context.print(view.text(memory))
-        if memory.status == ARCHIVED:
-            context.print(f"It was archived as unused; `told retention restore {memory.id}` restores it.")
-        if memory.status in UNCONFIRMED:
-            hint = f"`told confirm {memory.id}` makes it a memory"
-            hint += f", `told reject {memory.id}` dismisses it" if memory.status == CANDIDATE else ""
-            context.print(f"Agents do not see it. {hint}.")
+        for note in _status_notes(memory):
+            context.print(note)
         for place in memory.evidence:
             context.print(_evidence_row(view, memory, place))
         for head, chain in (("replaced", earlier), ("replaced by", later)):
@@ -233,6 +270,17 @@ def why(context: Context, arguments: Arguments) -> None:
             context.print(f"({len(steps) - _STEPS_SHOWN} earlier operations: --json)")
         for step in steps[-_STEPS_SHOWN:]:
             context.print(_step_row(context, step))
+
+
+def _status_notes(memory: Memory) -> list[str]:
+    """Return what to do about a memory that agents do not see."""
+    if memory.status == ARCHIVED:
+        return [f"It was archived as unused; `told retention restore {memory.id}` restores it."]
+    if memory.status not in UNCONFIRMED:
+        return []
+    hint = f"`told confirm {memory.id}` makes it a memory"
+    hint += f", `told reject {memory.id}` dismisses it" if memory.status == CANDIDATE else ""
+    return [f"Agents do not see it. {hint}."]
 
 
 def _evidence_row(view: MemoryView, memory: Memory, one: Evidence) -> str:

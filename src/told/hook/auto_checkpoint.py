@@ -186,7 +186,7 @@ class _Writer:
         found = []
         for one in self._reading.checkpoints(Filter(), _NOTES, session_id=session.id):
             if one.path and one.public == known.id and hash_file(one.path) not in ("", known.digest):
-                found.append(replace(one, at=max(one.at, _changed_at(one.path))))
+                found.append(one._replace(at=max(one.at, _changed_at(one.path))))
             elif one.path and _is_written_by_others(one.path):
                 found.append(one)
         return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -357,6 +356,8 @@ def places_path(home: str) -> str:
 
 def write_places(projects: Projects, home: str) -> None:
     """Write the list of project folders, if it changed."""
+    import json  # noqa: PLC0415 - only a sweep writes the list
+
     lines = [json.dumps(place, ensure_ascii=False) for place in projects.places()]
     content = "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")
     path = places_path(home)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Iterator
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 # First and last code points of Thai, Lao, Burmese, Hangul, Khmer, Kana and Han.
@@ -31,7 +31,8 @@ _ELISIONS = ("l'", "d'", "n'", "j'", "s'", "c'", "qu'", "m'", "t'")
 
 def load_data(name: str) -> dict[str, Any]:
     """Read a TOML file of the data folder."""
-    return tomllib.loads((Path(__file__).parent / "data" / name).read_text(encoding="utf-8"))
+    with open(os.path.join(os.path.dirname(__file__), "data", name), "rb") as file:
+        return tomllib.load(file)
 
 
 def _load_slots(table: dict[str, str]) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:

@@ -9,7 +9,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import zlib
 from collections.abc import Iterable, Mapping
 
 from rich.console import Console, RenderableType
@@ -26,10 +25,20 @@ _STYLES = {
     "kind.decision": "blue", "kind.fact": "green", "kind.observation": "dim", "kind.correction": "yellow",
     "kind.warning": "yellow",
 }  # fmt: skip
-_AGENT_COLOURS = ("green", "blue", "magenta", "cyan", "yellow", "bright_red", "bright_green", "bright_blue")
+_AGENT_COLOURS = (
+    "yellow",
+    "green",
+    "blue",
+    "magenta",
+    "red",
+    "bright_blue",
+    "bright_green",
+    "bright_magenta",
+)
 _NARROWEST, _WIDEST = 40, 200
 _INDENT = re.compile(r" *(?:- |-> )?")
 _COMMANDS = re.compile(r"`[^`\n]+`")
+_BLANK_ENDS = re.compile(r" +((?:\x1b\[[0-9;]*m)*) *$", re.MULTILINE)
 _PAGER = "less -FRX"
 
 
@@ -49,7 +58,7 @@ class Screen:
         with self._console.capture() as captured:
             for block in blocks:
                 self._console.print(self._renderable(block), soft_wrap=False)
-        return "\n".join(line.rstrip() for line in captured.get().split("\n"))
+        return _BLANK_ENDS.sub(r"\1", captured.get()).lstrip("\n")
 
     def _renderable(self, block: Block) -> RenderableType:
         if isinstance(block, Table):
@@ -109,9 +118,9 @@ class Screen:
 
 
 def _style(name: str) -> str:
-    """Return the style of a span; an agent's colour follows from its name."""
+    """Return the style of a span; agents have colours of their own as far as these last."""
     if name.startswith("agent."):
-        return _AGENT_COLOURS[zlib.crc32(name.encode()) % len(_AGENT_COLOURS)]
+        return _AGENT_COLOURS[int(name.removeprefix("agent.")) % len(_AGENT_COLOURS)]
     return name if name in _STYLES or not name.startswith("kind.") else ""
 
 

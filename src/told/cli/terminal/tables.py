@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from told.agents import label
+from told.agents import all_agents, label
 from told.cli.context import Context, MemoryView, short_path
 from told.cli.sessions import session_summary
 from told.cli.terminal.blocks import (
@@ -16,7 +16,6 @@ from told.cli.terminal.blocks import (
     Column,
     Span,
     Table,
-    agent_style,
     kind_style,
 )
 from told.store.memories.names import ACTIVE, USER
@@ -33,8 +32,8 @@ _PROJECT = Column("PROJECT", PROJECT_STYLE, least=60)
 
 def agent_span(agent: str) -> Span:
     """Return an agent's short name in its colour."""
-    name = label(agent)
-    return Span(name, agent_style(name))
+    known = list(all_agents())
+    return Span(label(agent), f"agent.{known.index(agent)}" if agent in known else "")
 
 
 def session_table(context: Context, rows: Sequence[SessionRow], *, with_project: bool) -> Table:
@@ -109,7 +108,13 @@ def _memory_row(view: MemoryView, memory: Memory) -> list[str | Span | list[Span
     text += [Span(f"  ({', '.join(marks)})", DIM)] if marks else []
     when = relative_time(memory.created, view.context.now)
     kind = Span(memory.kind_name, kind_style(memory.kind))
-    return [when, memory.id, kind, view.scope(memory), text]
+    return [when, memory.id, kind, _short_scope(view.scope(memory)), text]
+
+
+def _short_scope(name: str) -> str:
+    """Return a scope's name without the host of its repository."""
+    host, slash, rest = name.partition("/")
+    return rest if slash and "." in host else name
 
 
 def one_line(text: str, room: int) -> str:

@@ -9,12 +9,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from told.errors import BusyError, MissingError
 from told.search.vectors.arithmetic import quantize
 from told.search.vectors.table import make_vector, table_model_id
-from told.settings.keys import OFF, Endpoint, is_address, parse_endpoint
+from told.settings.keys import OFF
+
+if TYPE_CHECKING:
+    from told.settings.endpoints import Endpoint
 
 _BATCH = 64  # texts in a request
 _MAX_TEXT = 8_000  # characters: about as many tokens as such models read
@@ -71,9 +74,11 @@ def load_embedder(
         return load_default_embedder()
     if setting == OFF:
         return None
+    from told.settings.endpoints import is_address, parse_endpoint  # noqa: PLC0415 - few have a model
+
     if is_address(setting):
         return RemoteEmbedder(parse_endpoint(setting), environ or {}, redact)
-    from told.search.vectors.model_folder import load_local_embedder  # noqa: PLC0415 - few have a model
+    from told.search.vectors.model_folder import load_local_embedder  # noqa: PLC0415
 
     return load_local_embedder(setting)
 

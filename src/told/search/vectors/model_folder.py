@@ -18,7 +18,7 @@ from typing import Any
 from told.errors import MissingError
 from told.search.rank import RankedTurn, stretch_scores
 from told.search.vectors.arithmetic import quantize
-from told.settings.keys import FLOOR
+from told.settings.endpoints import FLOOR
 
 _REQUIRED_FILES = ("model.onnx", "tokenizer.json", "told.json")
 _WEIGHT_FILES = ("model.onnx_data", "model.onnx.data")  # of large models

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from hashlib import blake2s
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from told.store.database import Queries, transaction
 
@@ -76,8 +75,7 @@ class SessionFacts(Queries):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class QueuedSession:
+class QueuedSession(NamedTuple):
     """A session with turns that await work."""
 
     id: int
@@ -159,8 +157,7 @@ class WorkQueue(Queries):
             self._db.executemany("DELETE FROM renamed WHERE old = ? AND new = ?", renamed)
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(NamedTuple):
     """The source of a trimmed session."""
 
     id: int

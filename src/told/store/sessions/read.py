@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from told.store.database import Queries, join_conditions
 from told.store.sessions.checkpoints import Project
@@ -18,8 +18,7 @@ _TURN = "SELECT session_id, n, at, asked, answered, steps FROM turn"
 _SAME_SECOND = 64
 
 
-@dataclass(frozen=True, slots=True)
-class SessionRow:
+class SessionRow(NamedTuple):
     """A session."""
 
     id: int
@@ -71,8 +70,7 @@ class TurnText:
         return self.asked, self.answered, self.steps
 
 
-@dataclass(frozen=True, slots=True)
-class TouchRow:
+class TouchRow(NamedTuple):
     """A file that a session touched."""
 
     path: str
@@ -84,8 +82,7 @@ class TouchRow:
     root: str
 
 
-@dataclass(frozen=True, slots=True)
-class CheckpointRow:
+class CheckpointRow(NamedTuple):
     """A checkpoint of an agent, or one that told saved as a file."""
 
     public: str
@@ -284,8 +281,7 @@ _EPOCH = 1_420_070_400
 _SLACK = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
-class TimelinePosition:
+class TimelinePosition(NamedTuple):
     """A position among all turns, ordered by time, session and number."""
 
     at: int
@@ -308,7 +304,7 @@ class TimelineReader(Queries):
         found = self._turns(
             f"t.id <= {most} AND t.at <= ?1", f"t.id DESC LIMIT {limit + _SAME_SECOND}", position, wanted
         )
-        return [turn for place, turn in found if place < astuple(position)][-limit:]
+        return [turn for place, turn in found if place < position][-limit:]
 
     def after(self, position: TimelinePosition, wanted: Filter, limit: int) -> list[TurnRow]:
         """Return the first turns after a position, in order."""
@@ -316,7 +312,7 @@ class TimelineReader(Queries):
         found = self._turns(
             f"t.id >= {least} AND t.at >= ?1", f"t.id ASC LIMIT {limit + _SAME_SECOND}", position, wanted
         )
-        return [turn for place, turn in found if place > astuple(position)][:limit]
+        return [turn for place, turn in found if place > position][:limit]
 
     def _turns(
         self, where: str, order: str, position: TimelinePosition, wanted: Filter
