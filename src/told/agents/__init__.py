@@ -60,11 +60,11 @@ def label(name: str) -> str:
 
 def detect_agent(environ: Mapping[str, str]) -> DetectedAgent | None:
     """Return the agent whose shell sets these variables, or None."""
-    from told.agents.base import DetectedAgent  # noqa: PLC0415
-
     signs = [(sign, agent) for agent in _agents_with_signs(environ) for sign in agent.shell_signs]
     for sign, agent in sorted(signs, key=lambda one: one[0].rank):
         if environ.get(sign.variable, "").lower() not in _OFF:
+            from told.agents.base import DetectedAgent  # noqa: PLC0415
+
             session = environ.get(sign.session_variable, "") if sign.session_variable else ""
             return DetectedAgent(sign.agent or agent.name, session, sign.variable)
     return None
