@@ -6,13 +6,14 @@ import textwrap
 from dataclasses import dataclass
 from typing import Any
 
+from told import __version__
 from told.agents import wired_agents
 from told.agents.base import Agent
 from told.agents.wiring import FULL, PROJECT_SCOPE, USER_SCOPE, Place
 from told.cli.arguments import Arguments
 from told.cli.context import Context, count, short_home, when
 from told.cli.install import named_agents, place_for
-from told.errors import BusyError, NotFoundError, UsageError
+from told.errors import BusyError, MissingError, ToldError, UsageError
 from told.install.apply import (
     BROKEN,
     HOOKS,
@@ -31,7 +32,7 @@ from told.install.apply import (
 from told.install.ledger import Ledger
 from told.install.legacy import legacy_files
 from told.install.place import find_fault, launch, project_root
-from told.service.control import State, is_allowed, ping, start, state, stop
+from told.service.control import State, is_allowed, start, state, stop
 from told.service.state import PROCESS_NAME, Count, read_counts
 from told.text import clean
 
@@ -67,22 +68,26 @@ def service(context: Context, arguments: Arguments) -> None:
 
 
 def ping_service(context: Context, _: Arguments) -> None:
-    """Ask the service for an answer and print how long it took."""
-    home = context.home
-    pong = ping(home)
-    pid = pong.pid if pong else state(home).pid
-    if context.as_json:
-        row: dict[str, object] = {"running": bool(pid), "answers": pong is not None, "pid": pid or None}
-        if pong:
-            row |= {"version": pong.version, "ms": round(pong.milliseconds, 2)}
-        context.print_json(row)
-        context.exit_code = 0 if pong else BusyError.exit_code if pid else NotFoundError.exit_code
-    elif pong:
-        context.print(f"The service answered in {pong.milliseconds:.1f} ms (pid {pid}).")
-    elif pid:
-        raise BusyError(f"The service (pid {pid}) does not answer. Run `told service stop`.")
-    else:
-        raise NotFoundError(_NOT_RUNNING)
+    """Check that told can answer a hook, and print how long it took."""
+    found = state(context.home)
+    row: dict[str, object] = {"running": found.is_running, "pid": found.pid or None}
+    if pong := found.pong:
+        row |= {"answers": True, "version": pong.version, "ms": round(pong.milliseconds, 2)}
+        context.report(f"The service answered in {pong.milliseconds:.1f} ms (pid {pong.pid}).", row)
+        return
+    error: ToldError = BusyError(f"The service (pid {found.pid}) does not answer. Run `told service stop`.")
+    if not found.is_running:
+        ran = run_hook(next(iter(wired_agents().values())), place_for(context, USER_SCOPE), context.environ)
+        if not ran.fault:
+            row |= {"answers": True, "version": __version__, "ms": round(ran.milliseconds, 2)}
+            said = f"told answered a hook in {ran.milliseconds:.0f} ms, in its own process."
+            context.report(f"{said} {_describe_service(context, found)}", row)
+            return
+        error = MissingError(f"told cannot answer a hook: {ran.fault}. Reinstall told.")
+    if not context.as_json:
+        raise error
+    context.print_json(row | {"answers": False})
+    context.exit_code = error.exit_code
 
 
 def _describe_service(context: Context, found: State) -> str:
