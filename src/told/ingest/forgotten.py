@@ -6,9 +6,9 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from hashlib import blake2s
 from typing import Any
 
+from told.hashing import blake2s
 from told.ingest.fold import SessionDraft, change_state, change_summary
 from told.journal.apply import open_memories
 from told.journal.files import journal_folder, list_machines, list_segments, read_key

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from hashlib import blake2s
 
+from told.hashing import blake2s
 from told.store.sessions.source_states import SourceStates
 
 _RECENT_FILES = 100  # more than anyone works on in a day

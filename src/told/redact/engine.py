@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from hashlib import blake2s
 from itertools import accumulate
 from typing import NamedTuple
 
+from told.hashing import blake2s
 from told.redact.custom_rules import compile_rule
 from told.redact.decode import decode_words, remove_private
 from told.redact.normalise import View, find_edits, to_plain_letters

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from hashlib import blake2s
 
+from told.hashing import blake2s
 from told.text import clean
 
 _NOT_IN_NAMES = frozenset("@=<>%?&;`\"'\n")

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Protocol
 
 from told.errors import BusyError, MissingError
+from told.hashing import blake2b
 from told.search.vectors.arithmetic import quantize
 from told.search.vectors.table import make_vector, table_model_id
 from told.settings.keys import OFF

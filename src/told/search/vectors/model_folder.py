@@ -10,12 +10,12 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from hashlib import blake2b
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
 from told.errors import MissingError
+from told.hashing import blake2b
 from told.search.rank import RankedTurn, stretch_scores
 from told.search.vectors.arithmetic import quantize
 from told.settings.endpoints import FLOOR

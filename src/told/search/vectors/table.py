@@ -16,10 +16,10 @@ import os
 import sys
 from collections.abc import Callable
 from functools import cache
-from hashlib import blake2s
 from typing import Any
 from unicodedata import category, normalize
 
+from told.hashing import blake2s
 from told.search.tokens import split_identifier
 from told.search.vectors.arithmetic import (
     normalize_vector,

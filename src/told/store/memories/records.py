@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from functools import cache
-from hashlib import blake2s
 from typing import Any
 
+from told.hashing import blake2s
 from told.jsontext import dump_json, load_json
 from told.store.database import public_id
 from told.store.memories.names import ACTIVE as ACTIVE

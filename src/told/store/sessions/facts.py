@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from hashlib import blake2s
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from told.hashing import blake2s
 from told.store.database import Queries, transaction
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from hashlib import blake2s
 from typing import Any
 
 import apsw
 
+from told.hashing import blake2s
 from told.store.database import (
     LETTERS,
     check_index,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from hashlib import blake2s
 from typing import Any
 
 import apsw
 
+from told.hashing import blake2s
 from told.model import Checkpoint, Ref, Touch
 from told.store.database import IndexedWriter, public_id
 from told.store.sessions.facts import SessionFacts, TrimmedSessions, WorkQueue
