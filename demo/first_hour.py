@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import io
+import os
 import re
 import shlex
 import sys
@@ -25,6 +26,7 @@ from told.cli.help import examples_of
 
 SCREENS = Path(__file__).parents[1] / "docs" / "screens"
 COLUMNS = 80
+_OVERDRAWN = re.compile(r"[^\n]*\r")  # by a progress bar
 _FOR_PROGRAMS = re.compile("--json|completion")  # their lines may be long
 _TEXT = re.compile(r'(<text [^>]*?x=")([\d.]+)("[^>]*?textLength=")([\d.]+)("[^>]*>)([^<]*)</text>')
 _FONT_FACE = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)  # rich's pictures load fonts from the network
@@ -60,12 +62,15 @@ STEPS = (
 )
 
 
-def screens(scratch: Scratch) -> Iterator[tuple[Step, str]]:
+def screens(folder: str) -> Iterator[tuple[Step, str]]:
     """Run the steps one after the other; yield each with what the terminal shows."""
+    visitor, user = (Scratch(os.path.join(folder, name)) for name in ("visitor", "user"))
+    visitor.told("index")  # the page itself imports as much as it can at once
     for step in STEPS:
+        scratch = visitor if step.name == "new-user" else user
         words = shlex.split(step.command)[1:]
         done = scratch.told_at_terminal(*words, columns=COLUMNS, typed=step.typed, show=False)
-        text = done.stdout.replace(scratch.home, "~")
+        text = _OVERDRAWN.sub("", done.stdout.replace(scratch.home, "~"))
         if done.returncode:
             raise SystemExit(f"`{step.command}` exited with {done.returncode}:\n{remove_escapes(text)}")
         yield step, text
@@ -101,7 +106,7 @@ def main() -> int:
     """Write the screens, then run every example once."""
     SCREENS.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="told-first-hour-") as folder:
-        for step, text in screens(Scratch(folder)):
+        for step, text in screens(folder):
             (SCREENS / f"{step.name}.txt").write_text(f"$ {step.command}\n{remove_escapes(text)}")
             (SCREENS / f"{step.name}.svg").write_text(picture(step.command, text))
             print(f"$ {step.command}\n{text}", flush=True)

@@ -1,0 +1,29 @@
+"""A new user's first hour: the screens in docs/screens are what told shows."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from demo.first_hour import COLUMNS, SCREENS, STEPS, screens
+from demo.told import remove_escapes
+from tests.documents import normal
+
+
+def test_the_kept_screens_are_what_told_shows(tmp_path: Path) -> None:
+    for step, shown in screens(str(tmp_path)):
+        text = remove_escapes(shown)
+        assert [line for line in text.split("\n") if len(line) > COLUMNS] == []
+        kept = (SCREENS / f"{step.name}.txt").read_text()
+        assert _masked(f"$ {step.command}\n{text}") == _masked(kept), step.name
+
+
+def _masked(text: str) -> str:
+    """Return a screen without what differs between runs: times and scores."""
+    return re.sub(r"\d+(?:\.\d+)?", "N", normal(text))
+
+
+def test_each_screen_is_kept_as_text_and_picture() -> None:
+    names = {f"{step.name}{ending}" for step in STEPS for ending in (".txt", ".svg")}
+    assert {path.name for path in SCREENS.iterdir()} == names
+    assert all("url(http" not in path.read_text() for path in SCREENS.iterdir())
