@@ -15,7 +15,8 @@ import pytest
 from tests.cli.machine import Answer, Machine, ago
 from tests.service.house import PATIENCE, until
 from tests.service.test_client import ALLOWED
-from told.cli.arguments import all_commands
+from told.cli.arguments import command_named
+from told.cli.client import SERVED
 from told.hook.client import WITHHELD
 from told.service import control
 from told.service.commands import CommandLine, CommandRunner, Commands, Printed
@@ -160,11 +161,9 @@ def test_one_command_runs_at_a_time_and_a_value_that_was_not_sent_is_not_guessed
     assert Commands("/h", here, CommandRunner("told 2", run)).answer(request("list", **here)) == ""
 
 
-def test_what_writes_or_asks_is_never_run_by_the_service() -> None:
-    assert {command.name for command in all_commands() if command.via_service} == {
-        "list", "files", "search", "show", "checkpoints", "brief", "explain", "repos", "timeline", "memories",
-        "why", "evolution", "diff",
-    }  # fmt: skip
+def test_served_commands_exist_and_open_the_store() -> None:
+    commands = [command_named(name) for name in SERVED]
+    assert [command for command in commands if command is None or command.standalone or command.repairs] == []
 
 
 def test_listing_sessions_loads_only_what_reads_them(machine: Machine) -> None:

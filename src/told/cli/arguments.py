@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from told.cli.client import SERVED
 from told.errors import UsageError
 
 
@@ -38,7 +39,6 @@ class Command:
     tier: int = 0  # how much it discloses: 1 orientation, 2 search, 3 complete texts
     catch_up: bool = False  # import new data first
     repairs: bool = False  # rebuilds the store, so any store may be opened
-    via_service: bool = False  # only reads, so the service may answer for it
     standalone: bool = False  # gets the raw words; nothing is opened for it
     hidden: bool = False
     details: str = ""
@@ -94,13 +94,11 @@ def command_named(name: str) -> Command | None:
     return next((_parse_table(head + _COMMAND + one)[0] for one in commands if one.startswith(start)), None)
 
 
-def needs_own_process(command: Command, words: Sequence[str]) -> bool:
-    """Tell whether the service may not answer a command for its client."""
+def is_served(command: Command, words: Sequence[str]) -> bool:
+    """Tell whether the service may answer a command for its client."""
     options = {f"--{option.name}" for option in command.options if option.own_process}
     given = {word.partition("=")[0] for word in words}
-    return not command.via_service or not given.isdisjoint(
-        {"--help", "-h", "--color", "--no-color", *options}
-    )
+    return command.name in SERVED and given.isdisjoint({"--help", "-h", "--color", "--no-color", *options})
 
 
 class Arguments:

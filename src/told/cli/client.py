@@ -13,6 +13,11 @@ from told import __file__ as package
 from told import __version__
 from told.hook.client import PROTOCOL, WITHHELD, exchange, is_sent
 
+# Commands that only read.
+SERVED = frozenset((
+    "list", "search", "show", "files", "timeline", "repos", "checkpoints", "memories", "brief", "explain",
+    "why", "evolution", "diff",
+))  # fmt: skip
 _SECONDS = 3.0  # for the service's answer; then the command runs in this process
 # Values of variables that are no secrets: of these names, with these endings, or one of these words.
 _NAMES = ("PATH", "TZ")
@@ -24,7 +29,7 @@ def run() -> None:
     """Run the command line."""
     words = sys.argv[1:]
     try:
-        answer = _ask(words) if words and _is_for_programs(words) else b""
+        answer = _ask(words) if words and words[0] in SERVED and _is_for_programs(words) else b""
     except (OSError, ValueError):  # no answer in time, or not by a service of told's
         answer = b""
     except KeyboardInterrupt:

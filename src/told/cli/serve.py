@@ -20,14 +20,14 @@ def run_line(line: CommandLine) -> Printed | None:
     """Run a command that only reads; None if it needs its own process."""
     # A service that only answers hooks stays smaller without these.
     from told.app import CallSite, load_checked_settings  # noqa: PLC0415
-    from told.cli.arguments import command_named, needs_own_process, parse  # noqa: PLC0415
+    from told.cli.arguments import command_named, is_served, parse  # noqa: PLC0415
     from told.cli.context import Context  # noqa: PLC0415
     from told.cli.main import run_command  # noqa: PLC0415
     from told.errors import ToldError  # noqa: PLC0415
     from told.settings.keys import OFF  # noqa: PLC0415
 
     command = command_named(line.words[0])
-    if command is None or needs_own_process(command, line.words[1:]):
+    if command is None or not is_served(command, line.words[1:]):
         return None
     if load_checked_settings(line.environ).model not in ("", OFF):
         return None  # the user's own model can take gigabytes
