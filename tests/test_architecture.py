@@ -17,7 +17,7 @@ MAY_CATCH_ALL = {
     "hook/client.py", "ingest/sweep.py", "mcp/server.py", "service/calls.py", "service/commands.py",
     "service/process.py", "service/worker.py",
 }  # fmt: skip
-READS_ENVIRONMENT = ("cli/", "mcp/", "service/", "hook/", "app.py", "api.py")
+READS_ENVIRONMENT = ("cli/", "mcp/", "service/", "hook/", "app/", "api.py")
 # Where else the environment is read, and why.
 ENVIRONMENT_EXCEPTIONS = {
     "ingest/projects.py": "git needs the user's own environment, and no project is above the home folder",

@@ -10,11 +10,11 @@ from told.agents import all_agents
 from told.agents.base import Agent, find_roots
 from told.agents.reading import find_missing_columns
 from told.app import agent_name
+from told.app.call_log import read_calls
 from told.cli.arguments import Arguments
 from told.cli.config import config_notes
 from told.cli.context import Context, count, iso, when
 from told.cli.health_checks import find_all_damage, print_damage, score_dimensions
-from told.cli.main import read_calls
 from told.cli.projects import project_notes
 from told.cli.retention import disk_json, disk_line
 from told.cli.service import describe_problem, problem_json, recent_problems

@@ -6,8 +6,8 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
+from told.app.call_log import Call
 from told.cli.context import Context, count
-from told.cli.main import Call
 from told.ingest.archive import find_damaged_files
 from told.journal.apply import find_memory_damage
 from told.journal.files import journal_folder

@@ -6,7 +6,7 @@ import os
 from contextlib import closing, suppress
 from dataclasses import replace
 
-from told.app import open_store
+from told.app.stores import open_store
 from told.checkpoints.counter import list_pending
 from told.cli.arguments import Arguments
 from told.cli.context import Context, count, memory_count

@@ -9,17 +9,17 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import apsw
 
 from told import __version__
-from told.app import CallSite, load_checked_settings, open_store, set_store_aside
+from told.app import CallSite, load_checked_settings
+from told.app.call_log import Call, log_call
+from told.app.stores import open_store, set_store_aside
 from told.cli.arguments import Arguments, Command, command_named, parse
 from told.cli.context import Context
 from told.errors import BusyError, MissingError, ToldError, UsageError
-from told.files import write_private
 from told.ingest.scan import has_checkpoints, scan
 from told.store.database import WAIT_MS, acquire_lock, load_key, open_database, set_mmap_size
 from told.store.sessions.source_states import SourceStates
@@ -223,53 +223,6 @@ def start_sweep(home: str, environ: Mapping[str, str]) -> None:
             [sys.executable, "-I", "-m", "told", "sweep"],
             stdin=quiet, stdout=quiet, stderr=quiet, env=dict(environ), start_new_session=True,
         ))  # fmt: skip
-
-
-_LOGGED_CALLS = 100
-_TRIM_AT = 16_384  # bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One logged command."""
-
-    at: int
-    command: str
-    milliseconds: float
-    rows: int
-    code: int
-    tier: int
-    retries: int
-
-
-def log_call(home: str, call: Call) -> None:
-    """Append a call to the log of recent calls."""
-    path = os.path.join(home, "calls")
-    with suppress(OSError):
-        descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_APPEND, 0o600)
-        with os.fdopen(descriptor, "ab") as file:
-            file.write((" ".join(map(str, astuple(call))) + "\n").encode())
-            size = file.tell()
-        if size > _TRIM_AT:
-            with open(path, "rb") as file:
-                recent = file.read().splitlines(keepends=True)[-_LOGGED_CALLS:]
-            write_private(path, b"".join(recent))
-
-
-def read_calls(home: str) -> list[Call]:
-    """Return the recent calls, oldest first; damaged lines are skipped."""
-    try:
-        with open(os.path.join(home, "calls"), encoding="utf-8", errors="replace") as file:
-            lines = file.read().splitlines()[-_LOGGED_CALLS:]
-    except OSError:
-        return []
-    calls = []
-    for line in lines:
-        with suppress(ValueError):
-            at, command, took, *numbers = line.split()
-            rows, code, tier, retries = map(int, numbers)
-            calls.append(Call(int(at), command, float(took), rows, code, tier, retries))
-    return calls
 
 
 def run() -> NoReturn:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,18 +15,16 @@ from typing import TYPE_CHECKING, Self
 import apsw
 
 from told.agents import all_agents, find_agent
-from told.errors import BusyError, MissingError, NotFoundError, ToldError, UsageError
+from told.errors import BusyError, NotFoundError, ToldError, UsageError
 from told.fence import Fence
 from told.ingest.complete_sessions import CompleteSessions, Texts
 from told.ingest.projects import find_git_root, find_project, identify
 from told.ingest.scan import scan
 from told.redact.names import has_secret, is_plain_name, redact_id, redact_path
 from told.settings import CONFIG, CustomRule, Settings, load_safe_settings, load_settings
-from told.store.database import open_database
 from told.store.memories.names import GLOBAL, PROJECT
 from told.store.sessions.checkpoints import Project, Projects
 from told.store.sessions.facts import WorkQueue
-from told.store.sessions.schema import VERSION, migrate, read_version
 from told.store.sessions.source_states import SourceStates
 
 if TYPE_CHECKING:
@@ -91,44 +88,6 @@ def agent_name(name: str) -> str:
         if name.lower() in (agent.name, agent.label):
             return agent.name
     raise UsageError(f"Unknown agent {name!r}. {_known_agents(agents)}")
-
-
-def open_store(path: str, *, any_version: bool = False) -> apsw.Connection:
-    """Open `sessions.db`; create, migrate or replace it if needed.
-
-    Args:
-        path: Where the database is.
-        any_version: Start over even if a newer told made the database.
-
-    Raises:
-        MissingError: A newer told made the database.
-    """
-    connection = open_database(path, create=not os.path.exists(path))
-    try:
-        found = read_version(connection)  # read once: another told may be creating the store right now
-        if found == VERSION:
-            return connection
-        if found < VERSION:
-            open_database(path, create=True).close()
-            if migrate(connection):
-                return connection
-        is_newer = found > VERSION
-    except (apsw.NotADBError, apsw.CorruptError):
-        is_newer = False
-    connection.close()
-    if is_newer and not any_version:
-        raise MissingError("The store was made by a newer told. Update told, or run `told rebuild`.")
-    set_store_aside(path)
-    return open_store(path)
-
-
-def set_store_aside(path: str) -> None:
-    """Move a damaged database away; it is derived and will be rebuilt."""
-    for suffix in ("-wal", "-shm"):
-        if os.path.exists(path + suffix):
-            os.replace(path + suffix, f"{path}.damaged{suffix}")
-    os.replace(path, f"{path}.damaged")
-    sys.stderr.write("told: The store was damaged; it is being rebuilt from the agents' files.\n")
 
 
 def is_bare_name(name: str) -> bool:
