@@ -29,6 +29,7 @@ COLUMNS = 80
 _OVERDRAWN = re.compile(r"[^\n]*\r")  # by a progress bar
 _FOR_PROGRAMS = re.compile("--json|completion")  # their lines may be long
 _TEXT = re.compile(r'(<text [^>]*?x=")([\d.]+)("[^>]*?textLength=")([\d.]+)("[^>]*>)([^<]*)</text>')
+_ERASED = re.compile(r"\x1b\[(\d+)A\r\x1b\[J")
 _FONT_FACE = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)  # rich's pictures load fonts from the network
 
 
@@ -43,8 +44,11 @@ class Step:
 
 STEPS = (
     Step("new-user", "told"),
-    Step("install", "told install", (("Write this? [Y/n]", "\n"), ("now? [Y/n]", "\n"))),
+    Step(
+        "install", "told install", (("Write this? [Y/n]", "\n"), ("now? [Y/n]", "\n"), ("now? [Y/n]", "n\n"))
+    ),
     Step("home", "told"),
+    Step("review", "told review", ((" help", "k"), (" help", "n"), (" help", "q"))),
     Step("list", "told list"),
     Step("search", 'told search "why were customers charged twice?"'),
     Step("show", "told show s7pzao7g"),
@@ -68,12 +72,21 @@ def screens(folder: str) -> Iterator[tuple[Step, str]]:
     visitor.told("index")  # the page itself imports as much as it can at once
     for step in STEPS:
         scratch = visitor if step.name == "new-user" else user
+        scratch.environ["TERM"] = "xterm-256color"  # a dumb one would not redraw
         words = shlex.split(step.command)[1:]
         done = scratch.told_at_terminal(*words, columns=COLUMNS, typed=step.typed, show=False)
-        text = _OVERDRAWN.sub("", done.stdout.replace(scratch.home, "~"))
+        text = _OVERDRAWN.sub("", _last_screen(done.stdout.replace(scratch.home, "~")))
         if done.returncode:
             raise SystemExit(f"`{step.command}` exited with {done.returncode}:\n{remove_escapes(text)}")
         yield step, text
+
+
+def _last_screen(text: str) -> str:
+    """Return what a command that redraws showed before it ended."""
+    shown, *redrawn = _ERASED.split(text)
+    for lines, added in zip(redrawn[:-2:2], redrawn[1:-2:2], strict=True):
+        shown = "".join(shown.splitlines(keepends=True)[: -int(lines)]) + added
+    return shown
 
 
 def examples() -> list[str]:

@@ -62,7 +62,9 @@ def cache_constant_parts() -> None:
     policy.find_candidates = once(
         policy.find_candidates, lambda bank, prompt, request: (id(bank), prompt.text, request.folder)
     )
-    policy.find_similar = once(policy.find_similar, lambda bank, text, _, also: (id(bank), text, tuple(also)))
+    policy.find_similar = once(
+        policy.find_similar, lambda bank, text, _, also, most: (id(bank), text, tuple(also), most)
+    )
     Memories.load = once(Memories.load, lambda bank, rows: (id(bank), tuple(rows)))  # type: ignore[method-assign]
     layers.score_entities = once(layers.score_entities, _prompt_key)
     layers.score_triggers = once(layers.score_triggers, _prompt_key)

@@ -23,8 +23,8 @@ from told.memories.scopes import MemoryFilter, find_memories, list_memories
 from told.model import AGENT, OPEN, USER, Handover
 from told.recall.brief import Brief, make_prompt_brief
 from told.recall.prompt import RecallRequest, relative_folder
-from told.recall.start_brief import make_start_brief
-from told.search.memories import search_memories
+from told.recall.search import MemoryMatch, MemoryQuestion, join_rankings, search_memories
+from told.recall.start_brief import StartedSession, make_start_brief
 from told.search.query import parse_query
 from told.search.sessions import search_sessions
 from told.settings import apply_project_settings
@@ -52,6 +52,7 @@ class SearchAnswer:
 
     memories: tuple[Memory, ...]
     sessions: tuple[FoundSession, ...]
+    ranking: tuple[Memory | FoundSession, ...] = ()  # both in one order
 
 
 class Told:
@@ -167,21 +168,30 @@ class Told:
             return every
 
     def search(self, query: str, *, all_projects: bool = False, limit: int = 5) -> SearchAnswer:
-        """Search memories and sessions in plain language."""
+        """Search memories and sessions in plain language; `limit` counts both."""
         app = self._app
         project = None if all_projects else app.project()
         found = search_sessions(
             TurnIndex(app.connection), query, now=app.now, limit=limit,
             project=project_token(project.id) if project else None,
         )  # fmt: skip
-        sessions = tuple(
-            FoundSession(app.reading.session(one.session), tuple(turn.n for turn in one.turns), one.score)
-            for one in found.sessions
-        )
+        folder = relative_folder(project.root, app.cwd) if project else ""
         with self._memories() as session:
             scopes = () if all_projects else session.scopes
-            matches = search_memories(session.memories, parse_query(query, app.now), app.now, scopes)
-        return SearchAnswer(tuple(one.memory for one in matches[:limit]), sessions)
+            question = MemoryQuestion(parse_query(query, app.now), scopes, app.now, folder)
+            matches = search_memories(session.memories, question)
+        ranking: list[Memory | FoundSession] = []
+        for one in join_rankings(matches, found.sessions, limit):
+            if isinstance(one, MemoryMatch):
+                ranking.append(one.memory)
+            else:
+                row = app.reading.session(one.session)
+                ranking.append(FoundSession(row, tuple(turn.n for turn in one.turns), one.score))
+        return SearchAnswer(
+            tuple(one for one in ranking if isinstance(one, Memory)),
+            tuple(one for one in ranking if isinstance(one, FoundSession)),
+            tuple(ranking),
+        )
 
     def brief(self, prompt: str = "", *, budget: int = 0) -> Brief:
         """Return the brief for a session's start or a prompt."""
@@ -230,9 +240,15 @@ def make_brief(
             session.memories, recall_request(session, prompt, tools=tools), app.fence,
             budget=budget or settings.brief_tokens, session=for_session, since=app.now + 1 if again else 0,
         )  # fmt: skip
+    known = session.memories.shown_in(for_session) if for_session and not again else {}
+    caller = session.caller
+    started = StartedSession(
+        caller.agent, caller.session, continued=bool(known), known=known,
+        has_lost_briefs=again and bool(caller.session),
+    )  # fmt: skip
     return make_start_brief(
         session.memories, app.reading, Filter(project.id if project else 0, helpers=False), session.scopes,
-        app.fence, now=app.now, budget=budget or settings.brief_start_tokens,
+        app.fence, now=app.now, budget=budget or settings.brief_start_tokens, session=started,
         redact=lambda one: clean_checkpoint(one, app.home, app.redact),
     )  # fmt: skip
 

@@ -86,7 +86,7 @@ def audit(machine: Machine, *words: str) -> list[Any]:
          "npm run e2e is not defined in this project (any more)."),
         ("Release with `make ship`", "command", "make ship is not defined in this project (any more)."),
         ("The API is at https://api.oldshop.io", "host",
-         "api.oldshop.io stood in files of the project once; it stands in none now."),
+         "api.oldshop.io was in files of the project; no file has it now."),
     ],
 )  # fmt: skip
 def test_what_is_gone_is_named(shop: Machine, text: str, what: str, why: str) -> None:
@@ -94,7 +94,10 @@ def test_what_is_gone_is_named(shop: Machine, text: str, what: str, why: str) ->
     (found,) = audit(shop)
     assert (found["what"], found["why"], found["sure"]) == (what, why, True)
     assert found["memory"]["id"] == memory
-    assert found["do"] == [f"told forget {memory} --force"]
+    assert found["do"] == [
+        f"if it changed: told correct {memory} 'NEW TEXT'",
+        f"if it no longer applies: told reject {memory}",
+    ]
 
 
 def test_what_moved_can_be_put_right_with_one_command(shop: Machine) -> None:
@@ -171,8 +174,14 @@ def test_memories_that_contradict_each_other_are_shown_together(shop: Machine) -
     (found,) = audit(shop)
     assert (found["what"], found["memory"]["id"], found["other"]["id"]) == ("contradicts", everywhere, here)
     assert found["do"] == [
-        f"if the newer one holds: told forget {everywhere} --force",
-        f"if the older one holds: told forget {here} --force",
+        f"if both apply: told correct {everywhere} 'WHEN IT APPLIES'",
+        f"if only {everywhere} applies: told reject {here}",
+        f"if only {here} applies: told reject {everywhere}",
+    ]
+    assert shop.told("audit").out.splitlines()[1:4] == [
+        f"contradicts: 11-15 12:00 {everywhere} rule global: Never squash commits",
+        f"  11-15 12:00 {here} rule project: Always squash commits",
+        "  The second one contradicts it. Which one applies?",
     ]
 
 
@@ -194,7 +203,8 @@ def test_a_newer_one_about_the_same_may_have_taken_its_place(
     (found,) = audit(shop)
     assert (found["what"], found["sure"]) == ("outdated", False)
     assert (found["memory"]["id"], found["other"]["id"]) == (old, new)
-    assert found["do"] == [f"if it took its place: told forget {old} --force"]
+    assert "forget" not in shop.told("audit").out
+    assert f"if only {old} applies: told reject {new}" in found["do"]
 
 
 def test_the_same_twice_is_one_too_many(shop: Machine) -> None:
@@ -202,7 +212,7 @@ def test_the_same_twice_is_one_too_many(shop: Machine) -> None:
     kept = remember(shop, "--scope", "global", "Answer in short sentences.")
     (found,) = audit(shop)
     assert (found["what"], found["other"]["id"]) == ("repeats", kept)
-    assert found["do"] == [f"told forget {found['memory']['id']} --force"]
+    assert found["do"] == [f"told reject {found['memory']['id']}"]
 
 
 def test_independent_rules_are_no_finding(shop: Machine) -> None:
@@ -228,7 +238,7 @@ def test_what_an_instruction_file_says_already_is_named(shop: Machine, text: str
     memory = remember(shop, text)
     (found,) = audit(shop)
     assert (found["what"], found["name"]) == ("in a file", where)
-    assert found["do"] == [f"told forget {memory} --force"]
+    assert found["do"] == [f"to keep it only in the file: told reject {memory}"]
 
 
 def test_a_file_that_says_otherwise_is_named(shop: Machine) -> None:
@@ -250,8 +260,8 @@ def test_what_was_learned_from_a_file_is_held_against_it(shop: Machine) -> None:
 
 def test_what_did_not_help_is_listed(shop: Machine) -> None:
     memory = remember(shop, "Answer in verse")
-    for _ in range(9):
-        assert shop.told("reject", memory).code == 0
+    now = int(NOW.timestamp() * 1000)
+    append(str(shop.told_home), [Draft("repeat", "user", {"weight": 9.0}, memory)] * 2, now=now)
     (found,) = audit(shop)
     assert (found["what"], found["do"][0]) == ("faded", f"if it is right: told confirm {memory}")
     assert shop.told("lock", memory).code == 0
@@ -291,10 +301,10 @@ def test_what_people_read_says_what_to_do(shop: Machine) -> None:
 
 def test_the_words_of_others_stay_fenced(shop: Machine) -> None:
     memory = remember_confirmed(shop, "The deploy script is `scripts/ship.sh`")
-    row, why, do = shop.told("audit").out.splitlines()[1:]
+    row, why, _, do = shop.told("audit").out.splitlines()[1:]
     assert row.count("<agent ") == row.count("</agent ") == 1
     assert why == "  scripts/ship.sh was deleted on 2026-10-09."
-    assert do == f"  -> told forget {memory} --force"
+    assert do == f"  -> if it no longer applies: told reject {memory}"
 
 
 def test_nothing_is_changed_and_the_order_stays(shop: Machine) -> None:
@@ -324,5 +334,5 @@ def test_what_has_had_its_time_is_listed(shop: Machine) -> None:
         now=int(NOW.timestamp() * 1000),
     )
     (found,) = audit(shop)
-    assert (found["what"], found["why"]) == ("expired", "Its time is over; it is no longer shown.")
-    assert found["do"] == [f"told forget {memory} --force"]
+    assert (found["what"], found["why"]) == ("expired", "It expired; it is no longer shown.")
+    assert found["do"] == [f"told reject {memory}"]

@@ -7,11 +7,14 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import apsw
 import pytest
 
+import told
 from told.store.sessions.schema import VERSION
 
 if TYPE_CHECKING:
@@ -74,6 +77,57 @@ def test_wrong_use_is_one_sentence_that_says_what_to_do(
     shop: Machine, words: tuple[str, ...], code: int, says: str
 ) -> None:
     assert says in one_sentence(shop.told(*words), code)
+
+
+COMMANDS = tomllib.loads((Path(told.__file__).parent / "cli" / "commands.toml").read_text())["command"]
+# An id, name or path that does not exist, where that is not simply the first word.
+UNKNOWN = {
+    "checkpoint": ("--close", "czzzzz"), "checkpoints": ("export", "czzzzz"), "config": ("get", "zzz"),
+    "correct": ("mzzzzzzz", "New words of the rule"), "init": ("/no/where",), "list": ("--project", "zzz"),
+    "files": ("--project", "zzz"), "onboard": ("/no/where",), "proposals": ("accept", "pzzzzzzz"),
+    "remember": ("Never use tabs", "--scope", "zzz"), "retention": ("restore", "mzzzzzzz"),
+    "schema-check": ("--agent", "zzz"), "scopes": ("subscribe", "zzz"), "status": ("--agent", "zzz"),
+    "timeline": ("--around", "zzzzzz"), "undo": ("--of", "mzzzzzzz"),
+    "install": ("--agent", "zzz"), "uninstall": ("--agent", "zzz"), "repos": ("--agent", "zzz"),
+    "learn": ("--judge", "zzz"),
+}  # fmt: skip
+FREE_WORDS = ("search", "memories")
+PROGRAMS = ("hook", "mcp")  # agents run these
+QUIET = ("sweep",)  # nothing to say is said by nothing
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: str(command["name"]))
+def test_every_command_answers_bad_use_an_empty_store_and_an_agents_shell(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, command: dict[str, Any]
+) -> None:
+    name = command["name"]
+    monkeypatch.chdir(machine.repo("work/shop"))
+    if name in PROGRAMS:
+        for words in ((name,), (name, "zzz", "zzz"), (name, "--xyzzy")):
+            answer = machine.child(*words)
+            assert answer.out == ""
+            assert "Traceback" not in answer.err
+            assert answer.code == DONE if name == "hook" or len(words) == 1 else WRONG
+        return
+    parses_itself = command.get("standalone", False)
+    assert "--xyzzy" in one_sentence(machine.told(name, "--xyzzy"), WRONG) or parses_itself
+    unknown = machine.told(name, *UNKNOWN.get(name, ("zzzzzz",)))
+    if unknown.out:  # `explain` takes any words
+        assert (name, unknown.code, unknown.err) == ("explain", NOTHING, "")
+    else:
+        says = one_sentence(unknown, unknown.code)
+        assert unknown.code in (NOTHING, WRONG)
+        assert "zz" in says or "/no/where" in says or name in FREE_WORDS or parses_itself
+    for sign in ({}, {"CLAUDECODE": "1"}):
+        machine.environ |= sign
+        for form in ([], ["--json"]):
+            answer = machine.told(name, *form)
+            if answer.err or not (answer.out or name in QUIET):
+                one_sentence(answer, NOTHING if answer.code == NOTHING else WRONG)
+            if answer.out and form:
+                assert isinstance(answer.json, dict)
+            if command.get("needs_operand"):
+                assert f"Missing argument: `told {name} " in answer.err
 
 
 def test_options_may_stand_before_the_command(shop: Machine) -> None:

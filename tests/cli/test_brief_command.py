@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING
+from uuid import NAMESPACE_URL, uuid5
 
 import pytest
+
+from told.store.database import LEARN_LOCK, acquire_lock
 
 if TYPE_CHECKING:
     from tests.cli.machine import Machine
@@ -27,13 +30,14 @@ def project(shop: Machine, monkeypatch: pytest.MonkeyPatch) -> Machine:
 def test_a_prompt_gets_only_what_it_needs(project: Machine) -> None:
     answer = project.told("brief", "--prompt", "install zod")
     assert answer.code == 0
-    assert "Use pnpm, never npm. (rule, 2026-11-15, you)" in answer.out
+    assert "Use pnpm, never npm. (rule, today, you)" in answer.out
     assert "deploy" not in answer.out
 
 
 def test_a_prompt_that_needs_nothing_prints_nothing(project: Machine) -> None:
     answer = project.told("brief", "--prompt", "thanks, looks good")
     assert (answer.code, answer.out) == (1, "")
+    assert answer.err == "told: No memory fits this prompt. `told explain TEXT` shows why.\n"
 
 
 def test_what_stands_for_a_secret_calls_for_nothing(project: Machine) -> None:
@@ -45,7 +49,7 @@ def test_what_stands_for_a_secret_calls_for_nothing(project: Machine) -> None:
 
 def test_a_start_says_where_we_stopped_and_what_holds(project: Machine) -> None:
     out = project.told("brief", "--start").out
-    assert out.startswith("Recently:\n- Last session (2026-11-15, claude, ")
+    assert out.startswith("Recently:\n- Last session (today, claude, ")
     assert "How long should the cache TTL be?" in out
     assert "I noted it in docs/cache.md." in out
     assert "Commit messages follow Conventional Commits (rule, locked" in out
@@ -58,6 +62,58 @@ def test_a_start_elsewhere_knows_nothing_of_this_project(
     monkeypatch.chdir(project.folder("elsewhere"))
     answer = project.told("brief")
     assert (answer.code, answer.out) == (1, "")
+    assert answer.err.startswith("told: No memories in this project yet.")
+
+
+def test_an_empty_store_says_so(machine: Machine) -> None:
+    for words in (("brief",), ("brief", "--prompt", "install zod")):
+        answer = machine.told(*words)
+        assert (answer.code, answer.out) == (1, "")
+        assert answer.err.startswith("told: No memories yet. `told remember TEXT` adds one")
+        assert answer.err.count("\n") == 1
+    assert machine.told("brief", "--json").json == {"tokens": 0, "lines": []}
+
+
+def test_history_that_is_still_learned_is_not_called_empty(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = machine.folder("work/shop")
+    monkeypatch.chdir(folder)
+    machine.claude(("No, we use pnpm here, never npm.", "Understood."), cwd=folder)
+    machine.told_home.mkdir()
+    lock = acquire_lock(str(machine.told_home), LEARN_LOCK)  # as if another told learned
+    assert lock
+    for words in (("brief",), ("brief", "--prompt", "install zod"), ("memories",)):
+        answer = machine.told(*words)
+        assert (answer.code, answer.out) == (1, "") or "Last session" in answer.out
+        assert "Last session" in answer.out or "still being learned (1 session to go)" in answer.err
+    assert machine.told("brief", "--prompt", "install zod", "--json").json["unlearned_sessions"]
+    assert machine.told("memories", "--json").json["unlearned_sessions"]
+    assert machine.told("remember", "Tests use port 5544.").code == 0
+    assert "still being learned" in machine.told("memories").out
+    os.close(lock)
+    assert "pnpm" in machine.told("brief", "--prompt", "install zod").out
+    assert "still being learned" not in machine.told("memories").out
+
+
+def test_a_start_is_not_repeated_in_a_session(project: Machine) -> None:
+    words = ("brief", "--start", "--session", "s1")
+    assert "Conventional Commits" in project.told(*words).out
+    assert project.told(*words).code == 1
+    project.told("remember", "Never use yarn.")
+    again = project.told(*words).out
+    assert "yarn" in again
+    assert "Conventional Commits" not in again
+    assert "Conventional Commits" in project.told(*words, "--again").out
+
+
+def test_the_running_session_is_not_the_last_one(project: Machine) -> None:
+    running = str(uuid5(NAMESPACE_URL, "session 1"))  # the first one of the shop
+    assert "How long should the cache TTL be?" in project.told("brief", "--start").out
+    project.environ |= {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": running}
+    out = project.told("brief", "--start").out
+    assert out.startswith("Recently:\n- Last session (yesterday, copilot, ")
+    assert "cache" not in out
 
 
 def test_a_session_is_told_once(project: Machine) -> None:

@@ -99,7 +99,11 @@ def test_confirm_and_reject_take_several_ids(desk: Machine) -> None:
     assert [row["status"] for row in done["memories"]] == ["active", "active"]
     assert {row["id"] for row in candidates(desk)} == {three, four}
     said = desk.told("reject", three, four).out.splitlines()
-    assert [line.split(":")[0] for line in said] == [f"Dismissed {three}", f"Dismissed {four}"]
+    assert [line.split(":")[0] for line in said[:2]] == [f"Dismissed {three}", f"Dismissed {four}"]
+    assert said[2:] == [
+        "Out of briefs and searches, and never learned again.",
+        "`told undo` reverts it.",
+    ]
     assert candidates(desk) == []
     assert len(desk.told("memories", "--status", "dismissed", "--json").json["memories"]) == 2
     desk.told("undo")

@@ -63,7 +63,7 @@ def test_the_latest_note_comes_first_and_the_limit_is_kept(machine: Machine) -> 
     out = machine.told("checkpoints", "-n", "2").out
     assert out.index("Day 1") < out.index("Day 2")
     assert "Day 3" not in out
-    assert out.startswith("2 of 3 checkpoints, all projects\n")
+    assert out.startswith("2 of 3 checkpoints, all projects (use --limit to see more)\n")
     assert machine.told("checkpoints").out.startswith("3 checkpoints, all projects\n")
     assert machine.told("checkpoints", "-n", "2", "--json").json["total"] == 3
 

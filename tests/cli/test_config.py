@@ -50,7 +50,7 @@ def test_list_shows_every_setting_and_where_it_comes_from(machine: Machine) -> N
     assert row(machine, "background")["source"] == "environment"
     assert row(machine, "guard") == {"key": "guard", "value": "ask", "default": "ask", "source": "default"}
     out = machine.told("config", "list").out
-    assert "  learn                  false          file, default true\n" in out
+    assert "  learn                   false          file, default true\n" in out
     assert max(map(len, out.splitlines()[1:])) <= 80
 
 
@@ -294,3 +294,19 @@ def test_a_rule_that_is_of_no_use_is_refused(machine: Machine, pattern: str, exa
     assert (answer.code, answer.out) == (2, "")
     assert "mine" in answer.err
     assert str(machine.told_home / "config.toml") in answer.err
+
+
+def test_an_agent_is_named_as_for_every_command(machine: Machine) -> None:
+    machine.copilot(("Work on the cart", "Done."))
+    assert machine.told("list", "--agent", "copilot").code == 0
+    answer = machine.told("config", "set", "agents.Copilot.enabled", "off")
+    assert (answer.code, answer.out) == (0, "agents.copilot-cli.enabled is now false.\n")
+    assert machine.told("config", "get", "agents.copilot.enabled").out == "false\n"
+    assert machine.told("config", "set", "agents.intellij.enabled", "off").out.startswith("agents.jetbrains-")
+    assert machine.told("config", "unset", "agents.copilot.enabled").code == 0
+    # A file may have been written by hand.
+    machine.config("[agents.copilot]\nenabled = false\n")
+    agents = {row["agent"]: row["enabled"] for row in machine.told("agents", "--json").json["agents"]}
+    assert (agents["copilot-cli"], agents["claude-code"]) == (False, True)
+    assert machine.told("config", "set", "agents.copilot-cli.enabled", "on").code == 0
+    assert (machine.told_home / "config.toml").read_text() == "[agents.copilot]\nenabled = true\n"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.cli.machine import ago
+from told.store.database import LEARN_LOCK, acquire_lock
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -49,6 +51,23 @@ def test_what_was_said_in_a_session_is_known_without_being_asked_for(desk: Machi
     (place,) = desk.told("why", found["id"], "--json").json["evidence"]
     assert (place["agent"], place["session"], place["turn"]) == ("claude-code", session, 1)
     assert place["quote"] in RULE
+
+
+def test_while_another_told_learns_an_empty_list_is_not_the_last_word(desk: Machine) -> None:
+    say(desk, RULE)
+    desk.told_home.mkdir()
+    learning = acquire_lock(str(desk.told_home), LEARN_LOCK)
+    assert learning
+    says = "Your history is still being learned (1 session to go). `told index` finishes it."
+    answer = desk.told("memories")
+    assert (answer.code, answer.err) == (1, f"told: {says}\n")
+    assert desk.told("memories", "--json").json["unlearned_sessions"]
+    desk.told("remember", "Never use tabs")
+    assert desk.told("memories").out.endswith(f"{says}\n")
+    os.close(learning)
+    out = desk.told("memories").out
+    assert out.startswith("2 memories\n")
+    assert says not in out
 
 
 def test_the_index_says_how_much_it_learned(desk: Machine) -> None:

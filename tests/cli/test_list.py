@@ -82,6 +82,28 @@ def test_json_says_what_it_covers_and_who_wrote_each_summary(shop: Machine) -> N
     assert (first["summary"], first["trust"]) == ("How long should the cache TTL be?", "user")
     assert (first["project"], first["branch"], first["turns"]) == ("acme/acme-api", "feature/cache", 2)
     assert first["ended"] == "2026-11-15T10:00:00Z"
+    assert first["cwd"] == f"{shop.home}/code/acme-api"
+
+
+def test_a_session_is_called_as_the_user_named_it_else_as_its_agent_did_else_by_its_first_prompt(
+    machine: Machine,
+) -> None:
+    cwd = machine.folder("work/shop")
+    machine.copilot(("Make the cart round once", "Done."), cwd=cwd, summary="Cart rounding", at=ago(hours=1))
+    own = machine.copilot_events(("Look at the lag of the orders topic", "Fine."), at=ago(hours=2))
+    named = "name: Kafka lag\nuser_named: true\n"
+    machine.write(f".copilot/session-state/{own}/workspace.yaml", named)
+    cut = machine.copilot_events(("Write down why the login test is flaky", "Done."), at=ago(hours=3))
+    machine.write(f".copilot/session-state/{cut}/workspace.yaml", "name: Write down why the login…\n")
+    machine.claude(("Go on with the parser", "Done."), title="Parser errors", at=ago(hours=4))
+    rows = machine.told("list", "--json").json["sessions"]
+    assert [row["trust"] for row in rows] == ["agent", "user", "user", "agent"]
+    assert ">Cart rounding</agent " in rows[0]["summary"]
+    assert [row["summary"] for row in rows[1:3]] == ["Kafka lag", "Write down why the login test is flaky"]
+    assert ">Parser errors</agent " in rows[3]["summary"]
+    out = machine.told("list").out
+    assert "1t Cart rounding" in out
+    assert "1t Parser errors" in out
 
 
 def test_the_same_question_gets_the_same_bytes(shop: Machine) -> None:

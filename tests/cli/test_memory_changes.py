@@ -15,12 +15,14 @@ if TYPE_CHECKING:
 
 __all__ = ["desk"]
 
+UNDO = "`told undo` reverts it.\n"
+
 
 def test_a_memory_is_locked_and_unlocked_by_words_or_by_id(desk: Machine) -> None:
     made = remember(desk, "Never use tabs")
-    assert desk.told("lock", "tabs").out == f"Locked {made['id']}: Never use tabs\n"
+    assert desk.told("lock", "tabs").out == f"Locked {made['id']}: Never use tabs\n{UNDO}"
     assert desk.told("lock", made["id"]).out == f"{made['id']} is already locked.\n"
-    assert desk.told("unlock", made["id"][:4]).out == f"Unlocked {made['id']}: Never use tabs\n"
+    assert desk.told("unlock", made["id"][:4]).out == f"Unlocked {made['id']}: Never use tabs\n{UNDO}"
     assert texts(desk, "--locked") == []
 
 
@@ -64,9 +66,8 @@ def test_what_is_ended_cannot_be_changed(desk: Machine) -> None:
 def test_confidence_follows_what_the_user_says(desk: Machine) -> None:
     made = remember(desk, "Never use tabs")
     assert "Confidence 0.80, now 0.83." in desk.told("confirm", made["id"]).out
-    assert "Confidence 0.83, now 0.62." in desk.told("reject", made["id"]).out
     steps = desk.told("why", made["id"], "--json").json["history"]
-    assert [step["confidence"] for step in steps] == [0.8, 0.833, 0.625]
+    assert [step["confidence"] for step in steps] == [0.8, 0.833]
 
 
 def test_why_says_where_it_comes_from(desk: Machine) -> None:
@@ -98,7 +99,7 @@ def test_the_last_change_of_one_memory_is_taken_back(desk: Machine) -> None:
     tabs = remember(desk, "Never use tabs")
     desk.told("lock", tabs["id"])
     remember(desk, "Answer in English")
-    assert desk.told("undo", "--of", tabs["id"]).out == f"Undone: lock {tabs['id']}.\n"
+    assert desk.told("undo", "--of", tabs["id"]).out == f"Undone: locked {tabs['id']}: Never use tabs\n"
     assert sorted(texts(desk)) == ["Answer in English", "Never use tabs"]
     assert texts(desk, "--locked") == []
 
@@ -128,7 +129,7 @@ def test_what_is_forgotten_is_in_no_file(desk: Machine) -> None:
     assert "agent's own file" in answer.out
     assert left_in(desk, b"luebird") == []
     assert texts(desk) == ["Never use tabs"]
-    assert desk.told("undo").out == f"Undone: remember {other['id']}.\n"
+    assert desk.told("undo").out == f"Undone: remembered {other['id']}: Never use tabs\n"
     assert desk.told("undo").code == 1
     assert desk.told("rebuild").code == 0
     assert left_in(desk, b"luebird") == []

@@ -48,7 +48,7 @@ def test_what_was_done_is_said_in_a_line(desk: Machine) -> None:
     answer = desk.told("remember", "Use npm for packages")
     assert answer.code == 0
     assert answer.out.startswith("Remembered m")
-    assert answer.out.endswith(" (rule, github.com/acme/shop).\n")
+    assert answer.out.endswith(" (rule, github.com/acme/shop).\n`told undo` reverts it.\n")
 
 
 @pytest.mark.parametrize("order", [1, -1])
@@ -145,6 +145,11 @@ def test_memories_are_filtered(desk: Machine) -> None:
     assert texts(desk, "--scope", "design") == ["Buttons are round"]
     assert texts(desk, "tabs") == ["Never use tabs"]
     assert texts(desk, "--limit", "1") == ["The API lives in src/core"]
+    head = "1 of 2 memories (use --limit to see more)\n"
+    assert desk.told("memories", "-n", "1").out.startswith(head)
+    assert desk.told("memories", "-n", "1", "--source", "terminal").out.startswith(head)
+    assert desk.told("memories", "-n", "2").out.startswith("2 memories\n")
+    assert [desk.told("memories", "-n", n, "--json").json["total"] for n in "12"] == [2, 2]
     assert texts(desk, "--status", "superseded") == []
     assert texts(desk, "--source", "codex") == []
     assert len(texts(desk, "--source", "terminal")) == 2

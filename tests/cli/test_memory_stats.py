@@ -113,7 +113,7 @@ def test_how_often_one_repeated_oneself_before_and_after(
         say(desk, RULE, at=ago(days=days))
     found = stats(desk)
     assert (found["repeats_before"], found["repeats_after"], found["repeated"]) == (3, 0, 3)
-    assert "Repeated corrections: 3 in 4 sessions\n" in desk.told("stats").out
+    assert "Repeated corrections: 3 in this project, 3 in all\n" in desk.told("stats").out
     assert desk.told("brief", "--session", "one").code == 0
     clock(monkeypatch, NOW + timedelta(days=3))
     say(desk, "fix the footer", at=NOW + timedelta(days=1))
@@ -121,10 +121,49 @@ def test_how_often_one_repeated_oneself_before_and_after(
     found = stats(desk)
     assert (found["repeats_before"], found["repeats_after"], found["repeated"]) == (3, 1, 4)
     assert (found["sessions"], found["sessions_since_first_brief"]) == (6, 2)
-    said = "Repeated corrections: 3 in 4 sessions before told, 1 in 2 since\n"
+    said = "Repeated corrections: 4 in this project, 4 in all\n  3 in 4 sessions before told, 1 in 2 since\n"
     assert said in desk.told("stats").out
     desk.told("rebuild")
     assert stats(desk) == found
+
+
+COMPLAINTS = (
+    "how often do i have to say this", "Again: tabs are wrong here.", "I told you: tests are in tests/unit!",
+    "for the third time, the port is 8443", "why npm? I've already told you we moved to pnpm",
+    "Wie oft muss ich das noch sagen", "Nochmal: keine Tabs", "je te l'ai déjà dit, pas de tabulations",
+    "¿Cuántas veces tengo que decirlo?", "quantas vezes tenho que repetir isso", "сколько раз мне повторять",
+    "这个跟你说过了，不要用 tab",
+)  # fmt: skip
+HARMLESS = (
+    "try again", "run it again, please", "how often does the job run", "how many times is the loop entered?",
+    "again and again the test fails", 'rename the label "I told you" to "Note"', "wie oft läuft der Job?",
+    "```\nI told you so\n```\nwhat does this test print?",
+)  # fmt: skip
+
+
+def test_complaints_about_repeating_oneself_are_counted_as_they_are_said(desk: Machine) -> None:
+    for number, text in enumerate(COMPLAINTS):
+        say(desk, "fix the footer", text, at=ago(days=20, hours=number))
+        assert stats(desk)["repeated"] == number + 1, text
+    say(desk, *HARMLESS, at=ago(days=10))
+    assert stats(desk)["repeated"] == len(COMPLAINTS)
+
+
+def test_repeats_are_counted_for_this_project_and_for_all(
+    desk: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for days in (9, 8, 7):
+        say(desk, RULE, at=ago(days=days))
+    say(desk, f"How often do I have to say this: {RULE}", at=ago(days=6))  # both, but said once
+    other = desk.repo("work/other", "git@github.com:acme/other.git")
+    for days in (5, 4):
+        desk.claude((OTHER, "Done."), cwd=other, at=ago(days=days))
+    desk.claude(("I already told you, no tabs", "Sorry."), cwd=other, at=ago(days=3))
+    found = stats(desk)
+    assert (found["repeated_here"], found["repeated"]) == (3, 5)
+    assert "Repeated corrections: 3 in this project, 5 in all\n" in desk.told("stats").out
+    monkeypatch.chdir(other)
+    assert stats(desk)["repeated_here"] == 2
 
 
 def test_twice_in_one_session_is_once(desk: Machine) -> None:

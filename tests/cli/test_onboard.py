@@ -90,6 +90,7 @@ FILES = {
     "docker-compose.yml": COMPOSE,
     ".github/workflows/ci.yml": WORKFLOW,
     ".env.example": "# where\nDATABASE_URL=postgres://shop:hunter2secret@db/shop\nexport API_KEY=abc\n",
+    "src/README.md": "# src\n\nThe code of the shop.\n",
     "src/index.ts": "export {}\n",
     "src/db/repo.ts": "export {}\n",
     "tests/shop.test.ts": "test()\n",
@@ -153,7 +154,7 @@ def memories(machine: Machine, *words: str) -> list[Any]:
         (".env.example names the variables DATABASE_URL, API_KEY", "environment", ".env.example", 2),
         ("docker-compose.yml has the services web (port 8080:80), db (postgres:16, port 5432:5432)",
          "environment", "docker-compose.yml", 1),
-        ("src/ holds mostly TypeScript, in db/", "layout", "src/", None),
+        ("Folders: src/: The code of the shop", "layout", ".", None),
         ("Tests are in tests/, named *.test.ts", "layout", ".", None),
         ("CLAUDE.md says: Never use tabs for indentation", "instructions", "CLAUDE.md", 7),
         ("CLAUDE.md says: All database access goes through `src/db/repo.ts`, also in tests", "instructions",
@@ -167,6 +168,93 @@ def test_what_files_say_is_learned_with_its_place(
 ) -> None:
     row = learned(shop, "--dry-run")[says]
     assert (row["group"], row["file"], row["line"]) == (group, file, line)
+
+
+RECORDS = {
+    "README.md": README + "\nSee the [runbooks](docs/runbooks/) and [the press page](docs/press.md).\n",
+    "docs/press.md": "Do not call us on Sundays.\n",
+    "docs/runbooks/failover.md": """# Failover
+
+> [!WARNING]
+> Failover drops orders. Announce it first.
+
+## Promote
+
+```sh
+./promote.sh db-1
+```
+
+1. Never promote both replicas at the same
+   time: they diverge.
+2. Check the lag.
+""",
+    "docs/adr/0001-mysql.md": "# 1. Use MySQL\n\n## Status\n\nSuperseded by [ADR-0002](0002.md)\n",
+    "docs/adr/0002-postgres.md": """# ADR 2: Use PostgreSQL
+
+* Status: accepted
+* Date: 2025-05-06
+
+## Decision
+
+Orders are kept in PostgreSQL 16. Reports read from a replica.
+""",
+    "docs/adr/template.md": "# Title\n\nStatus: accepted\n",
+    "DECISIONS.md": """# Decisions
+
+## 2026-03-01: Vite instead of webpack
+**Status:** accepted
+Webpack took 4 minutes. Vite takes 20 s.
+
+## Render on the server
+Status: proposed
+
+Search engines want it.
+""",
+    "ROADMAP.md": """# Roadmap
+
+## Now
+- [ ] Split the importer off
+- [x] Drop Python 3.9
+
+## Done
+- Rate limits for the public API
+""",
+    "STATE.md": "# State\n\n## Focus\n\nThe importer moves to its own service. It reads S3.\n",
+    "CONTRIBUTING.md": "# Contributing\n\n## Rules\n\n- Never use mocks in the tests of the importer\n",
+}
+
+
+def test_decisions_plans_and_runbooks_are_learned(shop: Machine) -> None:
+    for path, content in RECORDS.items():
+        shop.write(f"work/shop/{path}", content)
+    found = learned(shop)
+    new = {text: (row["group"], row["kind"], row["file"], row["line"]) for text, row in found.items()}
+    expected = {
+        'docs/runbooks/failover.md, under "Promote": `./promote.sh db-1`':
+            ("runbooks", "fact", "docs/runbooks/failover.md", 9),
+        "docs/runbooks/failover.md warns: Failover drops orders.":
+            ("runbooks", "fact", "docs/runbooks/failover.md", 3),
+        "docs/runbooks/failover.md warns: Never promote both replicas at the same time: they diverge.":
+            ("runbooks", "fact", "docs/runbooks/failover.md", 12),
+        "Decision no longer in force (superseded by ADR-0002): Use MySQL":
+            ("decisions", "fact", "docs/adr/0001-mysql.md", 1),
+        "Decision (accepted): Use PostgreSQL. Orders are kept in PostgreSQL 16.":
+            ("decisions", "decision", "docs/adr/0002-postgres.md", 1),
+        "Decision (accepted): Vite instead of webpack. Webpack took 4 minutes.":
+            ("decisions", "decision", "DECISIONS.md", 4),
+        "Decision not made yet (proposed): Render on the server": ("decisions", "fact", "DECISIONS.md", 8),
+        'ROADMAP.md, under "Now": Split the importer off': ("plans", "fact", "ROADMAP.md", 4),
+        'STATE.md, under "Focus": The importer moves to its own service.': ("plans", "fact", "STATE.md", 5),
+    }  # fmt: skip
+    assert {
+        text: row for text, row in new.items() if row[0] in ("runbooks", "decisions", "plans")
+    } == expected
+    assert "CONTRIBUTING.md says: Never use mocks in the tests of the importer" in new
+    assert not [text for text in new if "Sundays" in text or "holds mostly" in text]
+    # A record that is superseded later takes the place of what it said.
+    shop.write("work/shop/docs/adr/0002-postgres.md", "# ADR 2: Use PostgreSQL\n\n* Status: deprecated\n")
+    (text,) = learned(shop)
+    assert text == "Decision no longer in force (deprecated): Use PostgreSQL"
 
 
 def test_what_is_no_command_and_no_statement_is_not_learned(shop: Machine) -> None:

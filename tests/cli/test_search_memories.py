@@ -1,4 +1,4 @@
-"""`told search` also knows what is remembered: ranked, above the sessions, and never in their way."""
+"""`told search` finds memories and sessions in one ranking; memories are never in its way."""
 
 from __future__ import annotations
 
@@ -42,22 +42,37 @@ def memories(machine: Machine, *words: str) -> list[dict[str, Any]]:
 
 def test_what_is_remembered_stands_above_the_sessions(api: Machine) -> None:
     made = remember(api, "--kind", "rule", "Flush the cache after a TTL change")
-    before = api.told("search", "cache", "TTL", "--in", "sessions").out
+    header, sessions = api.told("search", "cache", "TTL", "--in", "sessions").out.split("\n", 1)
     answer = api.told("search", "cache", "TTL")
     assert answer.code == 0
     assert answer.out == (
-        "1 memory for 'cache TTL'\n"
-        f"11-15 12:00 {made} rule project: Flush the cache after a TTL change\n{before}"
+        f"1 memory and {header}\n"
+        f"11-15 12:00 {made} rule project: Flush the cache after a TTL change\n{sessions}"
     )
 
 
-def test_sessions_are_in_json_as_they_were(api: Machine) -> None:
+def test_json_ranks_memories_and_sessions_together(api: Machine) -> None:
     remember(api, "Flush the cache after a TTL change")
     both = api.told("search", "cache", "TTL", "--json").json
     alone = api.told("search", "cache", "TTL", "--json", "--in", "sessions").json
-    assert alone["count"] == 1
+    assert (alone["count"], alone["results"][0]["rank"]) == (1, 1)
     assert "memories" not in alone
-    assert {name: value for name, value in both.items() if name != "memories"} == alone
+    assert [row["rank"] for row in both["memories"]] == [1]
+    assert both["results"] == [row | {"rank": 2} for row in alone["results"]]
+
+
+def test_a_limit_counts_memories_and_sessions_together(api: Machine) -> None:
+    for number in range(6):
+        remember(api, f"Cache number {number} has a TTL of {number} hours")
+    found = api.told("search", "cache", "TTL", "--json").json
+    ranks = [row["rank"] for row in (*found["memories"], *found["results"])]
+    assert sorted(ranks) == [1, 2, 3, 4, 5]
+    assert found["results"], "the best session is not crowded out"
+    shown = api.told("search", "cache", "TTL").out
+    assert len(shown.encode()) <= 4 * 350
+    ids = {row["rank"]: row["id"] for row in (*found["memories"], *found["results"])}
+    places = [shown.index(ids[rank]) for rank in range(1, 6)]
+    assert places == sorted(places)
 
 
 def test_json_says_of_a_memory_what_a_program_needs(api: Machine) -> None:
@@ -65,7 +80,7 @@ def test_json_says_of_a_memory_what_a_program_needs(api: Machine) -> None:
     (row,) = memories(api, "cache", "TTL", "--in", "memories")
     assert row.pop("score") > 0
     assert row == {
-        "id": made, "text": "Flush the cache after a TTL change", "trust": "user", "kind": "rule",
+        "rank": 1, "id": made, "text": "Flush the cache after a TTL change", "trust": "user", "kind": "rule",
         "marks": [], "context": None,
         "scope": "project", "project": "github.com/acme/acme-api", "status": "active", "locked": False,
         "created": "2026-11-15T12:00:00Z", "superseded_by": None,
@@ -87,14 +102,12 @@ def test_words_in_quotes_must_stand_just_so(api: Machine) -> None:
     assert [row["id"] for row in memories(api, '"login token"', "--in", "memories")] == [exact]
 
 
-def test_what_has_ended_is_marked_and_comes_last(api: Machine) -> None:
+def test_what_has_ended_is_no_answer_unless_asked_for(api: Machine) -> None:
     old = remember(api, "--kind", "fact", "The cache TTL is 300 seconds")
     new = remember(api, "--kind", "fact", "The cache TTL is 600 seconds")
-    rows = memories(api, "cache TTL 300 seconds")
-    assert [(row["id"], row["status"], row["superseded_by"]) for row in rows] == [
-        (new, "active", None), (old, "superseded", new),
-    ]  # fmt: skip
-    assert f"{old} fact project superseded by {new}: " in api.told("search", "cache", "TTL").out
+    assert [row["id"] for row in memories(api, "cache TTL 300 seconds")] == [new]
+    asked = ("search", "cache", "TTL", "--in", "memories", "--status", "superseded")
+    assert f"{old} fact project superseded by {new}: " in api.told(*asked).out
 
 
 def test_an_agents_words_are_fenced(api: Machine) -> None:
@@ -109,20 +122,8 @@ def test_an_agents_words_are_fenced(api: Machine) -> None:
         assert line.endswith(">")
 
 
-def test_what_an_agent_said_in_a_session_is_shown_with_the_session_only(api: Machine) -> None:
-    shell = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "11112222-3333-4444-5555-666677778888"}
-    with mock.patch.dict(api.environ, shell):
-        made = remember(api, "The cache TTL was set for the shop")
-    assert api.told("confirm", made).code == 0
-    assert made not in {row["id"] for row in memories(api, "cache", "TTL")}
-    assert made in {row["id"] for row in memories(api, "cache", "TTL", "--in", "memories")}
-
-
-def test_a_guess_is_no_answer_that_holds(api: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_guess_is_no_answer(api: Machine) -> None:
     assert api.told("wonder", "cache", "--note", "perhaps the cache is too small").code == 0
-    (row,) = memories(api, "cache", "small", "--in", "memories")
-    assert row["status"] == "quarantined"
-    monkeypatch.setattr(time, "time_ns", lambda: int(NOW.timestamp() + 15 * 86_400) * 10**9)
     assert memories(api, "cache", "small", "--in", "memories") == []
 
 
@@ -146,7 +147,7 @@ def test_nothing_anywhere_is_exit_1(api: Machine, place: str) -> None:
 
 
 def test_a_memory_that_shares_one_of_many_words_is_no_answer(api: Machine) -> None:
-    remember(api, "Never cache invoices of other tenants")
+    remember(api, "The office is closed for a long weekend in May")
     assert memories(api, "how long should the cache TTL be") == []
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def test_a_session_is_shown_short_with_its_files_refs_and_last_turns(shop: Machine) -> None:
     session = shop.ids("--agent", "copilot")[0]
     out = shop.told("show", session).out
-    assert "about: Set up Kafka lag alerts for the orders topic\n" in out
+    assert "about: Kafka lag alerts\n" in out
     assert "alerts.yaml (create)\n" in out
     assert "refs: pr acme/acme-api#17\n" in out
     assert "Tune the threshold after a week of data.\n" in out

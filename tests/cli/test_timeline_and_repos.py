@@ -62,6 +62,25 @@ def test_projects_are_counted_whole_with_their_agents(shop: Machine) -> None:
     assert (second["project"], second["sessions"], second["last"]) == ("web-shop", 1, "2026-10-26T12:00:00Z")
 
 
+def test_a_subagents_sessions_are_counted_beside_those_that_list_shows(machine: Machine) -> None:
+    cwd = machine.folder("work/shop")
+    machine.claude(("Find the slow query", "It is on orders."), cwd=cwd, helper=("Look at SQL", "Found it."))
+    machine.told("index")
+    (project,) = machine.told("repos", "--json").json["projects"]
+    assert (project["sessions"], project["helpers"], project["turns"]) == (1, 1, 1)
+    assert machine.told("list", "--json").json["total"] == project["sessions"]
+    assert " shop 1s 1t claude (+1 subagent session)" in machine.told("repos").out
+
+
+def test_a_limited_list_says_how_many_there_are(shop: Machine) -> None:
+    for command, total in (("timeline", 5), ("files", 4), ("repos", 2)):
+        assert shop.told(command, "-n", "1").out.startswith(f"1 of {total} ")
+        assert "(use --limit to see more)" in shop.told(command, "-n", "1").out
+        assert shop.told(command, "-n", "1", "--json").json["total"] == total
+        assert shop.told(command, "-n", "9", "--json").json["total"] == total
+        assert not shop.told(command, "-n", "9").out.startswith(f"{total} of")
+
+
 def test_two_clones_and_a_worktree_are_one_project(machine: Machine) -> None:
     one = machine.repo("a/api", "https://github.com/acme/api.git")
     two = machine.repo("b/api-copy", "git@github.com:Acme/api")

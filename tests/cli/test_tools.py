@@ -66,7 +66,7 @@ def test_what_was_around_a_turn_and_the_whole_of_it(agent: Asking) -> None:
 
 def test_timeline_without_an_id_is_the_latest(agent: Asking) -> None:
     rows = agent.say("timeline", limit=1)
-    assert "1 turn, acme/acme-api" in rows
+    assert "1 of 4 turns, acme/acme-api" in rows
     assert "Fine, and write it down" in rows
 
 
@@ -75,6 +75,22 @@ def test_get_gives_a_memory_with_where_it_comes_from(agent: Asking) -> None:
     whole = agent.say("get", id=name)
     assert "Never deploy on Fridays, the cache is cold then" in whole
     assert "evidence: 11-15 12:00 typed at the terminal" in whole
+
+
+def test_get_gives_several_at_once_and_says_which_are_unknown(agent: Asking) -> None:
+    memory = ids(agent.say("search", query="Fridays", in_="memories"), "m")[0]
+    session = ids(agent.say("search", query="flaky login test", in_="sessions"), "s")[0]
+    for given in ({"ids": [memory, session]}, {"ids": f"{memory}, {session}"}, {"id": [memory, session]}):
+        both = agent.say("get", **given)
+        assert "Never deploy on Fridays" in both
+        assert "Why is the login test flaky?" in both
+    some = agent.say("get", ids=[memory, "mqqqqqqq"])
+    assert "Never deploy on Fridays" in some
+    assert "mqqqqqqq" in some
+    assert "mqqqqqqq" in agent.wrong("get", ids=["mqqqqqqq", "sqqqqqqq"])
+    assert "1 to 20" in agent.wrong("get", ids=[f"m{number:07}" for number in range(21)])
+    long = agent.say("get", ids=[f"{session}.{n}" for n in range(3)], full=True)
+    assert count_tokens(long) < 9_500
 
 
 def test_get_gives_a_checkpoint_whole(agent: Asking) -> None:
@@ -171,7 +187,7 @@ def test_on_a_machine_where_nothing_ever_happened(machine: Machine) -> None:
     ):
         assert "told agents" in agent.say(tool, **arguments)
     assert agent.read("told://brief").text == (
-        "Nothing is known yet. `search` searches past sessions; `remember` saves a statement."
+        "No memories yet. `remember` adds one; after `told install`, sessions add more."
     )
 
 

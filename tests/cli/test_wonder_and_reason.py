@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import time
+import tomllib
+from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,6 +23,10 @@ HOSTILE = (
     "or", "why", "or or or", "X or", "because", "cache " * 20_000, "why " + "a" * 100_000, "😀 or 😀",
     "为什么还是", "{}",
 )  # fmt: skip
+
+
+_BANKS = tomllib.loads((Path(__file__).parent.parent / "data" / "reason.toml").read_text(encoding="utf-8"))
+_UNCLEAR = ("unknown", "it depends", "contested", "neither")
 
 
 @pytest.fixture
@@ -76,6 +84,27 @@ def test_a_topic_is_walked_around(api: Machine) -> None:
     (file,) = found["files"]
     assert "/src/cache.py" in file["path"]
     assert len(file["sessions"]) == 2
+
+
+def test_only_what_touches_a_topic_is_listed(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(machine.repo("work/new", "git@github.com:acme/new.git"))
+    bank = {key: one for key, one in _BANKS["first"]["memories"].items() if key not in ("kafka", "tuesday")}
+    items = json.dumps([one["text"] for one in bank.values()])
+    made = [row["id"] for row in machine.told("remember", "--json", "--items", items).json["items"]]
+    keys = dict(zip(made, bank, strict=True))
+    touching: dict[str, set[str]] = {
+        "kafka": {"no_kafka"}, "database": {"production", "staging", "invoices", "redis"},
+        "git push": {"main"}, "deploy": {"thursday"}, "frontend": {"react"},
+        "message queue": {"no_kafka", "rabbit"}, "feature flag": {"unleash"}, "Kommentar": {"comments"},
+        "penguins": set(), "security": set(),
+    }  # fmt: skip
+    for topic, expected in touching.items():
+        answer = machine.told("wonder", topic, "--json")
+        assert {keys[row["id"]] for row in answer.json["known"]} == expected
+        assert answer.code == (0 if expected else 1)
+    assert machine.told("wonder", "penguins").err == (
+        "told: No memory or session is about 'penguins'; `told remember TEXT` adds a memory.\n"
+    )
 
 
 def test_what_contradicts_is_named(api: Machine) -> None:
@@ -262,7 +291,7 @@ def test_yes_with_the_memory_and_where_it_was_said(api: Machine) -> None:
     ("known", "question", "verdict"),
     [
         ("Never commit generated files", "Should we commit generated files?", "no"),
-        ("Use npm for packages", "Do we use yarn?", "no"),
+        ("Use npm for packages", "Do we use yarn?", "unknown"),
         ("Use npm for packages", "Do we use npm?", "yes"),
         ("The cache TTL is 300 seconds", "Is the cache TTL 300 seconds?", "yes"),
         ("The cache TTL is 300 seconds", "Is the cache TTL 900 seconds?", "no"),
@@ -295,6 +324,43 @@ def test_what_is_asked_gets_a_verdict(api: Machine, known: str, question: str, v
     answer = reason(api, question)
     assert answer["verdict"] == verdict
     assert made in str(answer["sides"])
+
+
+@pytest.mark.parametrize("name", _BANKS)
+def test_no_verdict_is_wrong(api: Machine, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Of 166 questions three may stay without the verdict that they could have."""
+    ids: dict[str, str] = {}
+    for key, one in _BANKS[name]["memories"].items():
+        at = datetime.fromisoformat(f"2026-{one['said']}T10:00:00+00:00")
+        monkeypatch.setattr(time, "time_ns", lambda at=at: int(at.timestamp()) * 10**9)
+        words = ("correct", ids[one["corrects"]]) if "corrects" in one else ("remember",)
+        scope = ("--scope", one["scope"]) if "scope" in one else ()
+        ids[key] = api.told(*words, one["text"], *scope, "--json").json["id"]
+    later(monkeypatch, 0)
+    given = {asked: reason(api, asked)["verdict"] for asked in _BANKS[name]["questions"]}
+    verdicts = {asked: "unclear" if verdict in _UNCLEAR else verdict for asked, verdict in given.items()}
+    other = {asked: got for asked, got in verdicts.items() if got != _BANKS[name]["questions"][asked]}
+    assert {asked: got for asked, got in other.items() if got != "unclear"} == {}
+    assert len(other) <= (3 if name == "third" else 0)
+
+
+def test_evidence_has_dates_and_what_superseded_it(api: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    later(monkeypatch, -300)
+    old = remember(api, "We use Kafka for the order events")
+    later(monkeypatch, -10)
+    new = api.told("correct", old, "The order events no longer use Kafka", "--json").json["id"]
+    later(monkeypatch, 0)
+    assert api.told("reason", "Do we use Kafka?").out.splitlines() == [
+        "'Do we use Kafka?': No (confidence 0.80)",
+        "against 0.80",
+        f"  0.80 {new} decision: The order events no longer use Kafka (denies it)",
+        "    said 11-05 at the terminal",
+        f"before: 01-19 {old} decision: We use Kafka for the order events (superseded 11-05 by {new})",
+    ]
+    remember(api, "Compare the latency with RabbitMQ before the review")
+    answer = api.told("reason", "Do we use RabbitMQ?")
+    assert (answer.code, answer.out) == (1, "")
+    assert "mentioned: 11-15 12:00 m" in answer.err
 
 
 def test_what_speaks_against_it_takes_away(api: Machine) -> None:
@@ -378,7 +444,7 @@ def test_where_nobody_said_why_that_is_said(api: Machine) -> None:
     made = remember(api, "Use Postgres for orders")
     answer = api.told("reason", "Why do we use Postgres for orders?")
     assert answer.code == 0
-    assert "not known" in answer.out
+    assert "No clear answer" in answer.out
     assert "missing: nobody said why" in answer.out
     assert made in answer.out
 

@@ -65,14 +65,14 @@ def test_a_memory_is_named_by_its_id_its_beginning_or_words(desk: Desk, by: str)
     assert not any(one["locked"] for one in desk.memories())
 
 
-def test_confirm_and_reject_move_the_confidence(desk: Desk) -> None:
+def test_confirm_moves_the_confidence_and_reject_dismisses(desk: Desk) -> None:
     name = _known(desk, _TABS)
     before = desk.memories()[0]["confidence"]
     assert name in desk.prompt(f"/mem:confirm {name}")
     better = desk.memories()[0]["confidence"]
     assert better > before
     assert name in desk.prompt("/mem:reject tabs indentation")
-    assert desk.memories()[0]["confidence"] < better
+    assert desk.memories() == []
 
 
 @pytest.mark.parametrize(
@@ -197,5 +197,5 @@ def test_candidate_is_rejected_by_its_words(desk: Desk) -> None:
     for name in _IN_AGENT:
         desk.environ.pop(name)
     assert "was not carried out" in desk.prompt("/mem:unlock outbox")
-    assert "told rejected" in desk.prompt("/mem:reject outbox")
+    assert "told dismissed" in desk.prompt("/mem:reject outbox")
     assert desk.memories("--status", "candidate") == []

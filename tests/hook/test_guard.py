@@ -169,6 +169,17 @@ def test_a_path_that_a_rule_forbids_to_edit(desk: Desk) -> None:
     assert _edited(desk, f"{desk.project}/old_migrations/0001.sql") == ""
 
 
+def test_a_patch_and_an_editor_are_read(desk: Desk) -> None:
+    _lock(desk, "Never edit files under src/gen/.")
+    patch = "*** Begin Patch\n*** Update File: src/gen/api.ts\n@@\n-a\n+b\n*** End Patch\n"
+    given = typed(desk, "", "codex") | {"tool_name": "apply_patch", "tool_input": {"command": patch}}
+    assert _decision(desk.ask("codex", "tool", given)) == "ask"
+    for command, decision in (("view", ""), ("str_replace", "ask")):
+        made = {"command": command, "path": f"{desk.project}/src/gen/api.ts"}
+        given = typed(desk, "") | {"tool_name": "str_replace_editor", "tool_input": made}
+        assert _decision(desk.ask("claude-code", "tool", given)) == decision
+
+
 def test_a_file_name_that_a_rule_forbids_to_edit(desk: Desk) -> None:
     _lock(desk, "Never edit `.env`.")
     assert _edited(desk, f"{desk.project}/.env") == "ask"

@@ -83,7 +83,7 @@ def test_after_the_compaction_the_session_is_offered_its_own(desk: Desk) -> None
     said = talk.start("compact")
 
     note = _one(desk)
-    assert f"Your checkpoint before the compaction ({_day(note)}, {note.id}):" in said
+    assert f"Your checkpoint before the compaction (today, {note.id}):" in said
     assert "The docs are not updated yet." in said
     assert f"`told show {note.id}`" in said
     assert said.count(_ASKED) == 1
@@ -162,7 +162,7 @@ def test_the_next_session_is_offered_what_was_left_open(desk: Desk) -> None:
 
     said = Talk(desk, "s-2").start()
 
-    assert f"Left open ({_day(note)}, claude, {note.id}):" in said
+    assert f"Left open (today, claude, {note.id}):" in said
     assert f"{_ASKED}. Next: The docs are not updated yet.</agent" in said
     assert f"`told show {note.id}`" in said
     assert "Last session" not in said  # the same session: its goal is said
@@ -416,12 +416,6 @@ def test_it_is_found_by_search_and_survives_a_rebuild(desk: Desk) -> None:
 
     found = json.loads(desk.told("show", note.id, "--json").out)
     assert found["id"] == note.id
-
-
-def _day(note: Handover) -> str:
-    from told.recall.brief import format_day
-
-    return format_day(note.at)
 
 
 _REAL = (

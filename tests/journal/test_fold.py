@@ -155,13 +155,19 @@ def test_locked_memory_counts_show_and_follow() -> None:
     assert (memory.shown, memory.shown_last, memory.followed, memory.alpha) == (1, 2, 1, 2.0)
 
 
-def test_confidence_follows_confirm_reject_follow_and_repeat() -> None:
+def test_confidence_follows_confirm_follow_and_repeat() -> None:
     before = folded(made())
     assert (before.alpha, before.beta, before.confidence) == (1.0, 1.0, 0.5)
     for kind in KINDS:
         after = folded(made(), op(2, kind))
         moved = (after.alpha, after.beta) != (before.alpha, before.beta)
-        assert moved == (kind in ("confirm", "reject", "follow", "repeat")), kind
+        assert moved == (kind in ("confirm", "follow", "repeat")), kind
+
+
+def test_reject_of_an_older_version_only_lowers_the_confidence() -> None:
+    after = folded(made(), Operation("one", 2, 2, "reject", "mmmmmmma", "user", {"weight": 2.0}))
+    assert (after.status, after.beta) == ("active", 3.0)
+    assert folded(made(), Operation("one", 2, 2, "reject", "mmmmmmma", "user", {})).status == "dismissed"
 
 
 def test_supersede_there_and_back() -> None:

@@ -25,8 +25,8 @@ from told.journal.registry import (
     rename_scope,
     unregister,
 )
-from told.memories.change import undo
 from told.memories.journal_writer import JournalWriter
+from told.memories.undo import undo
 from told.store.memories.records import FORGOTTEN, GLOBAL, SUPERSEDED, USER
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ def test_what_is_meant_is_taken() -> None:
     assert taken("search", query=" deploy ", limit="5") == {"query": "deploy", "limit": 5}
     assert taken("search", query=2024, limit=5.0) == {"query": "2024", "limit": 5}
     assert taken("search", query="x", **{"in": "Memories"}) == {"query": "x", "in": "memories"}
-    assert taken("get", id=12345678, full="True") == {"id": "12345678", "full": True}
+    assert taken("get", id=12345678, full="True") == {"id": ["12345678"], "full": True}
     assert taken("feedback", id="x", useful="false") == {"id": "x", "useful": False}
     assert taken("checkpoint", goal="ship", done="a test") == {"goal": "ship", "done": ["a test"]}
     assert taken("checkpoint", goal="ship", done='["a", "b"]')["done"] == ["a", "b"]
@@ -48,7 +48,7 @@ def test_null_and_nothing_are_as_if_not_given() -> None:
 
 def test_a_project_is_taken_everywhere_though_not_every_tool_says_so() -> None:
     needed = {
-        "items": [{"text": "x"}],
+        "items": [{"text": "x"}], "ids": ["x"],
         "query": "x", "id": "x", "text": "x", "goal": "x", "topic": "x", "question": "x", "useful": True,
     }  # fmt: skip
     for tool in TOOLS:
@@ -63,7 +63,7 @@ def test_every_argument_of_every_tool_says_what_it_must_be(tool: Any) -> None:
         for value in ({"a": 1}, [{"a": 1}], 1.5, [[["x"]]]):
             sentences = wrong(tool.name, {name: value}).split("\n")
             assert len([one for one in sentences if one.startswith(f"`{name}` must be ")]) == 1, schema
-            either = {"items"} if name == "text" else set()  # a statement may be given without a list
+            either = {"text": {"items"}, "id": {"ids"}}.get(name, set())  # one may be given without a list
             assert len(sentences) == len({name, *required} - either)
 
 

@@ -12,9 +12,10 @@ from told.errors import NotFoundError
 from told.journal.apply import open_memories, rebuild
 from told.memories.caller import Caller
 from told.memories.candidates import confirm_candidate, dismiss_candidate
-from told.memories.change import CONFIRM, REJECT, change, correct, undo
+from told.memories.change import CONFIRM, REJECT, change, correct
 from told.memories.journal_writer import JournalWriter
 from told.memories.remember import NewMemory, remember
+from told.memories.undo import undo
 from told.store.memories.records import (
     ACTIVE,
     CANDIDATE,
@@ -183,8 +184,10 @@ def test_rejected_candidate_does_not_come_back(writer: JournalWriter) -> None:
     assert change(user, REJECT, made).memory.status == DISMISSED
     for again in (unsure(), sure(), unsure(session="two"), unsure(session="three")):
         remember(writer, again)
+    remember(writer, sure(session="two"))
     assert statuses(writer) == [DISMISSED]
-    assert remember(writer, sure(session="two")).memory.status == ACTIVE  # but the user may say it
+    said = remember(user, sure(session="two"))  # but the user may say it
+    assert (said.memory.id, said.memory.status, said.restored) == (made.id, ACTIVE, True)
 
 
 @pytest.mark.parametrize(("action", "status"), [(CONFIRM, ACTIVE), (REJECT, DISMISSED)])

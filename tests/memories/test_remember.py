@@ -8,9 +8,9 @@ import pytest
 
 from told.conflict.compare import Comparison, compare_statement, quote_covers
 from told.journal.apply import open_memories
-from told.memories.change import undo
 from told.memories.journal_writer import JournalWriter
 from told.memories.remember import NewMemory, remember
+from told.memories.undo import undo
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,8 +10,10 @@ from tests.recall.test_recall import DAY, NOW, SHOP, bank, memory
 from told.fence import Fence
 from told.recall.brief import Brief, Line, fit_budget, make_line, make_prompt_brief
 from told.recall.prompt import RecallRequest
-from told.recall.start_brief import select_start_memories
-from told.store.memories.records import AGENT, GLOBAL, TEAM, TOOL, Edge, Evidence
+from told.recall.start_brief import make_start_brief, select_start_memories
+from told.store.memories.read import Memories
+from told.store.memories.records import AGENT, GLOBAL, SUPERSEDED, TEAM, TOOL, Edge, Evidence
+from told.store.sessions.read import Filter
 from told.text import count_tokens
 
 FENCE = Fence(b"k" * 32)
@@ -20,9 +22,10 @@ ASK = RecallRequest("install zod", (SHOP, GLOBAL), NOW)
 
 def test_line_shows_text_date_and_author() -> None:
     said = memory(1, "Use pnpm.", created=NOW, evidence=(Evidence("claude-code", "s1", 1, "use pnpm", NOW),))
-    assert make_line(said, FENCE, NOW).text == "- Use pnpm. (rule, 2026-09-21, you in claude)"
-    locked = memory(1, "Use pnpm.", created=NOW, locked=True)
-    assert make_line(locked, FENCE, NOW).text == "- Use pnpm. (rule, locked, 2026-09-21, you)"
+    assert make_line(said, FENCE, NOW).text == "- Use pnpm. (rule, today, you in claude)"
+    locked = memory(1, "Use pnpm.", created=NOW - 2 * DAY, locked=True)
+    assert make_line(locked, FENCE, NOW).text == "- Use pnpm. (rule, locked, 2 days ago, you)"
+    assert make_line(locked, FENCE, NOW + 300 * DAY).text == "- Use pnpm. (rule, locked, 2026-09-19, you)"
 
 
 def test_text_of_others_is_fenced() -> None:
@@ -60,14 +63,14 @@ def test_shorter_line_replaces_one_that_does_not_fit() -> None:
     assert made.memories == ("m2",)
 
 
-def test_memory_is_not_repeated_soon_in_a_session() -> None:
+def test_memory_is_not_repeated_in_a_session() -> None:
     known = bank(memory(1, "Use pnpm, never npm."))
     assert make_prompt_brief(known, ASK, FENCE, session="s1").memories == ("m1",)
     known.writer.put_shown("m1", [("s1", NOW - 1000)])
     assert make_prompt_brief(known, ASK, FENCE, session="s1") == Brief()
     assert make_prompt_brief(known, ASK, FENCE, session="s2").memories == ("m1",)
     later = RecallRequest(ASK.prompt, ASK.scopes, NOW + DAY)
-    assert make_prompt_brief(known, later, FENCE, session="s1").memories == ("m1",)
+    assert make_prompt_brief(known, later, FENCE, session="s1") == Brief()
 
 
 def test_memory_is_shown_again_after_a_compaction() -> None:
@@ -103,10 +106,52 @@ def test_start_selects_locked_corrected_and_proven_memories() -> None:
         memory(7, "Build took 48 s.", kind="observation", trust=AGENT),
         memory(8, "Elsewhere.", scope="project:other"),
     )
-    held = [one.id for one in select_start_memories(known, (SHOP, GLOBAL), NOW)]
+    held = [one.id for one in select_start_memories(known, (SHOP, GLOBAL), NOW).memories]
     assert held[:3] == ["m1", "m2", "m4"]
     assert not {"m3", "m5", "m6", "m7", "m8"} & set(held)
-    assert held == [one.id for one in select_start_memories(known, (SHOP, GLOBAL), NOW)]
+    assert held == [one.id for one in select_start_memories(known, (SHOP, GLOBAL), NOW).memories]
+
+
+def _start(known: Memories, budget: int = 450) -> Brief:
+    return make_start_brief(
+        known, None, Filter(), (SHOP, GLOBAL), FENCE, now=NOW, redact=lambda one: one, budget=budget
+    )
+
+
+def test_start_has_every_locked_rule_that_fits_and_counts_the_others() -> None:
+    rules = [memory(n, f"Locked rule {n} is kept.", locked=True) for n in range(100, 114)]
+    others = [memory(n, f"Rule {n} is kept.") for n in range(10, 40)]
+    made = _start(bank(*others, *rules))
+    assert {one.id for one in rules} <= set(made.memories)
+    assert "more locked" not in made.text
+    assert 400 < count_tokens(made.text) <= 450  # other rules fill it
+
+    many = [memory(n, f"Locked rule {n} is kept in every module.", locked=True) for n in range(100, 180)]
+    made = _start(bank(*many, memory(1, "Use pnpm, never npm.")))
+    assert count_tokens(made.text) <= 450
+    assert f"- {80 - len(made.memories)} more locked rules: `told memories --locked`" in made.text
+    assert len(made.memories) >= 14
+    assert "m1" not in made.memories
+    assert "more locked" not in _start(bank(*rules[:2]), 5).text
+
+
+def test_start_leads_with_what_changed_lately() -> None:
+    new, old = "The GitHub account is acme-systems.", "The GitHub account is acme-dev."
+    known = bank(
+        memory(1, old, kind="fact", status=SUPERSEDED, superseded_by="m2"),
+        memory(2, new, kind="fact", created=NOW - 2 * DAY),
+        memory(3, "Never push to main.", locked=True, created=NOW - 200 * DAY),
+        memory(4, "The host is eu-9.", kind="fact", created=NOW - DAY),
+        memory(5, "Use tabs.", locked=True, marks=("correction",), created=NOW - DAY),
+    )
+    lines = _start(known).text.splitlines()
+    assert lines[:3] == [
+        "Recently:",
+        "- Use tabs. (rule, correction, locked, changed yesterday, you)",
+        f"- {new} (fact, changed 2 days ago, you)",
+    ]
+    assert not any("eu-9" in line for line in lines)
+    assert "changed" not in make_line(memory(2, new, created=NOW - 2 * DAY), FENCE, NOW).text
 
 
 def test_brief_is_deterministic() -> None:

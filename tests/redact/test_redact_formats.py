@@ -170,6 +170,11 @@ def test_keep_names_numbers_and_code(harmless: str) -> None:
         "mailto:«zoe.w@bigcorp.co.uk»?subject=x",
         '"email": "«pat+news@startup.io»"',
         "ask «j.mueller@web.de».",
+        "cc «bob@initech.de», the owner",
+        "<«alice@gmail.com»>",
+        "write to «info@bigcorp.co.uk» or call",
+        "«support@startup.io»",
+        "«admin@hooli.com» has the keys",
     ],
 )
 def test_redact_emails_of_people_if_enabled(line: str) -> None:
@@ -188,6 +193,9 @@ def test_redact_emails_of_people_if_enabled(line: str) -> None:
         "uses: actions/checkout@v4",
         "Co-authored-by: bot <noreply@github.com>",
         "Author: Dev <dev@example.com>",
+        "alice@example.org, bob@acme.test and info@example.com",
+        "[remote] url = ssh://git@gitlab.com/acme/app.git",
+        "you@gmail.com, user@gmail.com or john.doe@gmail.com",
         "logo@2x.png and getty@tty1.service",
         "loss = W@x.data + b",
         "user@localhost",

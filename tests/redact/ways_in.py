@@ -45,7 +45,9 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "forget": ((TOKEN,),), "why": ((TOKEN,), ("pnpm",)), "evolution": ((TEXT,),),
     "diff": ((TOKEN,), ("today",)), "reason": ((f"Do we use {TEXT}?",),),
     "wonder": ((TEXT,), (f"pnpm {TOKEN}", "--note", f"pnpm may want {TEXT}")),
-    "undo": ((),), "proposals": ((), ("accept", TOKEN)), "onboard": ((), (TOKEN,)), "init": ((), (TOKEN,)),
+    "undo": ((),), "proposals": ((), ("accept", TOKEN)),
+    "review": ((), ("keep", TOKEN), ("edit", "pnpm", TOKEN), ("scope", "pnpm", TOKEN)),
+    "onboard": ((), (TOKEN,)), "init": ((), (TOKEN,)),
     "audit": ((),), "scopes": ((), ("create", TOKEN), ("subscribe", TOKEN), ("share", "pnpm", TOKEN)),
     "retention": ((), ("prune",), ("restore", TOKEN)), "stats": ((),), "install": (("--yes",),),
     "uninstall": (("--yes",),), "status": ((),), "service": ((TOKEN,), ("status",)), "ping": ((),),
@@ -79,7 +81,7 @@ TOOLS = {
 PRINTING = (
     ("list",), ("files",), ("repos",), ("timeline",), ("checkpoints",), ("memories", "--all"), ("stats",),
     ("search", "greet"), ("search", "never print"), ("brief",), ("brief", "--prompt", "never print these"),
-    ("scopes",),
+    ("scopes",), ("review",),
     ("explain", "never print these"), ("proposals",), ("audit",), ("health",), ("diff", "yesterday"),
 )  # fmt: skip
 # Variables that told reads.

@@ -18,9 +18,10 @@ from told.journal.apply import open_memories, rebuild
 from told.journal.files import Draft, Operation, journal_folder
 from told.journal.read import read_operations
 from told.memories.caller import Caller
-from told.memories.change import change, undo
+from told.memories.change import change
 from told.memories.journal_writer import JournalWriter
 from told.memories.remember import NewMemory, add_memory, remember
+from told.memories.undo import undo
 from told.retention import retention as clock_module
 from told.retention.retention import (
     DAY,
@@ -222,7 +223,7 @@ def test_locked_and_confirmed_memories_stay(machine: FakeMachine) -> None:
     machine.do("lock", locked)
     machine.do("confirm", confirmed)
     machine.do("confirm", taken_back)
-    machine.do("reject", taken_back)
+    undo(machine.writer())
     machine.pass_time(400)
     machine.check()
     assert [machine.status(one) for one in (locked, confirmed, taken_back)] == [ACTIVE, ACTIVE, ARCHIVED]
@@ -464,9 +465,9 @@ def test_random_operations_never_archive_too_early(
 
 
 @given(
-    st.lists(st.sampled_from(("show", "follow", "repeat", "reject", "edge", "supersede", "quarantine",
+    st.lists(st.sampled_from(("show", "follow", "repeat", "edge", "supersede", "quarantine",
                               "release", "revise", "expire")), max_size=8),
-    st.lists(st.sampled_from(("edge", "supersede", "reject", "quarantine", "archive", "move")), max_size=3),
+    st.lists(st.sampled_from(("edge", "supersede", "quarantine", "archive", "move")), max_size=3),
 )  # fmt: skip
 @settings(max_examples=points(everyday=15, soak=200), deadline=None)
 def test_archive_and_restore_is_lossless(before: list[str], meanwhile: list[str]) -> None:

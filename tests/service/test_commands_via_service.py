@@ -16,7 +16,7 @@ from tests.cli.machine import Answer, Machine, ago
 from tests.service.house import PATIENCE, until
 from tests.service.test_client import ALLOWED
 from told.cli.arguments import command_named
-from told.cli.client import SERVED
+from told.cli.entry.client import SERVED
 from told.hook.client import WITHHELD
 from told.service import control
 from told.service.commands import CommandLine, CommandRunner, Commands, Printed
@@ -79,7 +79,8 @@ def test_the_client_imports_as_little_as_a_hook(machine: Machine) -> None:
         "told",
         "told.__main__",
         "told.cli",
-        "told.cli.client",
+        "told.cli.entry",
+        "told.cli.entry.client",
         "told.hook",
         "told.hook.client",
         "__future__",

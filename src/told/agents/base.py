@@ -76,6 +76,8 @@ class Dialect:
     verdict: Callable[[Call, str, str], Answer] = nest_verdict
     takes_context_after_compaction: bool = False  # most start the session again instead
     forgets_context_on_resume: bool = False  # a resumed session lacks what hooks added to it
+    replaces_start_brief: bool = False  # a resumed session gets the start's answer instead of the earlier one
+    hides_compaction: bool = False  # no hook tells of one
     # Tells whether this agent runs another agent's hook and its own hook answers as well. Asked if the
     # payload has `NAME_version` or the environment `NAME_VERSION`.
     is_duplicate: Callable[[Call, Mapping[str, Any], Mapping[str, str]], bool] = is_never_duplicate
@@ -210,6 +212,11 @@ class Agent:
     tool_prefix: str = ""  # of its tools' names
     client_words: tuple[str, ...] = ()  # words in its name as an MCP client, where its own name is missing
     instruction_files: tuple[str, ...] = ()  # in a project; `*` and a leading `**/` are patterns
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return every name that users type for it."""
+        return (self.name, self.label, *self.aliases)
 
     @property
     def is_readable(self) -> bool:

@@ -76,6 +76,16 @@ def has_lost_briefs(call: Call) -> bool:
     return call.source == "compact" or (call.source == "resume" and forgets)
 
 
+def replaces_start_brief(call: Call) -> bool:
+    """Tell whether the answer to a start replaces what an earlier start of the session said."""
+    return _dialect(call.agent).replaces_start_brief
+
+
+def hides_compaction(call: Call) -> bool:
+    """Tell whether the agent may compact a session without a hook."""
+    return _dialect(call.agent).hides_compaction
+
+
 def takes_context_after_compaction(call: Call) -> bool:
     """Tell whether the agent reads the answer to a hook after a compaction."""
     return _dialect(call.agent).takes_context_after_compaction

@@ -12,6 +12,7 @@ from told.agents.base import Table
 from told.agents.values import as_dict, as_list, as_text, get_dicts, get_list, get_text
 from told.jsontext import Line, read_json_file, read_json_lines
 from told.model import AGENT, Cursor, Event, Mark, Message, Problem, Touch
+from told.search.lookups import shorten_lookup
 from told.store.foreign import ForeignDatabase, ForeignError
 from told.text import cut_at_word
 
@@ -149,8 +150,9 @@ def describe_call(tool: str, arguments: Any) -> str:
     main: Any = next((given[name] for name in _MAIN_ARGUMENTS if given.get(name)), "")
     if isinstance(main, list):
         main = " ".join(str(part) for part in main)
-    line = " ".join(_remove_commit_body(str(main)).split())
-    return cut_at_word(f"[{tool}] {line}", _MAX_CALL).rstrip()
+    line = f"[{tool}] {' '.join(_remove_commit_body(str(main)).split())}"
+    # What told is asked would be found in place of the answer.
+    return cut_at_word(shorten_lookup(line), _MAX_CALL).rstrip()
 
 
 def is_failure(code: Any) -> bool:

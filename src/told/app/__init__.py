@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Self
 
 import apsw
 
-from told.agents import all_agents, find_agent
+from told.agents import all_agents, find_agent, installed_agents
 from told.errors import BusyError, NotFoundError, ToldError, UsageError
 from told.fence import Fence
 from told.ingest.complete_sessions import CompleteSessions, Texts
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 _LEARN_SECONDS = 0.4  # a command waits this long; the background does the rest
 _IMPORT_SECONDS = 2.0
 _BARE_NAME = re.compile(r"[A-Za-z0-9._/@:+#~-]{0,80}")
+_PLAIN_PATH = re.compile(r"[A-Za-z0-9\u00c0-\u024f._/\\@:+#~()\[\]{}$,=%&-]{1,300}")
 
 
 def load_checked_settings(environ: Mapping[str, str], *, lenient: bool = False) -> Settings:
@@ -46,14 +47,16 @@ def load_checked_settings(environ: Mapping[str, str], *, lenient: bool = False) 
     With `lenient`, an invalid file gives safe settings that state the problem.
     """
     found = load_safe_settings(environ, _check_rule) if lenient else load_settings(environ, _check_rule)
+    path = os.path.join(found.home, CONFIG)
     try:
-        check_agent_names((*found.agents_off, *dict(found.agent_folders)), os.path.join(found.home, CONFIG))
+        off = tuple(full_agent_name(name, path) for name in found.agents_off)
+        folders = tuple((full_agent_name(name, path), folder) for name, folder in found.agent_folders)
     except UsageError as error:
         if not lenient:
             raise
         safe = load_safe_settings({**environ, "TOLD_LEARN": "off"})
         return replace(safe, background=False, problem=str(error))
-    return found
+    return replace(found, agents_off=off, agent_folders=folders)
 
 
 def _check_rule(rule: CustomRule) -> None:
@@ -62,17 +65,18 @@ def _check_rule(rule: CustomRule) -> None:
     check_rule(rule)
 
 
-def check_agent_names(names: Iterable[str], path: str = "") -> None:
-    """Raise UsageError for agents that told does not know."""
-    for name in names:
-        if find_agent(name) is None:
-            from told.settings.keys import suggest_key  # noqa: PLC0415
+def full_agent_name(name: str, path: str = "") -> str:
+    """Return the full name of an agent in the settings, given any of its names."""
+    if found := find_agent(name):
+        return found.name
+    for agent in installed_agents().values():
+        if name.lower() in agent.names:
+            return agent.name
+    from told.settings.keys import suggest_key  # noqa: PLC0415
 
-            known = all_agents()
-            where = f" in {path}" if path else ""
-            raise UsageError(
-                f"Unknown agent {name!r}{where}.{suggest_key(name, known, _known_agents(known))}"
-            )
+    known = all_agents()
+    where = f" in {path}" if path else ""
+    raise UsageError(f"Unknown agent {name!r}{where}.{suggest_key(name, known, _known_agents(known))}")
 
 
 def _known_agents(names: Iterable[str]) -> str:
@@ -80,12 +84,12 @@ def _known_agents(names: Iterable[str]) -> str:
 
 
 def agent_name(name: str) -> str:
-    """Return the full name of an agent given its name or label."""
+    """Return the full name of an agent given its name, label or alias."""
     if not name:
         return ""
     agents = all_agents()
     for agent in agents.values():
-        if name.lower() in (agent.name, agent.label):
+        if name.lower() in agent.names:
             return agent.name
     raise UsageError(f"Unknown agent {name!r}. {_known_agents(agents)}")
 
@@ -96,6 +100,11 @@ def is_bare_name(name: str) -> bool:
     A branch, project or folder with other characters could be a sentence that steers its reader.
     """
     return _BARE_NAME.fullmatch(name) is not None
+
+
+def is_plain_path(path: str) -> bool:
+    """Tell whether a path is only a path, not a sentence that steers its reader."""
+    return _PLAIN_PATH.fullmatch(path) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +208,10 @@ class App:
     def name(self, name: str) -> str:
         """Return a name, fenced if it could be a sentence."""
         return name if is_bare_name(name) else self.fence.inline(name)
+
+    def path(self, path: str) -> str:
+        """Return a path, fenced if it could be a sentence."""
+        return path if is_plain_path(path) else self.fence.inline(path)
 
     def check_path(self, path: str) -> None:
         """Check that a path contains no secret."""

@@ -23,12 +23,13 @@ from told.audit.pairs import (
     Finding,
     compare_memories,
     compare_with_files,
-    forget_command,
+    propose_change,
+    reject_command,
 )
 from told.capture.entities import find_triggers
 from told.onboard.files import ProjectFiles
 from told.onboard.instructions import find_instruction_files, parse_instructions
-from told.onboard.onboard import plan_onboarding, read_project, source_file_of
+from told.onboard.onboard import OnboardPlan, plan_onboarding, read_project, source_file_of
 from told.onboard.tasks import MAKEFILES, find_tasks, parse_scripts, parse_targets
 from told.recall.filters import MIN_CONFIDENCE
 from told.store.memories.read import Memories
@@ -171,7 +172,8 @@ def audit(
         shown = [one for one in said if one.scope in (scope, GLOBAL) and one.trust != TOOL]
         found += compare_with_files(shown, instructions, documents)
         if any(one.scope == scope and source_file_of(one) for one in every):
-            found += _find_stale(memories, scope, project.tree, redact, key)
+            facts = read_project(project.tree, redact)
+            found += _find_stale(plan_onboarding(memories, facts, scope, key, now))
     known = {*projects, GLOBAL}
     elsewhere = sum(one.scope.startswith("project:") and one.scope not in known for one in every)
     unique = {(one.what, one.memory.id, one.name, one.other.id if one.other else ""): one for one in found}
@@ -185,9 +187,9 @@ def audit(
 def _check_age(every: Sequence[Memory], now: int) -> Iterator[Finding]:
     for one in every:
         if _is_expired(one, now):
-            yield Finding(EXPIRED, one, "Its time is over; it is no longer shown.", do=(forget_command(one),))
+            yield Finding(EXPIRED, one, "It expired; it is no longer shown.", do=(reject_command(one),))
         elif not one.locked and one.confidence < MIN_CONFIDENCE:
-            cases = (f"if it is right: told confirm {one.id}", f"if not: {forget_command(one)}")
+            cases = (f"if it is right: told confirm {one.id}", f"if not: {reject_command(one)}")
             why = f"It did not help: confidence {one.confidence:.2f}. It is no longer shown."
             yield Finding(FADED, one, why, do=cases)
 
@@ -196,10 +198,7 @@ def _is_expired(memory: Memory, now: int) -> bool:
     return bool(memory.expires) and memory.expires <= now
 
 
-def _find_stale(
-    memories: Memories, scope: str, tree: ProjectFiles, redact: Callable[[str], str], key: bytes
-) -> Iterator[Finding]:
-    plan = plan_onboarding(memories, read_project(tree, redact), scope, key)
+def _find_stale(plan: OnboardPlan) -> Iterator[Finding]:
     changed = [one.instead for one in plan.new if one.instead]
     for old in (one for one in (*plan.gone, *changed) if one.status == ACTIVE):
         where = source_file_of(old).rpartition("#")[0]
@@ -246,11 +245,11 @@ def _claims_existence(text: str, path: str) -> bool:
 
 
 def _propose_actions(memory: Memory, old: str, new: str) -> tuple[str, ...]:
-    """Propose to correct the user's own memory if a new path is known, else to forget it."""
+    """Propose to correct the user's own memory, with the new path if it is known."""
     changed = memory.text.replace(old, new) if new and memory.trust == USER and new not in memory.text else ""
     if changed and changed != memory.text:
         return (f"told correct {memory.id} {quote(changed)}",)
-    return (forget_command(memory),)
+    return propose_change(memory)
 
 
 def _check_tasks(memory: Memory, commands: list[str], project: ProjectState) -> Iterator[Finding]:
@@ -259,7 +258,7 @@ def _check_tasks(memory: Memory, commands: list[str], project: ProjectState) -> 
         if (runner, name) not in seen and project.defines(runner, name) is False:
             seen.add((runner, name))
             why = "{} is not defined in this project (any more)."
-            yield Finding(COMMAND, memory, why, call, do=(forget_command(memory),))
+            yield Finding(COMMAND, memory, why, call, do=propose_change(memory))
     if _NEGATION.search(memory.text):
         return
     for command in commands:
@@ -267,7 +266,7 @@ def _check_tasks(memory: Memory, commands: list[str], project: ProjectState) -> 
         if program.isalnum() and ("", program) not in seen and not project.has_program(program):
             seen.add(("", program))
             why = "{} is neither on this machine's PATH nor in the project."
-            yield Finding(PROGRAM, memory, why, program, do=(forget_command(memory),), sure=False)
+            yield Finding(PROGRAM, memory, why, program, do=propose_change(memory), sure=False)
 
 
 def _find_task_calls(text: str, commands: list[str]) -> Iterator[tuple[str, str, str]]:
@@ -289,5 +288,5 @@ def _check_hosts(memory: Memory, project: ProjectState) -> Iterator[Finding]:
     hosts = dict.fromkeys(match.group(1).lower() for match in _HOST_NAME.finditer(memory.text))
     for host in hosts:
         if not host.startswith("example.") and ".example." not in host and project.is_lost_host(host):
-            why = "{} stood in files of the project once; it stands in none now."
-            yield Finding(HOST, memory, why, host, do=(forget_command(memory),))
+            why = "{} was in files of the project; no file has it now."
+            yield Finding(HOST, memory, why, host, do=propose_change(memory))

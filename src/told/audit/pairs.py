@@ -58,9 +58,18 @@ class Finding:
     sure: bool = True
 
 
-def forget_command(memory: Memory) -> str:
-    """Return the command that forgets a memory."""
-    return f"told forget {memory.id} --force"
+def reject_command(memory: Memory) -> str:
+    """Return the command that takes a memory out of briefs and searches; it can be undone."""
+    unlock = f"told unlock {memory.id} && " if memory.locked else ""
+    return f"{unlock}told reject {memory.id}"
+
+
+def propose_change(memory: Memory) -> tuple[str, ...]:
+    """Return the commands for a memory that may be out of date."""
+    return (
+        f"if it changed: told correct {memory.id} 'NEW TEXT'",
+        f"if it no longer applies: {reject_command(memory)}",
+    )
 
 
 def compare_memories(memories: Sequence[Memory]) -> Iterator[Finding]:
@@ -128,7 +137,7 @@ def compare_with_files(
             seen.add(memory.id)
             why = f"{{}} says otherwise: {found.why if replaces else 'the opposite'}."
             cases = (
-                f"if the file is right: {forget_command(memory)}",
+                f"if the file is right: {reject_command(memory)}",
                 "if the memory is right: change the file",
             )
             yield Finding(DENIED, memory, why, where, do=cases, sure=False)
@@ -187,28 +196,36 @@ def _is_negation(one: str, other: str) -> bool:
 
 
 def _contradiction(old: Memory, new: Memory, why: str) -> Finding:
-    cases = (
-        f"if the newer one holds: {forget_command(old)}",
-        f"if the older one holds: {forget_command(new)}",
+    return Finding(
+        CONTRADICTS, old, f"The second one {why}. Which one applies?", other=new, do=_ask(old, new)
     )
-    return Finding(CONTRADICTS, old, f"A newer one {why}.", other=new, do=cases)
 
 
 def _outdated(old: Memory, new: Memory) -> Finding:
-    why = "A newer one is about the same; where both fit, only that one is shown."
-    case = f"if it took its place: {forget_command(old)}"
-    return Finding(OUTDATED, old, why, other=new, do=(case,), sure=False)
+    why = "The second one is about the same, and briefs prefer it. Do both apply?"
+    return Finding(OUTDATED, old, why, other=new, do=_ask(old, new), sure=False)
+
+
+def _ask(old: Memory, new: Memory) -> tuple[str, ...]:
+    """Return the commands for two memories of which told cannot know the right one."""
+    return (
+        f"if both apply: told correct {old.id} 'WHEN IT APPLIES'",
+        f"if only {old.id} applies: {reject_command(new)}",
+        f"if only {new.id} applies: {reject_command(old)}",
+    )
 
 
 def _duplicate(old: Memory, new: Memory) -> Finding:
     """Keep the locked, the user's or the global memory of two, else the older one."""
     stays, goes = (new, old) if _authority(new) > _authority(old) else (old, new)
-    return Finding(REPEATS, goes, "It says the same as another.", other=stays, do=(forget_command(goes),))
+    return Finding(REPEATS, goes, "It says the same as another.", other=stays, do=(reject_command(goes),))
 
 
 def _in_file(memory: Memory, where: str) -> Finding:
     why = "{} says it already; an agent that reads the file is told twice."
-    return Finding(IN_FILE, memory, why, where, do=(forget_command(memory),))
+    return Finding(
+        IN_FILE, memory, why, where, do=(f"to keep it only in the file: {reject_command(memory)}",)
+    )
 
 
 def _age(memory: Memory) -> tuple[int, int, str]:

@@ -23,6 +23,8 @@ _MARKS = {
     "warning": {"warn"},
 }
 
+_REQUESTS = frozenset(("request", "point", "heading", "todo"))  # explicit cues: remember that …
+
 
 @dataclass(frozen=True, slots=True)
 class Statement:
@@ -38,7 +40,8 @@ class Statement:
     marks: tuple[str, ...] = ()  # of correction, preference, warning
     context: str = ""  # one line that is shown with a text that cannot stand alone
     sure: bool = True  # False for a candidate
-    explicit: bool = False  # the user asked for it to be remembered
+    explicit: bool = False  # the user taught it in so many words
+    requested: bool = False  # the user asked for it to be remembered
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +108,7 @@ def make_statements(
 def _make_explicit(one: Explicit) -> Statement:
     return Statement(
         one.kind, one.quote, one.text, one.scope, find_triggers(one.text), find_entities(one.text), 1.0,
-        one.marks, one.context, sure=True, explicit=True,
+        one.marks, one.context, sure=True, explicit=True, requested=one.cue in _REQUESTS,
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from told.cli.client import SERVED
+from told.cli.entry.client import SERVED
 from told.errors import UsageError
 
 

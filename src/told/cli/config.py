@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
-from told.app import check_agent_names, load_checked_settings
+from told.app import full_agent_name, load_checked_settings
 from told.cli.arguments import Arguments, command_named, parse
 from told.cli.context import to_json
 from told.errors import NotFoundError, UsageError
@@ -100,14 +101,13 @@ class _ConfigRun:
     def get(self, name: str) -> None:
         """Print one setting's value."""
         get_key(name)
-        self._check_agent(name)
-        found = self._setting(name)
+        found = self._setting(self._spell(name))
         self._print(_value_text(found.value), _row_json(found))
 
     def set(self, name: str, text: str) -> None:
         """Give a setting a value."""
         key = get_key(name)
-        self._check_agent(name)
+        name = self._spell(name)
         self._check_caller(name, allow_agents=key.by_agents)
         value = parse_value(key, name, text)
         if isinstance(value, str):
@@ -121,6 +121,8 @@ class _ConfigRun:
         if key.kind == RULES:
             parse_value(key, name, "")
         self._check_caller(name, allow_agents=key.by_agents)
+        with suppress(UsageError):  # an unknown agent can be removed
+            name = self._spell(name)
         default = "" if "agents" in key.path else to_toml(key.default)
         self._change(lambda before: unset_value(before, name.split("."), default))
         self._report(name)
@@ -157,7 +159,8 @@ class _ConfigRun:
 
     def _check(self, content: str) -> None:
         values = check_values(parse_toml(content, self._path), self._path)
-        check_agent_names(dict.fromkeys(place[1] for place in values if place[0] == "agents"), self._path)
+        for agent in dict.fromkeys(place[1] for place in values if place[0] == "agents"):
+            full_agent_name(agent, self._path)
         for rule in values.get(("redaction", "rules"), ()):
             check_rule(rule)
 
@@ -165,10 +168,19 @@ class _ConfigRun:
         if not allow_agents and not detect_caller(self._environ).is_user:
             raise UsageError(f"Only you can change {name}: run it in your own terminal.")
 
-    def _check_agent(self, name: str) -> None:
-        first, agent, *_ = (*name.split("."), "")
-        if first == "agents":
-            check_agent_names([agent])
+    def _spell(self, name: str) -> str:
+        """Return a setting's name with its agent's full name, or the one that the file uses."""
+        first, agent, *rest = (*name.split("."), "")
+        if first != "agents":
+            return name
+        full = full_agent_name(agent)
+        exists = os.path.lexists(self._path)
+        tables = parse_toml(read_config(self._path), self._path).get("agents") if exists else None
+        for written in tables if isinstance(tables, dict) else ():
+            with suppress(UsageError):
+                if full_agent_name(written) == full:
+                    full = written
+        return ".".join(("agents", full, *rest[:-1]))
 
     def _report(self, name: str) -> None:
         found = self._setting(name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from told.fence import PlainFence
 from told.settings import Settings
 from told.store.memories.names import ACTIVE, ARCHIVED, CANDIDATE, GLOBAL, PROJECT, UNCONFIRMED, USER
 from told.store.sessions.checkpoints import Project
+from told.store.sessions.facts import TO_CAPTURE, WorkQueue
 from told.store.sessions.read import Filter
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 MOST_MATCHES = 8  # shown if an id or words match several
 SHORTEST_ID = 3  # letters
 NOT_HERE = " (none in this project)"
+UNDO_HINT = "`told undo` reverts it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,24 @@ class Context(App):
     def report(self, text: str, value: Any) -> None:
         """Print a text, or a value as JSON if that is wanted."""
         self._lines.append(to_json(value) if self.as_json else text)
+
+    def count_unlearned(self) -> int:
+        """Return how many sessions told has still to learn from."""
+        return WorkQueue(self.connection).count(TO_CAPTURE) if self.settings.learn else 0
+
+    def learning_json(self) -> dict[str, int]:
+        """Return the number of sessions to learn from for JSON, if there are any."""
+        sessions = self.count_unlearned()
+        return {"unlearned_sessions": sessions} if sessions else {}
+
+    def describe_learning(self) -> str:
+        """Return what of the history is still to be learned; empty if nothing is."""
+        sessions = self.count_unlearned()
+        waiting = [count(self.left, "file")] * bool(self.left) + [count(sessions, "session")] * bool(sessions)
+        if not waiting:
+            return ""
+        then = "Ask again in a minute." if self.settings.background else "`told index` finishes it."
+        return f"Your history is still being learned ({' and '.join(waiting)} to go). {then}"
 
     def fenced(self, text: str, trust: str) -> str:
         """Return a text, fenced unless the user said it."""
@@ -172,7 +192,8 @@ class MemoryView(MemorySession):
         if found.status not in (ACTIVE, *also) and not any_status:
             hint = f"`told why {found.id}` shows why."
             if found.status in UNCONFIRMED:
-                hint = f"`told confirm {found.id}` makes it a memory."
+                verb = "restores it" if found.is_rejected else "makes it a memory"
+                hint = f"`told confirm {found.id}` {verb}."
             if found.status == ARCHIVED:
                 hint = f"`told retention restore {found.id}` restores it."
             status = "a candidate" if found.status == CANDIDATE else found.status
@@ -187,12 +208,21 @@ class MemoryView(MemorySession):
 
     def only_one(self, given: str, found: list[Memory], lister: str = "told memories") -> Memory:
         """Return the only match, or raise an error with the choices."""
+        from told.memories.scopes import find_similar  # noqa: PLC0415
+
         if not found:
-            raise NotFoundError(f"No memory matches {cut(given, 60)!r}. `{lister}` lists them.")
+            near = "\n".join(map(self.row, find_similar(self.memories, given.strip(), self.scopes)))
+            hint = f"Did you mean:\n{near}" if near else f"`{lister}` lists them."
+            raise NotFoundError(f"No memory matches {cut(given, 60)!r}. {hint}")
         if len(found) > 1:
             rows = "\n".join(self.row(one) for one in found[:MOST_MATCHES])
             raise UsageError(f"{cut(given, 60)!r} matches {memory_count(len(found))}. Give an id:\n{rows}")
         return found[0]
+
+    def print_undo(self) -> None:
+        """Say how the user reverts the change."""
+        if self.caller.is_user:
+            self.context.print(UNDO_HINT)
 
     def text(self, memory: Memory, room: int = 0) -> str:
         """Return a memory's text with its context, cut and fenced as needed."""
@@ -264,7 +294,7 @@ def confirm_yes(context: Context, question: str) -> bool:
 
 def memory_count(number: int) -> str:
     """Return a number of memories in words."""
-    return "1 memory" if number == 1 else f"{number:,} memories"
+    return count(number, "memory")
 
 
 def to_json(value: Any) -> str:
@@ -315,7 +345,16 @@ def _local_time(at: int) -> time.struct_time:
 
 def count(number: int, word: str) -> str:
     """Return a number with its noun, in the plural if needed."""
-    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"
+    plural = f"{word.removesuffix('y')}ies" if word == "memory" else f"{word}s"
+    return f"{number:,} {word if number == 1 else plural}"
+
+
+def count_shown(shown: int, total: int, word: str, where: str = "") -> str:
+    """Return how many rows are shown, of how many, where, and how to see more."""
+    place = f", {where}" if where else ""
+    if shown >= total:
+        return f"{count(shown, word)}{place}"
+    return f"{shown:,} of {count(total, word)}{place} (use --limit to see more)"
 
 
 def cut(text: str, room: int) -> str:
@@ -337,10 +376,14 @@ def cut_line(text: str, room: int) -> str:
     return cut(" ".join(text.split()), room)
 
 
+def relative_path(path: str, root: str) -> str:
+    """Return a path below its project's root, or as it is elsewhere."""
+    return path.removeprefix(root.rstrip("/") + "/") if root else path
+
+
 def short_path(path: str, root: str, room: int) -> str:
     """Return a path below its project's root, shortened from the left."""
-    if root and path.startswith(root.rstrip("/") + "/"):
-        path = path[len(root.rstrip("/")) + 1 :]
+    path = relative_path(path, root)
     if len(path.encode()) <= room:
         return path
     tail = path.encode()[-(room - 3) :].decode("utf-8", "ignore")
@@ -353,13 +396,3 @@ def short_home(context: Context, path: str) -> str:
     home = (context.environ.get("HOME") or context.environ.get("USERPROFILE") or "").rstrip("/\\")
     below = path.removeprefix(home)
     return f"~{below}" if home and below != path and below[:1] in ("/", "\\") else path
-
-
-def fit_lines(lines_for: Callable[[int], list[str]], rooms: Sequence[int], most: int) -> list[str]:
-    """Return lines with the widest texts that fit `most` bytes."""
-    lines: list[str] = []
-    for room in rooms:
-        lines = lines_for(room)
-        if sum(len(line.encode()) + 1 for line in lines) <= most:
-            break
-    return lines

@@ -39,7 +39,7 @@ from told.memories.redact_stored import Redaction, RedactionScan
 from told.memories.scopes import MemoryFilter, list_memories
 from told.service.state import clear_missed
 from told.store.database import public_id
-from told.store.memories.records import ACTIVE, ARCHIVED, QUARANTINED, SUPERSEDED, Memory
+from told.store.memories.records import ACTIVE, ARCHIVED, QUARANTINED, SUPERSEDED, UNCONFIRMED, Memory
 from told.store.sessions.erase import SessionEraser
 
 _NOWHERE = "As far as told knows, no agent's own file contains it."
@@ -118,7 +118,7 @@ def _print_plan(view: MemoryView, plan: ForgetPlan, duplicates: list[Memory], *,
     what = " and ".join(filter(None, (many, sessions)))
     if done:
         ids = ", ".join(one.id for one in plan.memories)
-        context.print(f"Forgot {what}{': ' if ids else ''}{ids}.")
+        context.print(f"Forgot {what}{': ' if ids else ''}{ids}. This cannot be undone.")
     else:
         context.print(f"Would forget {what} for good; add --force to do it.")
         for one in plan.memories:
@@ -145,7 +145,7 @@ def _select(view: MemoryView, arguments: Arguments) -> _Selection:
     since = view.context.parse_time(arguments.text("since")) if arguments.text("since") else 0
     filters = [
         MemoryFilter((), "", status, source, since=since)
-        for status in (ACTIVE, SUPERSEDED, QUARANTINED, ARCHIVED)
+        for status in (ACTIVE, SUPERSEDED, QUARANTINED, ARCHIVED, *UNCONFIRMED)
     ]
     now = view.context.now
     return _Selection(tuple(one for each in filters for one in list_memories(view.memories, each, now, -1)))
@@ -204,7 +204,7 @@ def _forget_checkpoints(context: Context, arguments: Arguments) -> None:
         return
     many = count(len(notes), "checkpoint")
     if force:
-        context.print(f"Forgot {many}: {', '.join(note.public for note in notes)}.")
+        context.print(f"Forgot {many}: {', '.join(note.public for note in notes)}. This cannot be undone.")
     else:
         context.print(f"Would forget {many} for good; add --force to do it.")
         for note in notes:

@@ -21,7 +21,7 @@ from told.cli.sessions import (
 from told.cli.terminal.blocks import BAD, BOLD, COMMAND, GOOD, WARN, Column, Heading, Paragraph, Span, Table
 from told.cli.terminal.tables import checkpoint_table, session_table
 from told.install.ledger import Ledger
-from told.memories.change import OPEN, read_proposals
+from told.memories.review import find_review_items
 from told.memories.scopes import MemoryFilter, active_scopes, list_memories
 from told.search.query import find_keywords
 from told.store.memories.records import ACTIVE, Memory
@@ -86,13 +86,12 @@ def _collect(view: MemoryView, arguments: Arguments) -> _Page:
         view.memories, MemoryFilter(scopes, "", ACTIVE, observations=False), context.now, 50
     )
     learned = [one for one in found if context.now - one.updated < _WEEK_MS and _is_learned(one)]
-    proposals = sum(one.decided == OPEN for one in read_proposals(view.home))
     stored = StoreStatus(context.connection).inventory().values()
     today = replace(scope.filter, since=context.parse_time("today"), helpers=False)
     return _Page(
         scope, sessions, context.reading.count(mine), context.reading.count(today),
         [note for note in notes if note.status == "open"][:_NOTES], learned[:_LEARNED],
-        view.memories.count_candidates(scopes) + proposals, health_sentence(context),
+        len(find_review_items(view.memories, view.home, scopes)), health_sentence(context),
         [one for one in stored if one.files or one.sessions], bool(Ledger(context.home).installed()),
         _suggest_query(context, scope),
     )  # fmt: skip

@@ -6,11 +6,11 @@ import os
 from contextlib import closing, suppress
 from dataclasses import replace
 
+from told.app.similarity import embed_waiting, embedder_of
 from told.app.stores import open_store
 from told.checkpoints.counter import list_pending
 from told.cli.arguments import Arguments
 from told.cli.context import Context, count, memory_count
-from told.cli.similarity import embed_waiting, embedder_of
 from told.cli.terminal.progress import ProgressBar
 from told.errors import BusyError, MissingError, ToldError, UsageError
 from told.files import cannot_write, write_private

@@ -12,10 +12,10 @@ from typing import Any
 from told.agents import wired_agents
 from told.agents.base import Agent
 from told.agents.wiring import FULL, MINIMAL, NO_HOOKS, PROJECT_SCOPE, USER_SCOPE, Entry, Place
-from told.cli.arguments import Arguments, all_commands, command_named, parse
+from told.cli.arguments import Arguments, all_commands
 from told.cli.context import Context, confirm_yes, count, may_ask, short_home
 from told.cli.index import index
-from told.cli.memories import memories
+from told.cli.review import offer_review
 from told.errors import MissingError, NotFoundError, UsageError
 from told.install.apply import (
     BROKEN,
@@ -52,7 +52,6 @@ _DONE = {
     BROKEN: "not written",
 }  # fmt: skip
 _PLANNED = _DONE | {WRITTEN: "would be written", REMOVED: "would be removed", BROKEN: "cannot be written"}
-_MEMORIES_SHOWN = "5"
 
 
 def named_agents(arguments: Arguments) -> list[Agent]:
@@ -242,12 +241,7 @@ def _import_now(context: Context, arguments: Arguments) -> None:
         index(context, arguments)
     finally:
         context.settings = settings
-    command = command_named("memories")
-    if command is None or not settings.learn:
-        return
-    try:
-        memories(context, parse(command, ["--all-projects", "--limit", _MEMORIES_SHOWN]))
-    except NotFoundError:
+    if settings.learn and not offer_review(context, arguments):
         context.print("It contains nothing to remember yet.")
 
 

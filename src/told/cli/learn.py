@@ -23,7 +23,7 @@ from told.cli.context import (
 )
 from told.cli.index import import_all, open_stores
 from told.cli.terminal.progress import ProgressBar
-from told.errors import UsageError
+from told.errors import NotFoundError, UsageError
 from told.journal.apply import open_memories
 from told.judge.base import Judge
 from told.judge.ledger import Ledger
@@ -41,7 +41,6 @@ from told.text import count_tokens
 _STOPPED = 130  # exit code of shells for Ctrl-C
 _BUSY = 3
 _LINE_SECONDS = 10.0  # between lines of progress without a terminal
-_MANY = 1_000_000
 
 
 def learn(context: Context, arguments: Arguments) -> None:
@@ -67,7 +66,7 @@ def learn(context: Context, arguments: Arguments) -> None:
 
 
 def _learn_offline(context: Context, arguments: Arguments, memories: Memories) -> None:
-    waiting = len(WorkQueue(context.connection).waiting(TO_CAPTURE, limit=_MANY))
+    waiting = WorkQueue(context.connection).count(TO_CAPTURE)
     is_dry = arguments.flag("dry-run")
     found = (None if is_dry else context.learn(memories)) or LearnResult()
     if context.as_json:
@@ -78,7 +77,8 @@ def _learn_offline(context: Context, arguments: Arguments, memories: Memories) -
     else:
         again = f", {found.again:,} of them known before" if found.again else ""
         sessions = count(found.sessions, "session")
-        context.print(f"Learned {count(found.statements, 'statement')} from {sessions}{again}.")
+        hint = " `told undo --of ID` reverts one." if found.statements else ""
+        context.print(f"Learned {count(found.statements, 'statement')} from {sessions}{again}.{hint}")
 
 
 def _learn_with_judge(
@@ -248,15 +248,32 @@ def brief(context: Context, arguments: Arguments) -> None:
         if session and made.memories:
             view.writer.add("show", "", **make_shown_payload(made, session))
             view.writer.write()
+        silence = "" if made.lines else _explain_silence(view, prompt, session)
     if context.as_json:
         lines = [
             {"zone": line.zone, "id": line.memory or None, "at": iso(line.at), "text": line.text}
             for line in made.lines
         ]
-        context.print_json({"tokens": count_tokens(made.text), "lines": lines})
+        learning = context.learning_json() if silence else {}
+        context.print_json({"tokens": count_tokens(made.text), "lines": lines} | learning)
     elif made.lines:
         context.print(made.text)
+    else:
+        raise NotFoundError(context.describe_learning() or silence)
     context.exit_code = 0 if made.lines else 1
+
+
+def _explain_silence(view: MemoryView, prompt: str, session: str) -> str:
+    """Say why a brief is empty."""
+    if not view.memories.listed(limit=1):
+        return "No memories yet. `told remember TEXT` adds one; after `told install`, sessions add more."
+    if not view.memories.listed(scopes=view.scopes, limit=1):
+        return "No memories in this project yet. `told memories --all-projects` lists all."
+    if session:
+        return "Nothing new for this session. Use --again to repeat what it was shown."
+    if prompt:
+        return "No memory fits this prompt. `told explain TEXT` shows why."
+    return "No rules or open work in this project yet. `told memories` lists what is known."
 
 
 def explain(context: Context, arguments: Arguments) -> None:

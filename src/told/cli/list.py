@@ -6,9 +6,21 @@ from dataclasses import dataclass, replace
 
 from told.agents import label
 from told.cli.arguments import Arguments
-from told.cli.context import MOST_MATCHES, Context, MemoryView, count, cut, cut_line, iso, short_path, when
+from told.cli.context import (
+    MOST_MATCHES,
+    Context,
+    MemoryView,
+    count,
+    count_shown,
+    cut,
+    cut_line,
+    iso,
+    short_path,
+    when,
+)
 from told.cli.sessions import (
     coverage_json,
+    file_json,
     find_session,
     find_turn,
     is_memory_id,
@@ -33,7 +45,14 @@ from told.cli.terminal.tables import file_table, prompt_table, session_table
 from told.errors import UsageError
 from told.store.memories.names import PROJECT, USER
 from told.store.sessions.checkpoints import Project
-from told.store.sessions.read import CheckpointRow, SessionRow, TimelinePosition, TimelineReader, TurnRow
+from told.store.sessions.read import (
+    CheckpointRow,
+    ProjectRow,
+    SessionRow,
+    TimelinePosition,
+    TimelineReader,
+    TurnRow,
+)
 from told.text import relative_time
 
 _ROWS_AROUND = 5  # before, and as many after
@@ -51,17 +70,20 @@ def timeline(context: Context, arguments: Arguments) -> None:
         context, arguments, lambda wanted: context.reading.timeline(replace(wanted, helpers=False), limit)
     )
     sessions = _sessions_of(context, found)
+    is_all = len(found) < limit
+    total = len(found) if is_all else context.reading.count_prompts(replace(scope.filter, helpers=False))
     if context.as_json:
         rows = [prompt_json(context, sessions[turn.session_id], turn) for turn in found]
-        less = not_searched_json(context, scope) if len(found) < limit else {}
-        context.print_json(coverage_json(context, scope, len(found)) | less | {"turns": rows}, found=found)
+        less = not_searched_json(context, scope) if is_all else {}
+        head = coverage_json(context, scope, len(found)) | {"total": total} | less
+        context.print_json(head | {"turns": rows}, found=found)
         return
     if not found:
         raise nothing_found(context, "No prompts", scope)
-    print_summary(context, f"{count(len(found), 'turn')}, {scope.title}")
+    print_summary(context, count_shown(len(found), total, "turn", scope.title))
     _print_prompts(context, found, sessions, with_project=scope.project is None)
     print_unread(context)
-    if len(found) < limit and (missing := not_searched(context, scope)):
+    if is_all and (missing := not_searched(context, scope)):
         context.print(missing)
 
 
@@ -232,38 +254,43 @@ def list_sessions(context: Context, arguments: Arguments) -> None:
 def repos(context: Context, arguments: Arguments) -> None:
     """Print projects with their activity, latest first."""
     scope = context.scope(arguments)
-    found = context.reading.projects(replace(scope.filter, project=0), arguments.number("limit", 20))
+    everything = context.reading.projects(replace(scope.filter, project=0))
+    found = everything[: arguments.number("limit", 20)]
     if context.as_json:
         rows = [
-            {"project": context.name(name) or None, "key": context.name(key) or None,
-             "sessions": sessions, "turns": turns, "last": iso(last),
-             "agents": sorted(agents.split(",")), "trust": "agent"}
-            for name, key, sessions, turns, last, agents in found
+            {"project": context.name(one.name) or None, "key": context.name(one.key) or None,
+             "sessions": one.sessions, "helpers": one.helpers, "turns": one.turns, "last": iso(one.last),
+             "agents": sorted(one.agents.split(",")), "trust": "agent"}
+            for one in found
         ]  # fmt: skip
-        context.print_json({"count": len(rows), "projects": rows}, found=found)
+        context.print_json({"count": len(rows), "total": len(everything), "projects": rows}, found=found)
         return
     if not found:
         raise nothing_found(context, "No projects", scope.widen())
+    shown = count_shown(len(found), len(everything), "project")
     if context.is_at_terminal:
-        print_table(context, count(len(found), "project"), _project_table(context, found))
+        print_table(context, shown, _project_table(context, found))
         return
-    lines = [
-        f"{when(last, context.now)} {name or '(no project)'} {sessions}s {turns}t "
-        + ",".join(sorted(label(agent) for agent in agents.split(",")))
-        for name, _, sessions, turns, last, agents in found
-    ]
-    print_rows(context, f"{count(len(found), 'project')} (s: sessions, t: turns)", lines)
+    lines = []
+    for one in found:
+        agents = ",".join(sorted(label(agent) for agent in one.agents.split(",")))
+        helpers = f" (+{count(one.helpers, 'subagent session')})" if one.helpers else ""
+        lines.append(
+            f"{when(one.last, context.now)} {one.name or '(no project)'} {one.sessions}s {one.turns}t"
+            f" {agents}{helpers}"
+        )
+    print_rows(context, f"{shown} (s: sessions, t: turns)", lines)
 
 
-def _project_table(context: Context, found: list[tuple[str, str, int, int, int, str]]) -> Table:
+def _project_table(context: Context, found: list[ProjectRow]) -> Table:
     columns = (
         Column("LAST", DIM), Column("PROJECT", PROJECT_STYLE, wraps=True), Column("SESSIONS", right=True),
         Column("TURNS", right=True), Column("AGENTS", wraps=True, least=60),
     )  # fmt: skip
     rows = [
-        (relative_time(last, context.now), name or "(no project)", f"{sessions:,}", f"{turns:,}",
-         ", ".join(sorted(label(agent) for agent in agents.split(","))))
-        for name, _, sessions, turns, last, agents in found
+        (relative_time(one.last, context.now), one.name or "(no project)", f"{one.sessions:,}",
+         f"{one.turns:,}", ", ".join(sorted(label(agent) for agent in one.agents.split(","))))
+        for one in found
     ]  # fmt: skip
     return Table(columns, rows)
 
@@ -274,18 +301,20 @@ def files(context: Context, arguments: Arguments) -> None:
     scope, found = query_here_or_everywhere(
         context, arguments, lambda wanted: context.reading.touches(wanted, limit)
     )
+    total = context.reading.count_touched(scope.filter)
     if context.as_json:
         rows = [
-            {"path": context.fence.inline(row.path), "how": row.how, "at": iso(row.at),
-             "session": row.session, "agent": row.agent,
-             "project": context.name(row.project) or None, "trust": "agent"}
+            file_json(context, row.path, row.root)
+            | {"how": row.how, "at": iso(row.at), "session": row.session, "agent": row.agent,
+               "project": context.name(row.project) or None, "trust": "agent"}
             for row in found
         ]  # fmt: skip
-        context.print_json(coverage_json(context, scope, len(found)) | {"files": rows}, found=found)
+        head = coverage_json(context, scope, len(found)) | {"total": total}
+        context.print_json(head | {"files": rows}, found=found)
         return
     if not found:
         raise nothing_found(context, "No files were touched", scope)
-    header = f"{count(len(found), 'file')}, {scope.title}"
+    header = count_shown(len(found), total, "file", scope.title)
     if context.is_at_terminal:
         print_table(context, header, file_table(context, found, with_project=scope.project is None))
         return

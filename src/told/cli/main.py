@@ -251,6 +251,12 @@ def main(words: Sequence[str], environ: Mapping[str, str]) -> int:
     except KeyboardInterrupt:
         _print_error("Stopped.")
         return 130
+    except Exception as error:
+        if environ.get("TOLD_DEBUG", "") not in ("", "0"):
+            raise
+        what = f"{type(error).__name__} in `told {words[0] if words else ''}`"
+        _print_error(f"This is a bug in told: {what}. Run it again with TOLD_DEBUG=1 for the details.")
+        return MissingError.exit_code
 
 
 def _main(words: list[str], environ: Mapping[str, str]) -> int:

@@ -102,7 +102,18 @@ class Tools:
             given = _redact_arguments(arguments, settings)
         except ToldError as error:
             return Answer(str(error), is_error=True)
-        return self._run(_TOOLS[name](given), project, client, settings)
+        if name != "get":
+            return self._run(_TOOLS[name](given), project, client, settings)
+        ids = [one for part in (*given.get("id", ()), *given.get("ids", ())) for one in _split_ids(part)]
+        ids = list(dict.fromkeys(ids))
+        if not ids or len(ids) > _MOST_IDS or max(map(len, ids)) > _LONGEST["id"]:
+            return Answer(f"Give 1 to {_MOST_IDS} ids that `search` showed.", is_error=True)
+        answers = [
+            self._run(_get(one, len(ids), full=bool(given.get("full"))), project, client, settings)
+            for one in ids
+        ]
+        text = "\n".join(one.text for one in answers)
+        return Answer(text, is_error=all(one.is_error for one in answers))
 
     def read(self, uri: str, client: Client) -> Answer:
         """Return the text of a resource."""
@@ -154,6 +165,11 @@ class Tools:
         return replace(
             found, session=find_running_session(home, found.agent, folder, self._environ.get("HOME", ""))
         )
+
+
+def _split_ids(text: str) -> list[str]:
+    """Return the ids in a text: some models write several with commas."""
+    return text.replace(",", " ").split()
 
 
 def _redact_arguments(arguments: dict[str, Any], settings: Settings) -> dict[str, Any]:
@@ -216,6 +232,7 @@ _ROOM, _FULL_ROOM = 14_000, 32_000  # bytes of an answer: 4,000 tokens, and 9,00
 PROJECT, SESSION = "project", "session"
 _ROWS_AROUND, _SESSIONS, _LATEST = 5, 8, 10  # default limits
 _MEMORIES = 50
+_MOST_IDS = 20
 _ITEM_FIELDS = ("text", "kind", "quote", "scope", "replaces")
 _FEWER = "Ask for fewer with `limit`."
 
@@ -237,7 +254,7 @@ def _command_for_resource(uri: str) -> _ToolCommand | None:
     if uri == "told://memories":
         return _ToolCommand(("memories", f"--limit={_MEMORIES}"), may_be_empty=True)
     name = uri.removeprefix("told://show/")
-    return _get({"id": name, "full": True}) if name != uri and name else None
+    return _get(name, 1, full=True) if name != uri and name else None
 
 
 def _options(given: dict[str, Any], *names: str, **renamed: str) -> tuple[str, ...]:
@@ -261,13 +278,14 @@ def _timeline(given: dict[str, Any]) -> _ToolCommand:
     return _ToolCommand(("timeline", *options), may_be_empty=not given.get("around"), more=_FEWER)
 
 
-def _get(given: dict[str, Any]) -> _ToolCommand:
-    name, full = given["id"], bool(given.get("full"))
+def _get(name: str, many: int, *, full: bool) -> _ToolCommand:
+    """Return the command that shows one of many ids, which share the room."""
     is_checkpoint = name.startswith("c") and name.isalnum()
     detail = "--full" if full or is_checkpoint else "--turns"
     more = "`get` with ID.3 gives turn 3 in full"
     more += "; `told show ID.3 --full` has no limit." if full else ", `full` gives more of everything."
-    return _ToolCommand(("show", detail, "--", name), room=_FULL_ROOM if full else _ROOM, more=more)
+    room = (_FULL_ROOM if full else _ROOM) // many
+    return _ToolCommand(("show", detail, "--", name), room=room, more=more)
 
 
 def _remember(given: dict[str, Any]) -> _ToolCommand:
@@ -297,7 +315,7 @@ def _list(command: str, limit: int) -> Callable[[dict[str, Any]], _ToolCommand]:
 
 
 _TOOLS: dict[str, Callable[[dict[str, Any]], _ToolCommand]] = {
-    "search": _search, "timeline": _timeline, "get": _get, "remember": _remember,
+    "search": _search, "timeline": _timeline, "remember": _remember,
     "correct": lambda given: _ToolCommand(
         ("correct", *_options(given, "kind", "quote"), "--", given["id"], given["text"])
     ),

@@ -8,17 +8,19 @@ from typing import Any
 
 from told.app import agent_name
 from told.cli.arguments import Arguments
-from told.cli.context import Context, MemoryView, count, iso, memory_count
+from told.cli.context import Context, MemoryView, count, count_shown, iso
+from told.cli.guard import guard_json, print_guard
 from told.cli.sessions import print_summary
 from told.cli.terminal.tables import memory_table
 from told.errors import NotFoundError, UsageError
 from told.jsontext import load_json
 from told.judge.ledger import Ledger
+from told.learning.repeats import count_repeats
 from told.memories.change import LOCK, change
-from told.memories.history import MemoryCounts, count_briefs, count_memories, count_repeats
+from told.memories.history import MemoryCounts, count_briefs, count_memories
 from told.memories.remember import Remembered
 from told.memories.remember import remember as store_memory
-from told.memories.scopes import MemoryFilter, active_scopes, format_scope, list_memories, validate_kind
+from told.memories.scopes import MemoryFilter, active_scopes, format_scope, list_and_count, validate_kind
 from told.store.memories.records import (
     ACTIVE,
     ARCHIVED,
@@ -30,6 +32,7 @@ from told.store.memories.records import (
     SUPERSEDED,
     Memory,
 )
+from told.store.sessions.match import TurnIndex
 from told.store.sessions.read import Filter
 
 _STATUSES = (ACTIVE, CANDIDATE, SUPERSEDED, QUARANTINED, ARCHIVED, DISMISSED, FORGOTTEN)
@@ -49,25 +52,30 @@ def memories(context: Context, arguments: Arguments) -> None:
             scopes, validate_kind(arguments.text("kind")), status,
             source_name(arguments.text("source")), arguments.flag("locked"), words, observations=deeds,
         )  # fmt: skip
-        found = list_memories(view.memories, wanted, context.now, limit)
+        found, total = list_and_count(view.memories, wanted, context.now, limit)
         left_out = 0 if deeds else view.memories.count_observations(scopes)
         waiting = 0 if any(filters) else view.memories.count_candidates(scopes)
+        learning = context.describe_learning()
         if context.as_json:
             rows = view.json_rows(found)
-            context.print_json(
-                {"count": len(rows), "left_out": left_out, "candidates": waiting, "memories": rows},
-                found=found,
-            )
+            head = {"count": len(rows), "total": total, "left_out": left_out, "candidates": waiting}
+            context.print_json(head | context.learning_json() | {"memories": rows}, found=found)
             return
         if not found:
-            raise NotFoundError(_no_memories(arguments, filtered=any(filters) or arguments.flag("locked")))
-        more = " (use --limit to see more)" if len(found) == limit else ""
-        print_summary(context, f"{memory_count(len(found))}{more}")
+            everywhere = arguments.flag("all-projects") or not view.memories.counts()
+            filtered = any(filters) or arguments.flag("locked")
+            nothing = _no_memories(everywhere=everywhere, filtered=filtered)
+            raise NotFoundError(learning or nothing)
+        print_summary(context, count_shown(len(found), total, "memory"))
         print_memories(view, found)
         if left_out:
             context.print(f"Not listed: {count(left_out, 'note')} on what agents did (--all).")
         if waiting:
             context.print(f"Not confirmed yet: {count(waiting, 'candidate')} (--status candidate).")
+        if learning:
+            context.print(learning)
+        if status == CANDIDATE:
+            context.print("`told review` decides them one after the other.")
 
 
 def print_memories(view: MemoryView, found: list[Memory]) -> None:
@@ -79,8 +87,8 @@ def print_memories(view: MemoryView, found: list[Memory]) -> None:
         view.context.print(view.row(one))
 
 
-def _no_memories(arguments: Arguments, *, filtered: bool) -> str:
-    if arguments.flag("all-projects"):
+def _no_memories(*, everywhere: bool, filtered: bool) -> str:
+    if everywhere:
         return "No memories match." if filtered else "No memories yet. `told remember TEXT` adds one."
     what = "No memories match in this project." if filtered else "No memories in this project yet."
     return f"{what} Use --all-projects to list all."
@@ -107,7 +115,7 @@ def stats(context: Context, _: Arguments) -> None:
     with MemoryView(context) as view:
         found = count_memories(view.memories, view.home, context.parse_time("today"))
         briefs = count_briefs(view.home)
-        repeats = count_repeats(view.memories, briefs.since)
+        repeats = count_repeats(view.memories, TurnIndex(context.connection), briefs.since, view.project)
         sessions = context.reading.count(Filter())
         since = context.reading.count(Filter(since=briefs.since)) if briefs.since else 0
         ledger = Ledger(view.home, context.settings.judge_daily_tokens)
@@ -124,8 +132,8 @@ def stats(context: Context, _: Arguments) -> None:
                 "briefs": briefs.briefs, "tokens_injected": briefs.tokens,
                 "first_brief": iso(briefs.since) if briefs.since else None,
                 "sessions": sessions, "sessions_since_first_brief": since,
-                "repeated": repeats.before + repeats.after, "repeats_before": repeats.before,
-                "repeats_after": repeats.after,
+                "repeated": repeats.total, "repeated_here": repeats.here,
+                "repeats_before": repeats.before, "repeats_after": repeats.after,
                 "judge": {
                     "mode": context.settings.judge_mode, "calls": spent.calls, "failed": spent.failed,
                     "tokens_in": spent.tokens_in, "tokens_out": spent.tokens_out,
@@ -147,9 +155,10 @@ def stats(context: Context, _: Arguments) -> None:
                 f"judge: {count(spent.calls, 'call')}{failed}, {spent.tokens:,} tokens;"
                 f" today {today.tokens:,} of {ledger.daily_tokens:,}"
             )
-        before = f"Repeated corrections: {repeats.before:,} in {count(sessions - since, 'session')}"
-        after = f" before told, {repeats.after:,} in {since:,} since" if briefs.since else ""
-        context.print(f"{before}{after}")
+        context.print(f"Repeated corrections: {repeats.here:,} in this project, {repeats.total:,} in all")
+        if briefs.since:
+            before = f"{repeats.before:,} in {count(sessions - since, 'session')} before told"
+            context.print(f"  {before}, {repeats.after:,} in {since:,} since")
 
 
 def _print_counts(view: MemoryView, found: MemoryCounts, locked: Memory | None) -> None:
@@ -212,9 +221,13 @@ def remember(context: Context, arguments: Arguments) -> None:
                 rows.append({"error": str(error)})
                 continue
             saved_items += 1
-            rows.append(_json(view, saved))
+            rows.append(
+                _json(view, saved) | ({"guard": guard_json(context, saved.done.memory)} if locked else {})
+            )
             if not context.as_json:
                 _print_saved(view, saved)
+                if locked:
+                    print_guard(context, saved.done.memory)
     if not saved_items:
         raise UsageError("\n".join(problems))
     if context.as_json:
@@ -276,6 +289,7 @@ def _json(view: MemoryView, saved: _Saved) -> dict[str, Any]:
     return view.json(done.memory) | {
         "again": done.again,
         "confirmed": done.confirmed,
+        "restored": done.restored,
         "refined": done.refined,
         "supersedes": [view.json(old) | {"why": why} for old, why in done.superseded],
         "conflicts": [view.json(old) | {"why": why} for old, why in done.contradicted],
@@ -289,8 +303,11 @@ def _print_saved(view: MemoryView, saved: _Saved) -> None:
     memory = done.memory
     is_here = memory.scope == view.project
     scope = memory.scope.removeprefix(PROJECT) if is_here else format_scope(memory.scope)
+    if memory.status == DISMISSED and not view.caller.is_user:
+        context.print(f"Not saved: the user rejected {memory.id}. Only the user can restore it.")
+        return
     if done.refined or done.confirmed:
-        what = "Refined" if done.refined else "Confirmed"
+        what = "Restored" if done.restored else "Refined" if done.refined else "Confirmed"
         context.print(f"{what}{_describe_trust(view, saved)}: {view.row(memory)}")
     elif done.again:
         counted = ", and counted" if done.counted else ""
@@ -308,6 +325,8 @@ def _print_saved(view: MemoryView, saved: _Saved) -> None:
         )
     if saved.proposals:
         context.print(waiting_note(saved.proposals))
+    if not done.again or done.counted or done.confirmed:
+        view.print_undo()
 
 
 def _describe_trust(view: MemoryView, saved: _Saved) -> str:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from told.agents import label
 from told.cli.arguments import Arguments
-from told.cli.context import Context, MemoryView, count, iso, memory_count, when
+from told.cli.context import UNDO_HINT, Context, MemoryView, count, cut, iso, memory_count, when
+from told.cli.guard import guard_json, print_guard
 from told.cli.memories import remember, waiting_note
 from told.errors import NotFoundError, UsageError
+from told.journal.files import SET, Operation
 from told.memories.change import (
     CONFIRM,
     LOCK,
@@ -26,13 +29,26 @@ from told.memories.change import (
     read_proposals,
 )
 from told.memories.change import correct as correct_memory
-from told.memories.change import undo as undo_last
 from told.memories.forget import forget, include_duplicates, plan_forget
+from told.memories.journal_writer import DECIDE
 from told.memories.remember import remember as store_memory
-from told.memories.scopes import create_scope, find_memories, list_shared_scopes, share, subscribe
-from told.store.memories.records import CANDIDATE, CAPTURE, GLOBAL, PROJECT, QUARANTINED, UNCONFIRMED
+from told.memories.scopes import SCOPE, create_scope, find_memories, list_shared_scopes, share, subscribe
+from told.memories.undo import undo as undo_last
+from told.store.memories.records import (
+    ACTIVE,
+    ARCHIVED,
+    CANDIDATE,
+    CAPTURE,
+    DISMISSED,
+    GLOBAL,
+    PROJECT,
+    QUARANTINED,
+    UNCONFIRMED,
+)
 
-_DONE = {LOCK: "Locked", UNLOCK: "Unlocked", CONFIRM: "Confirmed", REJECT: "Rejected"}
+_DONE = {LOCK: "Locked", UNLOCK: "Unlocked", CONFIRM: "Confirmed", REJECT: "Dismissed"}
+_MAY_REJECT = (CANDIDATE, QUARANTINED, ARCHIVED)  # besides active memories
+_MIN_SURE_ID = 6  # letters that no word of a phrase has by chance
 _STATEMENT_WORDS = 3  # fewer words can only be a search for a memory
 
 
@@ -57,7 +73,7 @@ def correct(context: Context, arguments: Arguments) -> None:
             context.print(f"Only you can correct your memories. {waiting_note([done.proposal])}")
         else:
             locked = ", locked as before" if done.memory.locked else ""
-            context.print(f"Replaced {old.id} with {done.memory.id}{locked}. `told undo` reverts it.")
+            context.print(f"Replaced {old.id} with {done.memory.id}{locked}. {UNDO_HINT}")
 
 
 def lock(context: Context, arguments: Arguments) -> None:
@@ -84,26 +100,32 @@ def _set_lock(view: MemoryView, given: str, action: str) -> None:
     is_done = memory.locked == (action == LOCK)
     done = Changed(memory, memory) if is_done else change(view.writer, action, memory)
     if context.as_json:
-        context.print_json(_changed_json(view, done))
-    elif is_done:
+        guard = {"guard": guard_json(context, done.memory)} if action == LOCK else {}
+        context.print_json(_changed_json(view, done) | guard)
+        return
+    if is_done:
         context.print(f"{memory.id} is already {'locked' if memory.locked else 'unlocked'}.")
     elif done.proposal:
         context.print(f"Only you can {action} memories. {waiting_note([done.proposal])}")
     else:
         context.print(f"{_DONE[action]} {done.memory.id}: {view.text(done.memory, 200)}")
+        print_guard(context, done.memory)
+        view.print_undo()
 
 
 def judge(context: Context, arguments: Arguments) -> None:
     """Confirm or reject the memories with some ids, or the one with some words; one undo reverts all."""
     with MemoryView(context) as view:
-        _judge(view, arguments, arguments.command.name)
+        _judge(view, arguments, CONFIRM if arguments.command.name == CONFIRM else REJECT)
 
 
 def _judge(view: MemoryView, arguments: Arguments, action: str) -> None:
     context = view.context
-    also = UNCONFIRMED if action == CONFIRM else (CANDIDATE,)
+    also = UNCONFIRMED if action == CONFIRM else _MAY_REJECT
     given = list(dict.fromkeys(arguments.operands))
-    if not all(_is_id(view, one) for one in given):
+    known = [_is_id(view, one) for one in given]
+    has_id = any(is_id and len(one) >= _MIN_SURE_ID for one, is_id in zip(given, known, strict=True))
+    if not all(known) and not has_id:
         given = [arguments.phrase]
     found = list({one.id: one for one in (view.find_one(name, also=also) for name in given)}.values())
     done = [change(view.writer, action, one) for one in found]
@@ -114,14 +136,17 @@ def _judge(view: MemoryView, arguments: Arguments, action: str) -> None:
         return
     if proposals:
         context.print(f"Only you can {action} memories. {waiting_note(proposals)}")
-    for one in () if proposals else done:
-        was_candidate = one.before.status in UNCONFIRMED
-        verb = "Dismissed" if was_candidate and action == REJECT else _DONE[action]
+        return
+    for one in done:
+        verb = "Restored" if one.before.is_rejected else _DONE[action]
         context.print(f"{verb} {one.memory.id}: {view.text(one.memory, 200)}")
-        if not was_candidate:
+        if action == CONFIRM and one.before.status == ACTIVE:
             context.print(f"Confidence {one.before.confidence:.2f}, now {one.memory.confidence:.2f}.")
         elif one.memory.status == QUARANTINED:
             context.print("It contradicts a locked memory: `told proposals` asks which is right.")
+    if action == REJECT:
+        context.print("Out of briefs and searches, and never learned again.")
+    view.print_undo()
 
 
 def _is_id(view: MemoryView, given: str) -> bool:
@@ -133,6 +158,15 @@ def _changed_json(view: MemoryView, done: Changed) -> dict[str, Any]:
     return view.json(done.memory) | {"proposals": [done.proposal] if done.proposal else []}
 
 
+_UNDONE = {
+    "remember": "remembered", "correct": "corrected it to", "lock": "locked", "unlock": "unlocked",
+    "confirm": "confirmed", "reject": "rejected", "share": "shared", "archive": "archived",
+    "restore": "restored", "repeat": "counted", "revise": "reworded", "expire": "extended", "move": "moved",
+    "quarantine": "quarantined", "release": "released",
+}  # fmt: skip
+_UNDONE_SHOWN = 8  # lines
+
+
 def undo(context: Context, arguments: Arguments) -> None:
     """Undo the user's last change to memories, or to one memory."""
     with MemoryView(context) as view:
@@ -142,8 +176,43 @@ def undo(context: Context, arguments: Arguments) -> None:
         if not done:
             raise NotFoundError("There is nothing to undo.")
         rows = [{"id": one.memory, "what": one.kind, "at": iso(one.at)} for one in done]
-        said = ", ".join(f"{one.kind} {one.memory}" for one in done)
-        context.report(f"Undone: {said}.", {"count": len(rows), "undone": rows})
+        context.report("\n".join(_undone_lines(view, done)), {"count": len(rows), "undone": rows})
+
+
+def _undone_lines(view: MemoryView, done: Sequence[Operation]) -> list[str]:
+    """Say what was undone: the changes, then the memories that are active again."""
+    known = view.memories.get({one.memory for one in done if one.memory})
+    lines, again = [], []
+    for one in done:
+        payload = one.payload or {}
+        memory = known.get(one.memory)
+        text = view.text(memory, 200) if memory else ""
+        if not memory and isinstance(payload.get("text"), str):  # its creation was undone
+            text = view.context.fenced(cut(payload["text"], 200), str(payload.get("trust")))
+        if one.kind in _UNDONE:
+            lines.append(f"{_UNDONE[one.kind]} {one.memory}: {text}")
+        elif one.kind == DECIDE:
+            verb = "accepted" if payload.get("accept") is True else "declined"
+            lines.append(f"{verb} the proposal {view.context.name(str(payload.get('proposal')))}")
+        elif one.kind == SET:
+            lines += [
+                _undone_note(view, topic, *note)
+                for topic in payload[SET]
+                for note in payload[SET][topic].items()
+            ]
+        elif one.kind == "supersede" and memory and memory.status == ACTIVE:
+            again.append(f"Active again: {one.memory}: {text}")
+    more = [f"and {len(lines) - _UNDONE_SHOWN:,} more"] if len(lines) > _UNDONE_SHOWN else []
+    shown = lines[:_UNDONE_SHOWN] or [f"{done[0].kind} {done[0].memory}"]
+    return [f"Undone: {shown[0]}", *shown[1:], *more, *again[:_UNDONE_SHOWN]]
+
+
+def _undone_note(view: MemoryView, topic: str, name: str, value: str) -> str:
+    if topic == SCOPE:
+        return f"created the shared scope {name}"
+    scope, _, project = name.partition("\n")
+    verb = "applied" if value else "stopped applying"
+    return f"{verb} the scope {scope} to {view.scope_name(project)}"
 
 
 def proposals(context: Context, arguments: Arguments) -> None:
@@ -160,20 +229,21 @@ def proposals(context: Context, arguments: Arguments) -> None:
 
 def _decide(view: MemoryView, proposal: Proposal, *, accepted: bool) -> None:
     context = view.context
-    memory = view.find_one(proposal.memory, any_status=not accepted)
+    also = {CONFIRM: UNCONFIRMED, REJECT: _MAY_REJECT}.get(proposal.action, ())
+    memory = view.find_one(proposal.memory, any_status=not accepted, also=also)
     if not accepted:
         decide(view.writer, proposal, accept=False)
         view.writer.write()
-        said = f"Declined: {proposal.action} {memory.id}. It is unchanged."
+        said = f"Declined: {proposal.action} {memory.id}. It is unchanged. {UNDO_HINT}"
     elif proposal.action == "forget":
         decide(view.writer, proposal, accept=True)
         every = include_duplicates(view.home, view.memories, [memory])
         plan = plan_forget(context.connection, context.key, view.home, every)
         forget(view.writer, context.connection, plan)
-        said = f"Forgot {memory.id}."
+        said = f"Forgot {memory.id}. This cannot be undone."
     else:
         done = accept(view.writer, proposal, memory)
-        said = f"Accepted: {proposal.action} {memory.id}. {view.row(done.memory)}"
+        said = f"Accepted: {proposal.action} {memory.id}. {view.row(done.memory)}\n{UNDO_HINT}"
     decided = "accepted" if accepted else "declined"
     found = {"id": proposal.id, "action": proposal.action, "memory": memory.id, "decided": decided}
     context.report(said, found)
@@ -183,7 +253,15 @@ def _list_proposals(view: MemoryView) -> None:
     context = view.context
     waiting = [one for one in read_proposals(view.home) if one.decided == OPEN]
     known = view.memories.get({name for one in waiting for name in (one.memory, one.by) if name})
-    waiting = [one for one in waiting if one.memory in known and known[one.memory].text]
+    dismissed = {one.id for one in known.values() if one.status == DISMISSED}
+    waiting = [
+        one
+        for one in waiting
+        if one.memory in known
+        and known[one.memory].text
+        and one.by not in dismissed
+        and not (one.action == REJECT and one.memory in dismissed)
+    ]
     if context.as_json:
         rows = [
             {"id": one.id, "action": one.action, "agent": one.agent, "session": one.session or None,
@@ -204,6 +282,7 @@ def _list_proposals(view: MemoryView) -> None:
         context.print(f"  {view.row(known[one.memory])}")
         if one.by in known:
             context.print(f"  new: {view.row(known[one.by])}")
+    context.print("`told review` decides them one after the other.")
 
 
 _SCOPE_WORDS = {"create": 1, "subscribe": 1, "unsubscribe": 1, "share": 2}
@@ -232,19 +311,21 @@ def _change_scope(view: MemoryView, action: str, words: list[str]) -> str:
         if view.context.redact(name) != name:
             raise UsageError("That looks like a secret, which told does not store. Choose another name.")
         if create_scope(view.writer, name):
-            return f"Created the shared scope {name}. `told scopes subscribe {name}` applies it to a project."
+            use = f"`told scopes subscribe {name}` applies it to a project."
+            return f"Created the shared scope {name}. {use} {UNDO_HINT}"
         return f"The shared scope {name} already exists."
     if view.project == GLOBAL:
         raise UsageError("This folder belongs to no project. Go to one of its folders first.")
     if action == "share":
         memory = view.find_one(words[0])
         share(view.writer, memory, name, view.project)
-        return f"Shared in {name}: {view.row(view.writer.read(memory.id))}"
+        return f"Shared in {name}: {view.row(view.writer.read(memory.id))}\n{UNDO_HINT}"
     subscribes = action == "subscribe"
     changed = subscribe(view.writer, name, view.project, on=subscribes)
     verb = "applies" if subscribes else "does not apply"
     already = " already" if subscribes and not changed else ""
-    return f"The scope {name} {verb} to {view.scope_name(view.project)}{already}."
+    hint = f" {UNDO_HINT}" if changed else ""
+    return f"The scope {name} {verb} to {view.scope_name(view.project)}{already}.{hint}"
 
 
 def _list_scopes(view: MemoryView) -> None:

@@ -10,7 +10,7 @@ from told.audit.audit import AuditResult, ProjectState
 from told.audit.audit import audit as audit_memories
 from told.audit.pairs import NAMED, Finding
 from told.cli.arguments import Arguments
-from told.cli.context import Context, MemoryView, count, memory_count
+from told.cli.context import UNDO_HINT, Context, MemoryView, count, memory_count
 from told.errors import NotFoundError, UsageError
 from told.ingest.projects import find_git_root, find_project, identify
 from told.install.project import (
@@ -33,6 +33,7 @@ from told.store.sessions.read import Filter
 from told.text import clean
 
 _LINES_OF_GROUP = 12
+_KEPT_OUT = "left out that you forgot, rejected or corrected"
 _MOST_PROJECTS = 40
 _MOST_TOUCHES = 5000
 
@@ -136,7 +137,7 @@ def onboard(context: Context, arguments: Arguments) -> None:
     dry = arguments.flag("dry-run")
     facts = read_project(open_project(root, context.environ), context.redact)
     with MemoryView(context) as view:
-        plan = plan_onboarding(view.memories, facts, scope, context.key)
+        plan = plan_onboarding(view.memories, facts, scope, context.key, context.now)
         if not plan.found and not plan.gone:
             raise NotFoundError(f"There is nothing to learn from in {context.name(root)}.")
         made = [] if dry else write_plan(view.writer, plan, scope)
@@ -157,7 +158,8 @@ def _find_project_root(context: Context, folder: str) -> tuple[str, str, str]:
 
 def _print_onboard(context: Context, plan: OnboardPlan, name: str, *, dry: bool) -> None:
     if not plan.new and not plan.gone:
-        context.print(f"Nothing new about {name}: {count(len(plan.known), 'fact')} known.")
+        kept_out = f", {plan.kept_out:,} {_KEPT_OUT}" if plan.kept_out else ""
+        context.print(f"Nothing new about {name}: {count(len(plan.known), 'fact')} known{kept_out}.")
         return
     new = [one for one in plan.new if not one.instead]
     replaced = len(plan.new) - len(new)
@@ -165,7 +167,7 @@ def _print_onboard(context: Context, plan: OnboardPlan, name: str, *, dry: bool)
         f"{replaced:,} replaced" if replaced else "",
         f"{len(plan.gone):,} no longer in any file" if plan.gone else "",
         f"{len(plan.known):,} known" if plan.known else "",
-        f"{plan.kept_out:,} left out that you forgot or corrected" if plan.kept_out else "",
+        f"{plan.kept_out:,} {_KEPT_OUT}" if plan.kept_out else "",
         f"{plan.left:,} left out because there are too many" if plan.left else "",
     ]
     more = ", ".join(filter(None, parts))
@@ -179,6 +181,8 @@ def _print_onboard(context: Context, plan: OnboardPlan, name: str, *, dry: bool)
             context.print(context.fence.block("\n".join(lines[:_LINES_OF_GROUP]), "tool"))
     if not dry and plan.new:
         context.print("These are the files' statements: they can be searched, but no brief contains them.")
+    if not dry and context.caller.is_user:
+        context.print(UNDO_HINT)
 
 
 def _fact_line(change: Change) -> str:
@@ -272,9 +276,9 @@ def _print_audit(view: MemoryView, found: AuditResult, limit: int) -> None:
         context.print(f"{many} of projects without a folder here: names not checked.")
     for one in found.findings[:limit]:
         context.print(f"{one.what}{'' if one.sure else '?'}: {view.row(one.memory)}")
-        context.print(f"  {_reason(context, one)}")
         if one.other:
             context.print(f"  {view.row(one.other)}")
+        context.print(f"  {_reason(context, one)}")
         for command in one.do:
             context.print(f"  -> {command}")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from told.agents import label
 from told.cli.arguments import Arguments
-from told.cli.context import Context, MemoryView, count, cut, day_of, fit_lines, iso, short_path
+from told.cli.context import UNDO_HINT, Context, MemoryView, count, cut, day_of, iso, short_path
 from told.errors import NotFoundError
 from told.memories.remember import NewMemory, validate_text
 from told.memories.scopes import parse_scope
@@ -16,10 +16,10 @@ from told.reasoning.question import WHY
 from told.reasoning.reason import reason as answer_question
 from told.reasoning.wonder import DAYS, NextQuestion, TopicReport, save_guess
 from told.reasoning.wonder import wonder as explore_topic
-from told.store.memories.records import Memory
+from told.store.memories.records import SUPERSEDED, Memory
 from told.store.sessions.match import TurnIndex
 from told.store.sessions.schema import project_token
-from told.text import clean
+from told.text import clean, fit_lines
 
 _ANSWER_BYTES = 1600  # 400 tokens
 _REASON_ROOMS = (160, 110, 70, 45)  # bytes of a text; the widest that fits is used
@@ -28,6 +28,11 @@ _WONDER_ROOMS = (100, 80, 60, 45)
 _PIECES, _CAUSES, _HISTORY, _PLACES = 3, 4, 3, 2
 _KNOWN, _CONFLICTS, _MISSING, _GUESSES = 5, 3, 4, 2
 _PATH_BYTES = 48
+_UNCLEAR = {
+    UNKNOWN: "No clear answer",
+    DEPENDS: "No clear answer, it depends",
+    CONTESTED: "No clear answer, the evidence contradicts itself",
+}
 
 
 def reason(context: Context, arguments: Arguments) -> None:
@@ -54,14 +59,12 @@ def _search_scope(view: MemoryView, arguments: Arguments) -> SearchScope:
 
 def _nothing(view: MemoryView, found: Answer) -> str:
     said = [f"No memory answers {cut(found.question.text, 60)!r}: {'; '.join(found.missing)}."]
-    if found.history:
-        said.append(f"Superseded: {found.history[0].id} (see `told why`).")
-    if found.related:
-        said.append(f"Nearest: {', '.join(one.id for one in found.related)}.")
     if found.places:
         said.append(f"Sessions mention it: `told show {view.context.name(found.places[0])}`.")
     said.append("`told remember TEXT` adds one.")
-    return " ".join(said)
+    rows = [f"before: {_ended_line(view, one, _REASON_ROOMS[0])}" for one in found.history[:_HISTORY]]
+    rows += [f"mentioned: {view.row(one)}" for one in found.related]
+    return "\n".join([" ".join(said), *rows])
 
 
 def _answer_lines(view: MemoryView, found: Answer, room: int) -> list[str]:
@@ -78,7 +81,7 @@ def _answer_lines(view: MemoryView, found: Answer, room: int) -> list[str]:
             lines += _piece(view, piece, room)
     for old, new, why in found.conflicts[:_PIECES]:
         lines.append(f"conflict: {old.id} / {new.id}: {why}")
-    lines += [f"before: {_memory_line(view, one, room)}" for one in found.history[:_HISTORY]]
+    lines += [f"before: {_ended_line(view, one, room)}" for one in found.history[:_HISTORY]]
     lines += [f"missing: {one}" for one in found.missing]
     if found.places:
         lines.append(f"see: {', '.join(map(context.name, found.places))}")
@@ -86,11 +89,9 @@ def _answer_lines(view: MemoryView, found: Answer, room: int) -> list[str]:
 
 
 def _verdict(context: Context, found: Answer) -> str:
-    if found.verdict == UNKNOWN:
-        return "not known"
     said = found.verdict
-    if said in (DEPENDS, CONTESTED):
-        return said
+    if said in _UNCLEAR:
+        return _UNCLEAR[said]
     if said == SAID:
         said = f"{found.sides[0].pieces[0].memory.id} says it"
     elif said == REASONS:
@@ -116,6 +117,14 @@ def _memory_line(view: MemoryView, memory: Memory, room: int) -> str:
     if memory.scope != view.project:
         marks.append(view.scope(memory))
     return f"{memory.id} {' '.join(marks)}: {view.text(memory, room)}"
+
+
+def _ended_line(view: MemoryView, memory: Memory, room: int) -> str:
+    """Return a superseded memory with its dates and what superseded it."""
+    now = view.context.now
+    by = f" by {memory.superseded_by}" if memory.superseded_by else ""
+    ended = f" (superseded {day_of(memory.updated, now)}{by})" if memory.status == SUPERSEDED else ""
+    return f"{day_of(memory.created, now)} {_memory_line(view, memory, room)}{ended}"
 
 
 def _place(view: MemoryView, agent: str, session: str, turn: int, at: int) -> str:
@@ -187,8 +196,7 @@ def wonder(context: Context, arguments: Arguments) -> None:
             return
         if found.nothing:
             raise NotFoundError(
-                f"No memory or session is about {cut(topic, 60)!r}."
-                " `told wonder` takes a few plain words; `told remember TEXT` adds one."
+                f"No memory or session is about {cut(topic, 60)!r}; `told remember TEXT` adds a memory."
             )
         for line in fit_lines(lambda room: _topic_lines(view, found, room), _WONDER_ROOMS, _ANSWER_BYTES):
             context.print(line)
@@ -202,8 +210,9 @@ def _save_guess(view: MemoryView, arguments: Arguments, topic: str) -> None:
     made, again = save_guess(view.writer, redact(topic), said)
     what = "Extended" if again else "Saved"
     day = day_of(made.expires, context.now)
+    hint = f" {UNDO_HINT}" if caller.is_user else ""
     context.report(
-        f"{what} {made.id} as a guess for {DAYS} days, until {day}. No brief contains it.",
+        f"{what} {made.id} as a guess for {DAYS} days, until {day}. No brief contains it.{hint}",
         view.json(made) | {"again": again, "expires": iso(made.expires)},
     )
 

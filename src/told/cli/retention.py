@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from told.cli.arguments import Arguments
-from told.cli.context import Context, MemoryView, count, iso, memory_count
+from told.cli.context import UNDO_HINT, Context, MemoryView, count, iso, memory_count
 from told.errors import NotFoundError, UsageError
 from told.memories.caller import Caller
 from told.memories.journal_writer import JournalWriter
@@ -195,7 +195,7 @@ def _prune(view: MemoryView, arguments: Arguments) -> None:
     if not found:
         raise NotFoundError(f"Nothing to archive with a window of {count(days, 'day')}. {_counted(clock)}")
     if force:
-        context.print(f"Archived {memory_count(len(found))}. `told undo` reverts it.")
+        context.print(f"Archived {memory_count(len(found))}. {UNDO_HINT}")
     else:
         many = memory_count(len(found))
         context.print(f"Would archive {many}; add --force to do it. It can be restored.")
@@ -242,7 +242,7 @@ def _restore(view: MemoryView, arguments: Arguments, given: list[str]) -> None:
     back = view.memories.get(one.id for one in found)
     shown = list(back.values())[: arguments.number("limit", _MEMORIES_SHOWN)]
     context.report(
-        "\n".join([f"Restored {memory_count(len(back))}.", *map(view.row, shown)]),
+        "\n".join([f"Restored {memory_count(len(back))}. {UNDO_HINT}", *map(view.row, shown)]),
         {"count": len(back), "memories": view.json_rows(shown)},
     )
 

@@ -1,4 +1,4 @@
-"""`told search`: memories, sessions and checkpoints, with the words marked."""
+"""`told search`: memories, sessions and checkpoints in one ranking."""
 
 from __future__ import annotations
 
@@ -9,52 +9,41 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from told.agents import label
+from told.app.similarity import similarity_search, warn_words_only
 from told.cli.arguments import Arguments
-from told.cli.context import (
-    NOT_HERE,
-    Context,
-    MemoryView,
-    SessionScope,
-    count,
-    cut,
-    iso,
-    memory_count,
-    short_home,
-    when,
-)
+from told.cli.context import NOT_HERE, Context, MemoryView, SessionScope, count, cut, memory_count
+from told.cli.search_rows import SEARCH_BYTES, Found, ResultRows
 from told.cli.sessions import (
     NO_HISTORY,
     coverage_json,
     not_searched,
     not_searched_json,
+    print_summary,
     print_unread,
-    session_head,
-    session_json,
-    session_summary,
 )
-from told.cli.similarity import similarity_search, warn_words_only
 from told.errors import MissingError, NotFoundError, ToldError, UsageError
 from told.ingest.projects import find_git_root
 from told.journal.apply import open_memories
-from told.memories.scopes import active_scopes
-from told.search.excerpt import highlight, make_excerpt
-from told.search.memories import MatchThreshold, MemoryMatch, search_memories
+from told.memories.scopes import MemoryFilter, active_scopes, list_memories
+from told.recall.prompt import relative_folder
+from told.recall.search import MemoryMatch, MemoryQuestion, is_from, join_rankings, search_memories
+from told.search.excerpt import make_excerpt
 from told.search.query import Query, parse_query
-from told.search.rank import RankedTurn, group_by_session
+from told.search.rank import RankedTurn, SessionGroup, group_by_session
 from told.search.sessions import SearchResult, search_sessions
 from told.store.memories.read import Memories
-from told.store.memories.records import PROJECT, SHARED, UNCONFIRMED, Memory
+from told.store.memories.records import PROJECT, QUARANTINED, SUPERSEDED, UNCONFIRMED
 from told.store.sessions.match import TurnIndex
-from told.store.sessions.read import CheckpointRow, Filter, SessionRow
-from told.store.sessions.schema import FIRST_NOTE, TITLE, project_token
+from told.store.sessions.read import Filter
+from told.store.sessions.schema import project_token
 
 if TYPE_CHECKING:
     from told.search.vectors.model_folder import Reranker
 
-_LIMIT, _LIMIT_BESIDE_SESSIONS = 5, 3
-_BESIDE_SESSIONS = MatchThreshold(0.5, 0.6, 12)
-_TEXT_BYTES, _TEXT_BYTES_BESIDE_SESSIONS = 300, 110
+_LIMIT = 5
+_RERANKED_PROMPT, _RERANKED_ANSWER = 400, 800  # characters the user's model reads around the words
+_MEMORIES, _SESSIONS, _CHECKPOINTS, _ALL = _PLACES = ("memories", "sessions", "checkpoints", "all")
+_STATUSES = (*UNCONFIRMED, SUPERSEDED, QUARANTINED)  # of memories that are only found on request
 _NO_RERANKER = (
     "--deep needs your own re-ranking model: `told config set reranker FOLDER`. See docs/models.md."
 )
@@ -62,292 +51,238 @@ _UNAVAILABLE = (apsw.Error, ToldError, OSError, ValueError)
 
 
 @dataclass(frozen=True, slots=True)
-class _MemoryQuestion:
-    """What memories are searched for, and where."""
+class _Search:
+    """What is searched, and where."""
 
+    question: str
     query: Query
     scope: SessionScope
-    arguments: Arguments
-    may_widen: bool  # whether to search other projects if this one has nothing
-    only_memories: bool = False
-    has_sessions: bool = False  # sessions were found, too
+    place: str
+    limit: int
+    here: str  # the memory scope of the current project; empty for all projects
+    stays: bool  # whether a project was named, which is not left
+    status: str = ""  # of memories
 
 
 @dataclass(frozen=True, slots=True)
-class _FoundMemories:
+class _Memories:
     """The memories that answer a question."""
 
     matches: tuple[MemoryMatch, ...] = ()
     widened: bool = False  # none is of this project
-    here: str = ""  # the scope of the current project
-    room: int = 0  # bytes of a text
-
-    def print(self, context: Context, question: str) -> None:
-        """Print them, others' words fenced."""
-        many = memory_count(len(self.matches))
-        context.print(f"{many} for {cut(question, 60)!r}{NOT_HERE if self.widened else ''}")
-        for one in self.matches:
-            context.print(_match_row(context, one, self.here, self.room))
-
-
-def _match_memories(context: Context, question: _MemoryQuestion, memories: Memories) -> _FoundMemories:
-    alone, scope = question.only_memories, question.scope
-    limit = question.arguments.number("limit", _LIMIT if alone else _LIMIT_BESIDE_SESSIONS)
-    here = ""  # all projects
-    if scope.project is not None:
-        here = PROJECT + scope.project.key
-    elif not question.arguments.flag("all-projects") and context.cwd and find_git_root(context.cwd):
-        here = context.project_scope()
-    threshold = MatchThreshold() if alone else _BESIDE_SESSIONS
-    scopes = active_scopes(memories, here) if here else ()
-    status = question.arguments.text("status") if alone else ""
-    for wanted in [scopes, ()] if here and question.may_widen else [scopes]:
-        found = search_memories(memories, question.query, context.now, wanted, threshold, status=status)
-        matches = [one for one in found if _fits(one.memory, question)]
-        if matches:
-            room = _TEXT_BYTES_BESIDE_SESSIONS if question.has_sessions else _TEXT_BYTES
-            return _FoundMemories(tuple(matches[:limit]), wanted != scopes, here, room)
-    return _FoundMemories()
-
-
-def _fits(memory: Memory, question: _MemoryQuestion) -> bool:
-    wanted = question.scope.filter
-    is_from_agent = not wanted.agent or any(place.agent == wanted.agent for place in memory.evidence)
-    if not is_from_agent or memory.updated < wanted.since:
-        return False
-    # What an agent said in a session is found there, with its surroundings.
-    return not (
-        question.has_sessions and memory.trust == "agent" and any(place.session for place in memory.evidence)
-    )
-
-
-def _match_row(context: Context, one: MemoryMatch, here: str, room: int) -> str:
-    memory = one.memory
-    scope = context.name(memory.scope.removeprefix(PROJECT).removeprefix(SHARED))
-    marks = [memory.kind_name, "project" if memory.scope == here else scope]
-    marks += ["locked"] if memory.locked else []
-    marks += [] if one.is_current else [memory.status]
-    marks += [f"by {memory.superseded_by}"] if memory.superseded_by else []
-    head = f"{when(memory.created, context.now)} {memory.id} {' '.join(marks)}"
-    return f"{head}: {context.memory_text(memory, room)}"
-
-
-def _match_json(context: Context, one: MemoryMatch) -> dict[str, Any]:
-    memory = one.memory
-    project = memory.scope.removeprefix(PROJECT) if memory.scope.startswith(PROJECT) else ""
-    return {
-        "id": memory.id, "text": context.fenced(memory.text, memory.trust), "trust": memory.trust,
-        "kind": memory.kind, "marks": list(memory.marks), "context": memory.context or None,
-        "scope": "project" if project else memory.scope.removeprefix(SHARED),
-        "project": context.name(project) or None, "status": memory.status, "locked": memory.locked,
-        "created": iso(memory.created), "superseded_by": memory.superseded_by or None, "score": one.score,
-    }  # fmt: skip
-
-
-_SEARCH_BYTES = 1380  # of five hits: 350 tokens
-_LEAST_EXCERPT, _MOST_EXCERPT = 30, 200
-_RERANKED_PROMPT, _RERANKED_ANSWER = 400, 800  # characters the user's model reads around the words
-_MEMORIES, _SESSIONS, _CHECKPOINTS, _ALL = _PLACES = ("memories", "sessions", "checkpoints", "all")
 
 
 @dataclass(frozen=True, slots=True)
-class _Hit:
-    """What is shown of a session."""
+class _Ranking:
+    """What was found, best first."""
 
-    place: str
-    who: str
-    text: str  # with the words marked
-    trust: str = "agent"
-    note: CheckpointRow | None = None
+    items: tuple[Found, ...]
+    sessions: SearchResult
+    widened: bool = False  # all memories are of other projects
+
+    @property
+    def memory_count(self) -> int:
+        """How many memories are in it."""
+        return sum(isinstance(one, MemoryMatch) for one in self.items)
+
+    @property
+    def session_count(self) -> int:
+        """How many sessions are in it."""
+        return len(self.items) - self.memory_count
+
+    @property
+    def time_not_met(self) -> str:
+        """The words of the question that name a time which no result is from."""
+        window = self.sessions.query.window
+        if not window or any(_is_from(one, window) for one in self.items):
+            return ""
+        return self.sessions.query.time
+
+
+def _is_from(one: Found, window: tuple[int, int]) -> bool:
+    if isinstance(one, MemoryMatch):
+        return is_from(one.memory, window)
+    return any(window[0] <= turn.at < window[1] for turn in one.turns)
 
 
 def search(context: Context, arguments: Arguments) -> None:
-    """Print what answers a question, best first: memories, then sessions."""
+    """Print what answers a question, best first."""
+    wanted = _read_arguments(context, arguments)
+    model = _load_reranker(context.settings.reranker) if arguments.flag("deep") else None
+    memories, found = _Memories(), SearchResult(wanted.query)
+    if wanted.place != _MEMORIES:
+        found = _search_sessions(context, wanted, model)
+    if wanted.place == _ALL:
+        memories = _find_memories(context, wanted, found)
+    is_last_chance = wanted.place == _ALL and not found.sessions and not memories.matches
+    if wanted.place == _MEMORIES or (is_last_chance and context.count_unlearned()):
+        with MemoryView(context) as view:  # learns what it can in a short time
+            memories = _match_memories(context, wanted, view.memories)
+    if found.widened and wanted.stays:
+        found = SearchResult(found.query)
+    ranking = _Ranking(
+        tuple(join_rankings(memories.matches, found.sessions, wanted.limit)), found, memories.widened
+    )
+    if found.widened or (wanted.place == _MEMORIES and memories.widened):
+        wanted = replace(wanted, scope=wanted.scope.widen())
+    if context.as_json:
+        context.print_json(_as_json(context, wanted, ranking), found=ranking.items)
+    elif not ranking.items:
+        raise NotFoundError(_nothing(context, wanted))
+    else:
+        _print(context, wanted, ranking)
+
+
+def _read_arguments(context: Context, arguments: Arguments) -> _Search:
+    place, status = arguments.text("in") or _ALL, arguments.text("status")
+    if place not in _PLACES:
+        raise UsageError(f"--in takes {', '.join(_PLACES)}, not {place!r}.")
+    if status and (place != _MEMORIES or status not in _STATUSES):
+        raise UsageError(f"--status takes {' or '.join(_STATUSES)}, and needs `--in memories`.")
+    if place == _MEMORIES and arguments.flag("deep"):
+        raise UsageError("--deep re-ranks sessions and checkpoints, not memories.")
     question = " ".join(arguments.operands)
-    place = arguments.text("in") or _ALL
-    _check_options(place, arguments.text("status"))
     scope = context.scope(arguments)
-    deep = arguments.flag("deep")
-    if place == _MEMORIES:
-        if deep:
-            raise UsageError("--deep re-ranks sessions and checkpoints, not memories.")
-        _search_memories(context, arguments, scope, question)
-        return
-    model = _load_reranker(context.settings.reranker) if deep else None
-    limit = arguments.number("limit", 5)
-    similarity = similarity_search(context, notes=place == _CHECKPOINTS)
+    here = ""
+    if scope.project is not None:
+        here = PROJECT + scope.project.key
+    elif not arguments.flag("all-projects") and context.cwd and find_git_root(context.cwd):
+        here = context.project_scope()
+    return _Search(
+        question, parse_query(question, context.now), scope, place, arguments.number("limit", _LIMIT), here,
+        bool(arguments.text("project")), status,
+    )  # fmt: skip
+
+
+def _search_sessions(context: Context, wanted: _Search, model: Reranker | None) -> SearchResult:
+    only_notes, scope = wanted.place == _CHECKPOINTS, wanted.scope
+    similarity = similarity_search(context, notes=only_notes)
     found = search_sessions(
-        TurnIndex(context.connection, notes=place == _CHECKPOINTS), question, now=context.now,
+        TurnIndex(context.connection, notes=only_notes), wanted.question, now=context.now,
         project=project_token(scope.project.id) if scope.project else None,
-        agent=scope.filter.agent, since=scope.filter.since, limit=limit, meaning=similarity,
+        agent=scope.filter.agent, since=scope.filter.since, limit=wanted.limit, meaning=similarity,
     )  # fmt: skip
     if similarity is not None and similarity.error:
         warn_words_only(similarity.error)
-    if model is not None:
-        found = _rerank(context, model, found, question, limit)
-    known = _FoundMemories()
-    if place == _ALL:
-        known = _find_memories(context, arguments, scope, found)
-    if found.widened and arguments.text("project"):
-        found = SearchResult(found.query)
-    if found.widened:
-        scope = scope.widen()
-    if context.as_json:
-        memories = {"memories": [_match_json(context, one) for one in known.matches]} if place == _ALL else {}
-        context.print_json(
-            _as_json(context, scope, found, question) | memories, found=found.sessions or known.matches
-        )
-        return
-    if not found.sessions and not known.matches:
-        raise NotFoundError(_nothing(context, scope, question))
-    if known.matches:
-        known.print(context, question)
-    if found.sessions:
-        _print(context, scope, found, question, limit)
-    print_unread(context)
-    if less := not_searched(context, scope):
-        context.print(less)
+    return found if model is None else _rerank(context, model, found, wanted)
 
 
-def _check_options(place: str, status: str) -> None:
-    if place not in _PLACES:
-        raise UsageError(f"--in takes {', '.join(_PLACES)}, not {place!r}.")
-    if status and (place != _MEMORIES or status not in UNCONFIRMED):
-        raise UsageError(f"--status takes {' or '.join(UNCONFIRMED)}, and needs `--in memories`.")
-
-
-def _find_memories(
-    context: Context, arguments: Arguments, scope: SessionScope, found: SearchResult
-) -> _FoundMemories:
-    """Return the few memories that answer the question, too, if they can be read at once."""
+def _find_memories(context: Context, wanted: _Search, found: SearchResult) -> _Memories:
+    """Return the memories that answer the question, too, if they can be read at once."""
     if not os.path.exists(os.path.join(context.home, "memory.db")):
-        return _FoundMemories()
-    # A word that no session has may be in a memory.
-    query = parse_query(found.query.text, context.now) if found.corrected else found.query
-    may_widen = found.widened and not arguments.text("project")
-    question = _MemoryQuestion(query, scope, arguments, may_widen, has_sessions=bool(found.sessions))
+        return _Memories()
     try:
         with closing(open_memories(context.home, hurry=True)) as memories:
-            return _match_memories(context, question, memories)
+            is_elsewhere = found.widened or not found.sessions
+            return _match_memories(context, wanted, memories, may_widen=is_elsewhere, always=found.widened)
     except _UNAVAILABLE:
-        return _FoundMemories()
+        return _Memories()
 
 
-def _search_memories(context: Context, arguments: Arguments, scope: SessionScope, question: str) -> None:
-    query = parse_query(question, context.now)
-    wanted = _MemoryQuestion(query, scope, arguments, not arguments.text("project"), only_memories=True)
-    with MemoryView(context) as view:
-        known = _match_memories(context, wanted, view.memories)
-    if context.as_json:
-        scope = replace(scope, widened=known.widened)
-        head = coverage_json(context, scope, len(known.matches)) | {"query": question}
-        context.print_json(
-            head | {"memories": [_match_json(context, one) for one in known.matches]}, found=known.matches
+def _match_memories(
+    context: Context, wanted: _Search, memories: Memories, *, may_widen: bool = True, always: bool = False
+) -> _Memories:
+    """Return matches of this project; of others if it has none, or always the sure ones."""
+    if not wanted.here:
+        return _Memories(tuple(_match_in(context, wanted, memories, ())))
+    own = _match_in(context, wanted, memories, active_scopes(memories, wanted.here))
+    others: list[MemoryMatch] = []
+    if may_widen and not wanted.stays and (always or not own):
+        known = {one.memory.id for one in own}
+        others = [one for one in _match_in(context, wanted, memories, ()) if one.memory.id not in known]
+    others = [one for one in others if one.is_sure] if own else others
+    return _Memories((*own, *others), widened=bool(others) and not own)
+
+
+def _match_in(
+    context: Context, wanted: _Search, memories: Memories, scopes: tuple[str, ...]
+) -> list[MemoryMatch]:
+    limits = wanted.scope.filter
+    if wanted.status:
+        criteria = MemoryFilter(
+            scopes, status=wanted.status, agent=limits.agent, since=limits.since, words=wanted.question
         )
-    elif not known.matches:
-        raise NotFoundError(f"No memory matches {cut(question, 60)!r}. `told memories` lists them.")
+        listed = list_memories(memories, criteria, context.now, wanted.limit)
+        return [MemoryMatch(one, 1.0, is_sure=True) for one in listed]
+    project = wanted.scope.project
+    folder = relative_folder(project.root, context.cwd) if project else ""
+    question = MemoryQuestion(wanted.query, scopes, context.now, folder, limits.since, limits.agent)
+    return search_memories(memories, question)
+
+
+def _print(context: Context, wanted: _Search, ranking: _Ranking) -> None:
+    header = _header(wanted, ranking)
+    print_summary(context, header)
+    if ranking.time_not_met:
+        context.print(f"None of these is from {ranking.time_not_met!r}.")
+    rows = ResultRows(context, ranking.sessions.query.words, wanted.here)
+    if context.is_at_terminal:
+        context.show(rows.table(ranking.items))
     else:
-        known.print(context, question)
+        room = SEARCH_BYTES - len(header.encode()) - 60 if wanted.limit <= _LIMIT else 0
+        for line in rows.format(ranking.items, room):
+            context.print(line)
+    if wanted.place != _MEMORIES:
+        print_unread(context)
+        if less := not_searched(context, wanted.scope):
+            context.print(less)
 
 
-def _print(context: Context, scope: SessionScope, found: SearchResult, question: str, limit: int) -> None:
-    header = f"{count(len(found.sessions), 'session')} in {scope.name} for {cut(question, 60)!r}"
-    if found.widened:
+def _header(wanted: _Search, ranking: _Ranking) -> str:
+    memories, sessions, found = ranking.memory_count, ranking.session_count, ranking.sessions
+    parts = [memory_count(memories)] if memories else []
+    parts += [f"{count(sessions, 'session')} in {wanted.scope.name}"] if sessions else []
+    header = f"{' and '.join(parts)} for {cut(wanted.question, 60)!r}"
+    if sessions and found.widened:
         header += " (too little in this project)"
-    if found.loosened:
+    elif ranking.widened and not sessions:
+        header += NOT_HERE
+    if sessions and found.loosened:
         header += " (not as quoted)"
-    if found.only_similar:
+    if sessions and found.only_similar:
         header += " (in other words)"
-    for typed, used in found.corrected:
+    for typed, used in found.corrected if sessions else ():
         header += f" ({typed} not found; searched {used})"
-    rows = [context.reading.session(group.session) for group in found.sessions]
-    heads = [f"{session_head(context, row)} {cut(session_summary(row), 40)}".rstrip() for row in rows]
-    room = _MOST_EXCERPT
-    hits = _hit_lines(context, found, rows, room)
-    if limit <= 5:
-        fixed = len(header.encode()) + 40 + sum(len(head.encode()) + 2 for head in heads)
-        for _ in range(3):  # marks and letters of several bytes make an excerpt longer than its room
-            size = sum(len(hit.encode()) for hit in hits)
-            if fixed + size <= _SEARCH_BYTES:
-                break
-            room = max(_LEAST_EXCERPT, room * max(0, _SEARCH_BYTES - fixed) // size - 2)
-            hits = _hit_lines(context, found, rows, room)
-    context.print(header)
-    lines = [line for pair in zip(heads, hits, strict=True) for line in pair]
-    context.print(context.fence.block("\n".join(lines)))
+    return header
 
 
-def _hit_lines(context: Context, found: SearchResult, rows: list[SessionRow], room: int) -> list[str]:
-    lines = []
-    for group, row in zip(found.sessions, rows, strict=True):
-        hit = _make_hit(context, row, group.turns[0], found.query.words, room)
-        more = f" (+{len(group.turns) - 1})" if len(group.turns) > 1 else ""
-        if hit.note is not None and hit.note.path:
-            more = f" {short_home(context, hit.note.path)}{more}"
-        lines.append(f"  {hit.place} {hit.who}: {hit.text}{more}")
-    return lines
-
-
-def _make_hit(context: Context, row: SessionRow, hit: RankedTurn, words: tuple[str, ...], room: int) -> _Hit:
-
-    def marked(text: str) -> str:
-        return highlight(*make_excerpt(text, words, room), "*", "*")
-
-    turn = context.reading.turn(row.id, hit.n)
-    if turn is None:
-        return _Hit("", "", "")
-    if hit.n == TITLE:
-        who = "you" if row.title_by == "user" else label(row.agent)
-        return _Hit("title", who, marked(turn.answered), row.title_by)
-    if hit.n <= FIRST_NOTE:
-        notes = context.reading.checkpoints(Filter(), -1, session_id=row.id)
-        note = next((one for one in notes if one.number == FIRST_NOTE - hit.n), None)
-        if note is None:
-            return _Hit("", "checkpoint", marked(turn.answered))
-        from told.cli.checkpoint_show import checkpoint_line  # noqa: PLC0415 - few results are checkpoints
-
-        return _Hit(
-            note.public, f"{note.status} checkpoint".strip(), marked(checkpoint_line(note)), note=note
-        )
-    texts = [(turn.asked, "agent" if row.kind else "user"), (turn.answered, "agent"), (turn.steps, "agent")]
-    shown = [(*make_excerpt(text, words, room), trust) for text, trust in texts if text]
-    part, ranges, trust = max(shown, key=lambda option: len({option[0][a:b].lower() for a, b in option[1]}))
-    who = "you" if trust == "user" else label(row.agent)
-    return _Hit(f".{hit.n}", who, highlight(part, ranges, "*", "*"), trust)
-
-
-def _as_json(context: Context, scope: SessionScope, found: SearchResult, question: str) -> dict[str, Any]:
-    rows = []
-    for group in found.sessions:
-        row = context.reading.session(group.session)
-        hits = []
-        for turn in group.turns:
-            hit = _make_hit(context, row, turn, found.query.words, _MOST_EXCERPT)
-            where = f"{row.public}{hit.place}" if hit.place.startswith(".") else row.public
-            shown = hit.text if hit.trust == "user" else context.fence.inline(hit.text)
-            one = {"id": where, "who": hit.who, "at": iso(turn.at), "excerpt": shown, "trust": hit.trust}
-            if hit.note is not None:
-                one |= {"id": hit.note.public, "who": "checkpoint"}
-                one |= {"status": hit.note.status, "path": hit.note.path} if hit.note.path else {}
-            hits.append(one)
-        rows.append(session_json(context, row) | {"score": group.score, "hits": hits})
-    head = coverage_json(context, scope, len(found.sessions)) | {"query": question}
+def _as_json(context: Context, wanted: _Search, ranking: _Ranking) -> dict[str, Any]:
+    rows = ResultRows(context, ranking.sessions.query.words, wanted.here)
+    items = list(enumerate(ranking.items, 1))
+    memories = [rows.memory_json(one, rank) for rank, one in items if isinstance(one, MemoryMatch)]
+    sessions = [rows.session_json(one, rank) for rank, one in items if isinstance(one, SessionGroup)]
+    shown = memories if wanted.place == _MEMORIES else sessions
+    head = coverage_json(context, wanted.scope, len(shown)) | {"query": wanted.question}
+    found = ranking.sessions
+    if ranking.time_not_met:
+        head["time_not_met"] = ranking.time_not_met
+    head |= context.learning_json()
+    if wanted.place == _MEMORIES:
+        return head | {"memories": memories}
     if found.corrected:
         head["corrected"] = dict(found.corrected)
     if found.only_similar:
         head["in_other_words"] = True
-    return head | not_searched_json(context, scope) | {"results": rows}
+    head |= not_searched_json(context, wanted.scope) | {"results": sessions}
+    return head | ({"memories": memories} if wanted.place == _ALL else {})
 
 
-def _nothing(context: Context, scope: SessionScope, question: str) -> str:
-    if context.left:
-        left = count(context.left, "file")
-        return f"Nothing found yet: {left} of history still being imported. Ask again soon."
+def _nothing(context: Context, wanted: _Search) -> str:
+    learning = "" if wanted.status else context.describe_learning()
+    if learning and (context.left or wanted.place in (_MEMORIES, _ALL)):
+        context.behind = True
+        return f"Nothing found yet. {learning}"
+    asked = cut(wanted.question, 60)
+    if wanted.query.window and not wanted.query.words:
+        return f"Nothing found for {asked!r}: nothing is from then."
+    if wanted.place == _MEMORIES:
+        return f"No memory matches {asked!r}. `told memories` lists them."
     if not context.reading.count(Filter()) and not context.reading.count_checkpoints(Filter()):
         return NO_HISTORY.format(what="Nothing found")
+    scope = wanted.scope
     where = f" in {scope.name}. Try --all-projects" if scope.project is not None else ""
     less = f" {not_searched(context, scope)}".rstrip()
-    return f"Nothing found for {cut(question, 60)!r}{where}. Try fewer or other words.{less}"
+    return f"Nothing found for {asked!r}{where}. Try fewer or other words.{less}"
 
 
 def _load_reranker(folder: str) -> Reranker:
@@ -358,9 +293,7 @@ def _load_reranker(folder: str) -> Reranker:
     return Reranker(folder)
 
 
-def _rerank(
-    context: Context, model: Reranker, found: SearchResult, question: str, limit: int
-) -> SearchResult:
+def _rerank(context: Context, model: Reranker, found: SearchResult, wanted: _Search) -> SearchResult:
 
     def text_of(hit: RankedTurn) -> str:
         turn = context.reading.turn(hit.session, hit.n)
@@ -369,5 +302,5 @@ def _rerank(
 
     from told.search.vectors.model_folder import rerank  # noqa: PLC0415
 
-    turns = rerank(found.turns, text_of, lambda texts: model.scores(question, texts))
-    return replace(found, turns=tuple(turns), sessions=tuple(group_by_session(turns, limit)))
+    turns = rerank(found.turns, text_of, lambda texts: model.scores(wanted.question, texts))
+    return replace(found, turns=tuple(turns), sessions=tuple(group_by_session(turns, wanted.limit)))

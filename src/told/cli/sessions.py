@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -19,6 +20,7 @@ from told.cli.context import (
     cut,
     cut_line,
     iso,
+    relative_path,
     when,
 )
 from told.cli.terminal.blocks import DIM, Paragraph, Span, Table
@@ -41,16 +43,29 @@ def session_head(context: Context, row: SessionRow) -> str:
 
 
 def session_summary(row: SessionRow) -> str:
-    """Return a session's title or first prompt."""
-    if row.title and row.title_by == "user":
-        return row.title
-    return row.summary or row.title
+    """Return a session's title, or its first prompt if it has none."""
+    return row.title if _has_title(row) else row.summary or row.title
+
+
+def _has_title(row: SessionRow) -> bool:
+    """Tell whether a session has a title that is more than its first prompt, cut."""
+    if row.title_by == "user" or not row.title:
+        return bool(row.title)
+    # A subagent's title is its name.
+    start = row.title.rstrip("….").rstrip()
+    return not row.kind and not " ".join(row.summary.split()).startswith(" ".join(start.split()))
 
 
 def summary_trust(row: SessionRow) -> str:
     """Return who wrote a session's summary."""
-    by_user = (row.title and row.title_by == "user") or row.summary
+    by_user = row.title_by == "user" if _has_title(row) else row.summary
     return "user" if by_user and not row.kind else "agent"
+
+
+def file_json(context: Context, path: str, root: str) -> dict[str, str | None]:
+    """Return a file for JSON: below its project's root if it is there, and in full."""
+    absolute = path if not root or os.path.isabs(path) else os.path.join(root, path)
+    return {"path": context.path(relative_path(path, root)), "absolute": context.path(absolute)}
 
 
 def session_json(context: Context, row: SessionRow) -> dict[str, Any]:
@@ -59,7 +74,7 @@ def session_json(context: Context, row: SessionRow) -> dict[str, Any]:
     shown: dict[str, Any] = {
         "id": row.public, "agent": row.agent, "native_id": context.name(row.native),
         "project": context.name(row.project) or None, "branch": context.name(row.branch) or None,
-        "turns": row.turns,
+        "cwd": context.path(row.cwd) if row.cwd else None, "turns": row.turns,
         "summary": text if trust == "user" else context.fence.inline(text), "trust": trust,
         "started": iso(row.started), "ended": iso(row.ended),
     }  # fmt: skip

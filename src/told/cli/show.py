@@ -8,7 +8,9 @@ from told.agents import label
 from told.cli.arguments import Arguments
 from told.cli.checkpoint_show import checkpoint_json, join_lines, print_checkpoint
 from told.cli.context import MOST_MATCHES, Context, MemoryView, count, cut, cut_line, iso, short_path, when
+from told.cli.guard import guard_json, print_guard
 from told.cli.sessions import (
+    file_json,
     find_session,
     find_turn,
     is_memory_id,
@@ -197,10 +199,9 @@ def _session_json(context: Context, session: SessionRow, arguments: Arguments) -
     )
     return session_json(context, session) | {
         **({"lost": True} if context.reading.is_lost(session.id) else {}),
-        "cwd": context.name(session.cwd) or None,
         "turns_shown": [_turn_json(context, session, turn, full=full) for turn in turns],
         "files": [
-            {"path": fence(path), "how": how, "at": iso(at), "trust": "agent"}
+            file_json(context, path, session.cwd) | {"how": how, "at": iso(at), "trust": "agent"}
             for path, how, at in context.reading.files_of(session.id)[: None if full else 20]
         ],
         "refs": [
@@ -243,12 +244,13 @@ def why(context: Context, arguments: Arguments) -> None:
                 "evidence": [_evidence_json(view, memory, one) for one in memory.evidence],
                 "supersedes": view.json_rows(earlier), "superseded_by_all": view.json_rows(later),
                 "shown_in": [{"session": name, "at": iso(at)} for name, at in shown.items()],
-                "followed": memory.followed,
+                "followed": memory.followed, "guard": guard_json(context, memory),
                 "history": [_step_json(one) for one in steps],
             })  # fmt: skip
             return
         if context.is_at_terminal:
             context.show(*memory_page(view, memory, earlier, later, _status_notes(memory)))
+            print_guard(context, memory)
             context.show(Heading("History"), history_table(view, steps[-_STEPS_SHOWN:]))
             return
         locked = ", locked" if memory.locked else ""
@@ -257,6 +259,7 @@ def why(context: Context, arguments: Arguments) -> None:
             f" said by {memory.trust}, confidence {memory.confidence:.2f}"
         )
         context.print(view.text(memory))
+        print_guard(context, memory)
         for note in _status_notes(memory):
             context.print(note)
         for place in memory.evidence:

@@ -60,6 +60,7 @@ _ENDED, _AFTER_ENDED, _COPULAS = load_words("ended"), load_words("after_ended"),
 _NUMBER_WORDS = load_groups("numbers")
 _SECONDS = {word: float(seconds) for word, seconds in load_groups("seconds").items()}
 _UNITS = load_groups("units")
+TIME_UNITS = frozenset(_SECONDS)
 _SINGLE = load_words("single")
 _FILE_ENDINGS = load_words("file_endings", "places")
 _BEFORE_FOLDER, _ARTICLES = load_words("before_folder", "places"), load_words("articles", "places")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from told.agents.dialects import hides_compaction
 from told.capture.statements import Statement, capture
 from told.errors import NotFoundError, ToldError, UsageError
 from told.fence import Fence, wrap_in_tags
@@ -26,6 +27,7 @@ from told.text import count_tokens, cut_at_word, shorten
 
 _COMMAND = "/mem:"
 _LONGEST_QUERY = 4000  # characters of a prompt that recall looks at
+_REPEAT_AFTER_MS = 3 * 3_600_000  # in a session that may have been compacted meanwhile
 _LONGEST_MESSAGE = 32_000  # characters; the same as sessions store of a message
 _MARGIN = 8_000  # characters that are redacted beyond it, so that no secret is cut in two
 
@@ -33,10 +35,11 @@ _MARGIN = 8_000  # characters that are redacted beyond it, so that no secret is 
 def answer_prompt(context: HookContext) -> str:
     """Return what the agent should know for a prompt; empty if nothing."""
     prompt = context.call.prompt
-    if prompt.startswith(_COMMAND):
+    is_typed = not context.call.helper  # an agent writes the prompts of its subagents
+    if is_typed and prompt.startswith(_COMMAND):
         return run_command(context)
     # These statements may still contain secrets: `_learn` redacts before it stores anything.
-    taught = _find_taught(prompt) if context.settings.learn else []
+    taught = _find_taught(prompt) if is_typed and context.settings.learn else []
     noted = note_prompt(context, taught)
     if noted.is_read:  # the agent saves what its user teaches
         taught = [one for one in taught if one.explicit]
@@ -58,14 +61,16 @@ def _make_brief(context: HookContext, query: str, taught: list[Statement]) -> st
     location = locate(context)
     key = load_key(context.home)
     shown = context.shown_log.read()
-    known = shown.memories
+    known, since = shown.memories, shown.since
+    if hides_compaction(call):
+        since = max(since, now - _REPEAT_AFTER_MS)
     settings = apply_project_settings(context.settings, location.root)
     if taught and settings.learn:
         known |= dict.fromkeys(_learn(context, taught, location, memories), now)
     folder = relative_folder(location.root, call.cwd)
     ask = RecallRequest(query, active_scopes(memories, location.scope), now, folder)
     brief = make_prompt_brief(
-        memories, ask, Fence(key), budget=settings.brief_tokens, session=call.session, since=shown.since,
+        memories, ask, Fence(key), budget=settings.brief_tokens, session=call.session, since=since,
         known=known,
     )  # fmt: skip
     if call.session and brief.memories and not context.is_late:
@@ -97,8 +102,9 @@ def _learn(
 
 
 _REMEMBER, _CORRECT = "remember", "correct"
-_CHANGES = {LOCK: "locked", UNLOCK: "unlocked", CONFIRM: "confirmed", REJECT: "rejected"}
+_CHANGES = {LOCK: "locked", UNLOCK: "unlocked", CONFIRM: "confirmed", REJECT: "dismissed"}
 _MAY_CHANGE = {CONFIRM: UNCONFIRMED, REJECT: (CANDIDATE,)}  # besides active memories
+_UNDO = "`told undo` reverts it."
 _FEWEST_WORDS = 3  # of a statement; fewer words can only search for a memory
 _LONGEST_ROW = 200
 _QUOTES = {'"': '"', "'": "'", "“": "”", "„": "“", "«": "»", "`": "`"}
@@ -129,6 +135,7 @@ class _Command:
         self._fence = Fence(load_key(home))
         self._redact = context.redactor().redact
         self._problem = context.settings.problem
+        self._home, self._guard = home, context.settings.guard
         self._memories = context.open_memories(hurry=False)
         self._writer = JournalWriter(home, self._memories, now)
         self._scope = location.scope
@@ -142,8 +149,8 @@ class _Command:
             return self._correct(given)
         if name == _REMEMBER or (name == LOCK and not self._is_found(given)):
             return self._remember(given, locked=name == LOCK)
-        memory = self._find_one(given, _MAY_CHANGE.get(name, ()))
-        return f"told {_CHANGES[name]} {self._row(change(self._writer, name, memory).memory)}"
+        memory = change(self._writer, name, self._find_one(given, _MAY_CHANGE.get(name, ()))).memory
+        return f"told {_CHANGES[name]} {self._row(memory)}{self._describe_guard(memory)}\n{_UNDO}"
 
     def _is_found(self, given: str) -> bool:
         found = find_memories(self._memories, given, self._scopes, self._now)
@@ -151,16 +158,24 @@ class _Command:
 
     def _remember(self, given: str, *, locked: bool) -> str:
         done = remember(self._writer, self._new_memory(given, locked=locked))
-        what = "knew already" if done.again else "remembers"
+        what = "restored" if done.restored else "knew already" if done.again else "remembers"
         ended = "".join(f"\nIt replaces {self._row(old)}" for old, _ in done.superseded)
-        return f"told {what}{' and locked' if locked else ''} {self._row(done.memory)}{ended}"
+        said = f"told {what}{' and locked' if locked else ''} {self._row(done.memory)}{ended}"
+        return f"{said}{self._describe_guard(done.memory) if locked else ''}\n{_UNDO}"
+
+    def _describe_guard(self, memory: Memory) -> str:
+        """Return a line on what the guard does with a locked rule."""
+        from told.hook.guard.describe import guard_note  # noqa: PLC0415 - not loaded for a prompt
+
+        note = guard_note(memory.text, self._guard, self._home) if memory.locked else ""
+        return f"\n{note}" if note else ""
 
     def _correct(self, given: str) -> str:
         old, new = _split_correction(given)
         memory = self._find_one(old)
         new_memory = replace(self._new_memory(new), scope=memory.scope, kind=memory.kind)
         done = correct(self._writer, memory, new_memory)
-        return f"told saved {self._row(done.memory)}\nwhich replaces {self._row(memory)}"
+        return f"told saved {self._row(done.memory)}\nwhich replaces {self._row(memory)}\n{_UNDO}"
 
     def _new_memory(self, given: str, *, locked: bool = False) -> NewMemory:
         if self._problem:  # the invalid settings may contain a redaction rule

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import apsw
 
-from told.agents.dialects import has_lost_briefs
+from told.agents.base import Call
+from told.agents.dialects import has_lost_briefs, replaces_start_brief
 from told.agents.wiring import END, HELPER, STOP
 from told.checkpoints.counter import remove_old_counts, reset_count
 from told.errors import ToldError
@@ -28,7 +29,7 @@ from told.memories.session_notes import CURRENT, remove_old_notes
 from told.model import Handover
 from told.recall.brief import format_for_agent
 from told.recall.shown_log import move_shown_to_journal
-from told.recall.start_brief import make_start_brief
+from told.recall.start_brief import StartedSession, make_start_brief
 from told.retention.retention import archive_in_hook
 from told.settings import apply_project_settings
 from told.store.database import load_key
@@ -41,6 +42,7 @@ from told.text import count_tokens
 
 _HOUR_MS = 3_600_000
 _COMPACT, _RESUME = "compact", "resume"  # sources of a start
+_HELPER_SHARE = 2  # a subagent gets half of a start's budget: it does one task
 # Files that are replaced as a whole; a killed process leaves a temporary one.
 _REPLACED = ("key", "machine", "places", "settings", CURRENT, "hook.handed")
 
@@ -61,16 +63,18 @@ def answer_start(context: HookContext) -> str:
         context.shown_log.add_compaction(now)
     location = update_location(context, connection)
     settings = apply_project_settings(context.settings, location.root)
+    session = _describe_session(context, memories)
     brief = make_start_brief(
         memories, CompleteSessions(connection, context.home) if connection else None,
         _filter_sessions(connection, location.scope, context), active_scopes(memories, location.scope),
-        Fence(load_key(context.home)), now=now, budget=settings.brief_start_tokens,
-        continued=_continued_session(context), redact=lambda one: _redact_checkpoint(context, one),
+        Fence(load_key(context.home)), now=now,
+        budget=settings.brief_start_tokens // (_HELPER_SHARE if call.event == HELPER else 1),
+        session=session, redact=lambda one: _redact_checkpoint(context, one),
     )  # fmt: skip
     if call.session and brief.memories and call.event != HELPER and not context.is_late:
         context.shown_log.add(now, brief.memories, count_tokens(brief.text))
     text = format_for_agent(brief)
-    return text if call.event == HELPER else add_standing_request(context, text)
+    return text if call.event == HELPER or session.known else add_standing_request(context, text)
 
 
 def save_session(context: HookContext) -> None:
@@ -115,12 +119,27 @@ def _tidy(writer: JournalWriter, now: int) -> None:
         return  # full, locked or read-only: the session starts anyway
 
 
-def _continued_session(context: HookContext) -> tuple[str, str, bool]:
-    """Return agent and id of a session that continues, and if it was compacted."""
+def _describe_session(context: HookContext, memories: Memories) -> StartedSession:
+    """Return whether a session is new, and the memories that it still has."""
     call = context.call
-    if call.event == HELPER or not call.session or call.source not in (_COMPACT, _RESUME):
-        return "", "", False
-    return call.agent, context.stored_session(), call.source == _COMPACT
+    if call.event == HELPER or not call.session:
+        return StartedSession()
+    native = context.stored_session()
+    is_compacted = call.source == _COMPACT
+    if is_compacted or has_lost_briefs(call):
+        return StartedSession(call.agent, native, True, is_compacted, has_lost_briefs=True)
+    noted = context.shown_log.read()
+    known = memories.shown_in(native) | noted.memories
+    still = {name: at for name, at in known.items() if at >= noted.since}
+    # An agent that does not say how a session starts may call one that it resumes a new one.
+    is_resumed = _is_resumed(call) or bool(still and not call.source)
+    if not is_resumed or replaces_start_brief(call):
+        return StartedSession(call.agent, native, is_resumed)
+    return StartedSession(call.agent, native, True, known=still)
+
+
+def _is_resumed(call: Call) -> bool:
+    return call.source == _RESUME or call.name.lower().endswith(_RESUME)
 
 
 def _redact_checkpoint(context: HookContext, one: Handover) -> Handover | None:
@@ -131,9 +150,9 @@ def _redact_checkpoint(context: HookContext, one: Handover) -> Handover | None:
 
 
 def _filter_sessions(connection: apsw.Connection | None, scope: str, context: HookContext) -> Filter:
-    """Return which sessions may show where work stopped; a new session's project."""
+    """Return which sessions may show where work stopped: those of the project."""
     call = context.call
-    if connection is None or call.event == HELPER or call.source in (_COMPACT, _RESUME):
+    if connection is None or call.event == HELPER:
         return Filter()
     project = Projects(connection).by_key(scope.removeprefix(PROJECT))
     return Filter(project.id if project else 0, helpers=False)

@@ -1,6 +1,6 @@
 """Answer a tool call: deny what a locked rule forbids, remind of checkpoints.
 
-Only `told install --profile full` adds this hook. A rule forbids what it names in backticks or as a trigger.
+Only `told install --profile full` adds this hook.
 """
 
 from __future__ import annotations
@@ -11,13 +11,10 @@ from typing import Any
 from told.agents.base import Call
 from told.agents.dialects import answer_context, answer_verdict
 from told.checkpoints.counter import count_call, count_denial
-from told.conflict.reading import EXCEPTING, read_claim
 from told.hook.context import HookContext, locate
-from told.learning.shell import list_commands
+from told.hook.guard.script import parse_script, program_name
 from told.memories.scopes import active_scopes
-from told.search.tokens import canonical_stem, tokenize
 from told.settings import ASK
-from told.store.memories.records import Memory
 
 _MOST_DENIALS = 3  # between two checkpoints
 _STORE = "sessions.db"
@@ -26,12 +23,8 @@ _CHANGING_TOOLS = ("edit", "write", "patch", "replace", "create", "delete")  # i
 _SERVER_PREFIXES = frozenset(
     ("mcp", "plugin", "functions", "tools")
 )  # before the server's name in a tool's name
-_RUNNERS = frozenset(("uv", "uvx", "pipx", "poetry", "pdm", "rye", "hatch", "pixi", "mise"))
-_RUNNER_WORDS = 4  # words after a runner among which a program's name may be
-_ASK, _DENY, _OFF = "ask", "deny", "off"
-_FEWEST_LETTERS = 2
-# After "never", these turn the meaning around: "never skip `pytest`".
-_REVERSING = frozenset(("skip", "stop", "forget", "omit", "miss", "disable", "bypass", "ignore"))
+_READING_TOOLS = ("read", "view", "grep", "glob", "list", "search", "open")
+_OFF = "off"
 
 
 def answer_tool(context: HookContext) -> dict[str, Any]:
@@ -50,57 +43,25 @@ def _find_forbidden(context: HookContext) -> dict[str, Any]:
     locked = memories.load(memories.locked(active_scopes(memories, location.scope)))
     if not locked:
         return {}
-    commands = list_commands(call.command)
-    file = call.file.removeprefix(f"{location.root}/") if location.root else call.file
+    # Loaded only where a rule is locked.
+    from told.hook.guard.verdict import DENY, Place, judge_command, judge_file, list_patched  # noqa: PLC0415
+
+    files = [call.file] if call.file else list_patched(call.command)
+    files = [one.removeprefix(f"{location.root}/") if location.root else one for one in files]
+    name = call.tool.lower()
+    reads = any(part in name for part in _READING_TOOLS) and not any(part in name for part in _CHANGING_TOOLS)
+    reads = reads or (bool(call.file) and call.command == "view")  # an editor that also reads
+    verdicts: dict[str, str] = {}
     for memory in locked.values():
-        for named in _list_targets(memory):
-            matches = (
-                _matches_path(named, file)
-                if file
-                else any(_matches_command(named.split(), one) for one in commands)
-            )
-            found = _find_denial(memory.text, named) if matches else ""
-            if found:
-                reason = f"A rule you locked ({memory.id}): {memory.text}"
-                return answer_verdict(call, _ASK if found == _ASK else decision, reason)
-    return {}
-
-
-def _list_targets(memory: Memory) -> list[str]:
-    """Return the commands and paths that a rule names."""
-    ticked = memory.text.split("`")[1::2]
-    triggers = [one.value for one in memory.triggers if one.kind in ("command", "path")]
-    return [one for one in dict.fromkeys((*ticked, *triggers)) if len(one) >= _FEWEST_LETTERS]
-
-
-def _matches_path(named: str, file: str) -> bool:
-    """Tell whether a file is at or below a path that a rule names."""
-    place = named.removeprefix("./").rstrip("*").rstrip("/")
-    return bool(place) and " " not in place and f"/{place}/" in f"/{file}/"
-
-
-def _matches_command(wanted: list[str], words: list[str]) -> bool:
-    """Tell whether a command has the same program and words in order."""
-    if not wanted or words[0].rpartition("/")[2] != wanted[0]:
-        return False
-    rest = iter(words[1:])
-    return all(word in rest for word in wanted[1:])
-
-
-def _find_denial(text: str, named: str) -> str:
-    """Return "deny", "ask" if a rule denies under a condition, or ""."""
-    plain = text.replace("`", " ").lower()
-    tokens = tokenize(plain)
-    if not _REVERSING.isdisjoint(tokens):
-        return ""
-    found = read_claim(plain)
-    about = {
-        canonical_stem(word) for word in (*tokenize(named.lower()), named.lower().rstrip("/"), named.lower())
-    }
-    if found.unless:  # only the part before the condition counts
-        place = next((at for at, token in enumerate(tokens) if token in EXCEPTING), len(tokens))
-        return _ASK if about & {canonical_stem(token) for token in tokens[:place]} else ""
-    return "deny" if about & found.denied else ""
+        if files:
+            found = max(judge_file(memory.text, one, reads=reads) for one in files)
+        else:
+            found = judge_command(memory.text, call.command, Place(call.cwd, location.root))
+        if found:
+            verdicts.setdefault(found, f"A rule you locked ({memory.id}): {memory.text}")
+    if DENY in verdicts:
+        return answer_verdict(call, decision, verdicts[DENY])
+    return answer_verdict(call, ASK, verdicts[ASK]) if verdicts else {}
 
 
 def _check_checkpoint(context: HookContext) -> dict[str, Any]:
@@ -138,31 +99,9 @@ def is_own_tool(name: str) -> bool:
 
 def _runs_told(command: str) -> bool:
     """Tell whether a command runs told rather than mentions it."""
-    return any(_is_told(words) for words in list_commands(_remove_heredocs(command)))
-
-
-def _is_told(words: list[str]) -> bool:
-    name = words[0].replace("\\", "/").rpartition("/")[2].lower().removesuffix(".exe")
-    if name.startswith("python"):
-        return words[1:3] == ["-m", _NAME]
-    return name == _NAME or (name in _RUNNERS and _NAME in words[1:_RUNNER_WORDS])
-
-
-def _remove_heredocs(command: str) -> str:
-    """Return a command without its heredocs."""
-    kept: list[str] = []
-    ends: list[str] = []
-    for line in command.split("\n"):
-        if ends:
-            if line.strip() == ends[0]:
-                ends.pop(0)
-            continue
-        kept.append(line)
-        for behind in line.split("<<")[1:]:
-            word = behind.lstrip("-").split()[:1]
-            if word and not behind.startswith("<"):
-                ends.append(word[0].strip("'\"\\"))
-    return "\n".join(kept)
+    return any(
+        program_name(layer[0]) == _NAME for one in parse_script(command) for layer in one.layers if layer
+    )
 
 
 def _has_store(home: str) -> bool:

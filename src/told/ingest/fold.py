@@ -170,7 +170,8 @@ class SessionBuilder:
             texts = iter(redact_all(self._redact, [text for part in draft.parts for text in part.texts]))
             for part in draft.parts:
                 asked, answered, steps = (next(texts).strip() for _ in range(3))
-                asked = strip_fenced(asked).strip()
+                # What told gave to the agent would be found again as the agent's own words.
+                asked, answered = strip_fenced(asked).strip(), strip_fenced(answered).strip()
                 turns.append(TurnText(part.n, part.at, part.key, asked, answered, steps))
                 for repository, kind, number in _ISSUE_URL.findall(f"{asked}\n{answered}"):
                     ref_kind = "issue" if kind == "issues" else "pr"

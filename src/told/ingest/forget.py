@@ -310,7 +310,6 @@ class SessionForgetter:
         for _, value, _ in self._reader.refs_of(session.id):
             if not forgotten.allows(value, marks):
                 eraser.drop_ref(session.id, value)
-        eraser.drop_said(session.id)
         writer.put_title(session)
         summary = forgotten.cut_summary(session.summary, before, after, marks)
         if summary != session.summary and len(after) == session.next_n:

@@ -122,7 +122,6 @@ class SessionRescanner:
         session = writer.session(session.agent, session.native) or session
         if after != before:
             writer.put_turns(session, after, replace=True)
-            self._store.drop_said(session.id)
             writer.fresh.add(session.id)  # learn from the redacted text again
         for source_id, note in self._store.notes(session.id):
             writer.put_checkpoint(session, source_id, self._redact_note(note, secrets))

@@ -90,7 +90,7 @@ def _change_archived(memory: Memory, operation: Operation) -> Memory:
     if operation.kind == ARCHIVE:
         return memory
     changed = TRANSITIONS[operation.kind](replace(memory, status=memory.was, was=""), operation)
-    if operation.kind in _UNARCHIVES or changed.status == FORGOTTEN:
+    if operation.kind in _UNARCHIVES or changed.status in (FORGOTTEN, DISMISSED):
         return changed
     return replace(changed, status=ARCHIVED, was=changed.status)
 
@@ -158,16 +158,18 @@ def _confirm(memory: Memory, operation: Operation) -> Memory:
 
 
 def _reject(memory: Memory, operation: Operation) -> Memory:
-    """Count a rejection; it dismisses a candidate."""
-    if memory.status in UNCONFIRMED:
-        # Only one that expired may come back when it is said again.
-        expired = _payload(operation).get("expired") is True
-        was = CANDIDATE if expired and memory.status == CANDIDATE else ""
-        return replace(memory, status=DISMISSED, was=was, updated=operation.at)
-    return replace(
-        memory, beta=memory.beta + _weight(operation), updated=operation.at,
-        confirmed=0 if operation.by == USER else memory.confirmed,
-    )  # fmt: skip
+    """Dismiss a memory for the user, or a candidate for told."""
+    payload = _payload(operation)
+    if memory.status not in UNCONFIRMED and "weight" in payload:  # older versions only lowered the confidence
+        beta = memory.beta + _weight(operation)
+        return replace(memory, beta=beta, updated=operation.at, confirmed=0)
+    if operation.by == USER and not memory.locked and memory.status != SUPERSEDED:
+        return replace(memory, status=DISMISSED, was=USER, updated=operation.at, confirmed=0)
+    if memory.status != CANDIDATE:
+        return memory
+    # One that expired may come back when it is said again.
+    was = CANDIDATE if payload.get("expired") is True else ""
+    return replace(memory, status=DISMISSED, was=was, updated=operation.at)
 
 
 def _follow(memory: Memory, operation: Operation) -> Memory:

@@ -266,7 +266,7 @@ def open_agent(name: str, model: str, environ: Mapping[str, str]) -> AgentJudge:
     """Return the named agent, or the first that is installed."""
     able = {one.name: one for one in installed_agents().values() if one.headless is not None}
     if name:
-        chosen = [one for one in able.values() if name in (one.name, one.label, *one.aliases)]
+        chosen = [one for one in able.values() if name in one.names]
         if not chosen:
             raise UsageError(f"judge.agent must be one of {', '.join(able)}, not {name[:40]!r}.")
     else:

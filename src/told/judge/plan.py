@@ -12,7 +12,7 @@ from typing import Any
 from told.capture.gate import probably_teaches
 from told.judge.base import SCHEMA, Question, Stores
 from told.memories.scopes import active_scopes
-from told.search.memories import MatchThreshold, search_memories
+from told.recall.search import MemoryQuestion, search_memories
 from told.search.query import parse_query
 from told.store.memories.records import CANDIDATE, GLOBAL, PROJECT, Memory
 from told.store.sessions.facts import QueuedSession
@@ -132,9 +132,8 @@ class Planner:
         scopes = active_scopes(self._memories, scope)
         found: dict[str, int] = {}
         for one in messages:
-            query = parse_query(one.text, self._now)
-            hits = search_memories(self._memories, query, self._now, scopes, MatchThreshold())
-            for hit in [hit for hit in hits if hit.is_current][:_KNOWN_EACH]:
+            question = MemoryQuestion(parse_query(one.text, self._now), scopes, self._now)
+            for hit in search_memories(self._memories, question)[:_KNOWN_EACH]:
                 found.setdefault(hit.memory.id, len(found))
         loaded = self._memories.get(list(found)[:_MAX_KNOWN])
         return tuple(self._clean(loaded[one]) for one in found if one in loaded)

@@ -136,7 +136,8 @@ _MOST_STATEMENTS = 50
 _MISTAKES_SHOWN = 5
 _LARGEST_NUMBER, _MOST_DIGITS = 999_999_999, 9
 _HINTS: dict[str, str] = _TABLE["hints"]
-_ITEMS, _TEXT = "items", "text"  # one statement may be given without a list
+_TEXT = "text"
+_ALONE = {"items": _TEXT, "ids": "id"}  # one may be given without a list
 _MISSING = object()
 
 
@@ -168,7 +169,7 @@ def check_arguments(tool: Tool, given: Any) -> tuple[dict[str, Any], str]:
     missing = [
         f"`{name}` is missing: {_HINTS[name]}."
         for name in tool.schema.get("required", ())
-        if name not in valid and name not in mistakes and not (name == _ITEMS and _TEXT in given)
+        if name not in valid and name not in mistakes and given.get(_ALONE.get(name, "")) is None
     ]
     return valid, "\n".join([*missing, *mistakes.values()][:_MISTAKES_SHOWN])
 
@@ -211,7 +212,7 @@ def _text(name: str, value: Any) -> str:
 def _texts(name: str, value: Any) -> list[str]:
     if isinstance(value, str) and value.lstrip().startswith("["):
         value = _list_in(value)
-    items = value if isinstance(value, list) else [value]
+    items = value if isinstance(value, list) else [_text(name, value) if type(value) is int else value]
     if len(items) > _MOST_ITEMS:
         raise MistakeError(f"`{name}` has {len(items):,} items: give at most {_MOST_ITEMS:,}.")
     if any(not isinstance(item, str) for item in items):

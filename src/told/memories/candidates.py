@@ -46,10 +46,10 @@ def confirm_candidate(writer: JournalWriter, memory: str, why: str = "") -> Reme
 
 
 def dismiss_candidate(writer: JournalWriter, memory: str, why: str = "") -> Memory:
-    """Dismiss a candidate, so that the same words of its session do not bring it back.
+    """Dismiss a candidate for the judge; only a sure statement brings it back.
 
     Args:
-        writer: Its caller is the user, or told itself for the judge.
+        writer: Its caller is told itself.
         memory: The id of the candidate.
         why: The reason that the history shows.
 

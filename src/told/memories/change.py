@@ -1,23 +1,21 @@
-"""Change memories, undo changes and decide proposals."""
+"""Change memories and decide proposals."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from told.conflict.compare import is_user_statement
 from told.errors import NotFoundError, UsageError
-from told.journal.files import STRANGER, UNDO, Operation, journal_folder
-from told.journal.fold import KNOWN_KINDS
-from told.journal.read import find_by_kind, read_operations
-from told.memories.candidates import confirm_candidate, dismiss_candidate
-from told.memories.journal_writer import ACT, PROPOSE, JournalWriter
+from told.journal.files import STRANGER, UNDO, journal_folder
+from told.journal.read import find_by_kind
+from told.memories.candidates import confirm_candidate
+from told.memories.journal_writer import DECIDE, PROPOSE, JournalWriter
 from told.memories.remember import NewMemory, add_memory
+from told.memories.undo import find_cancelled
 from told.store.memories.records import (
     ACTIVE,
-    AGENT,
     CANDIDATE,
-    CAPTURE,
     QUARANTINED,
     UNCONFIRMED,
     USER,
@@ -26,12 +24,6 @@ from told.store.memories.records import (
 )
 
 LOCK, UNLOCK, CONFIRM, REJECT = "lock", "unlock", "confirm", "reject"
-# A rejection outweighs the prior of the user's statements; a confirmation counts once.
-_WEIGHTS = {CONFIRM: 1.0, REJECT: 2.0}
-_REFINES = ("revise", CONFIRM)
-_NOT_UNDOABLE = frozenset((UNDO, "forget", "show", "follow"))
-
-DECIDE = "decide"
 ACTIONS = (LOCK, UNLOCK, CONFIRM, REJECT, "correct", "forget")
 OPEN, ACCEPTED, DECLINED = "open", "accepted", "declined"
 
@@ -61,7 +53,12 @@ class Proposal:
 
 
 def change(writer: JournalWriter, action: str, memory: Memory) -> Changed:
-    """Lock, unlock, confirm or reject a memory; agents only propose it."""
+    """Lock, unlock, confirm or reject a memory; agents only propose it.
+
+    A rejected memory is dismissed: no brief or search has it, and no session teaches it again.
+    """
+    if action == REJECT and memory.locked:
+        raise UsageError(f"{memory.id} is locked. Unlock it first: `told unlock {memory.id}`.")
     if not writer.caller.is_user:
         proposal = writer.propose(action, memory.id)
         writer.write()
@@ -71,10 +68,7 @@ def change(writer: JournalWriter, action: str, memory: Memory) -> Changed:
         return correct(writer, memory, NewMemory(memory.text, memory.scope, memory.kind, locked=True))
     if memory.status in UNCONFIRMED and action == CONFIRM:
         return Changed(confirm_candidate(writer, memory.id, "confirmed by the user").memory, memory)
-    if memory.status == CANDIDATE and action == REJECT:
-        return Changed(dismiss_candidate(writer, memory.id, "rejected by the user"), memory)
-    weight = _WEIGHTS.get(action)
-    writer.add(action, memory.id, **({} if weight is None else {"weight": weight}))
+    writer.add(action, memory.id)
     writer.write()
     return Changed(writer.read(memory.id), memory)
 
@@ -108,57 +102,15 @@ def is_decided_by_user(memory: Memory) -> bool:
     return is_user_statement(memory) or bool(memory.confirmed)
 
 
-def undo(writer: JournalWriter, memory: str = "") -> tuple[Operation, ...]:
-    """Undo the user's last command, or the last change of a memory.
-
-    Changes that told made by itself, and texts that an agent refined, are only undone if the memory is named.
-
-    Returns:
-        The operations that were undone; empty if there are none.
-    """
-    authors = (USER, CAPTURE) if memory else (USER,)
-    operations = [one for one in read_operations(journal_folder(writer.home)) if isinstance(one, Operation)]
-    cancelled = find_cancelled(operations)
-    erased = {one.memory for one in operations if one.kind == "forget"}
-    undoable = [
-        one
-        for one in operations
-        if (one.by in authors or (memory and one.by == AGENT and one.kind in _REFINES))
-        and one.kind in KNOWN_KINDS - _NOT_UNDOABLE
-        and (one.machine, one.number) not in cancelled
-        and one.memory
-        and one.memory not in erased
-    ]
-    last = next((one for one in reversed(undoable) if memory in ("", one.memory)), None)
-    if last is None:
-        return ()
-    group = (last.payload or {}).get(ACT)
-    together = [one for one in undoable if group and (one.payload or {}).get(ACT) == group] or [last]
-    for one in reversed(together):
-        writer.add(UNDO, one.memory, machine=one.machine, number=one.number)
-    writer.write()
-    return tuple(together)
-
-
-def find_cancelled(operations: Iterable[Operation]) -> set[tuple[str, int]]:
-    """Return (machine, number) of the operations that the user undid."""
-    cancelled: set[tuple[str, int]] = set()
-    newest_first = sorted(operations, key=lambda one: (one.at, one.machine, one.number), reverse=True)
-    for one in newest_first:
-        is_undo = one.kind == UNDO and one.by == USER and one.payload
-        if is_undo and one.payload and (one.machine, one.number) not in cancelled:
-            machine, number = one.payload.get("machine"), one.payload.get("number")
-            if isinstance(machine, str) and isinstance(number, int):
-                cancelled.add((machine, number))
-    return cancelled
-
-
 def read_proposals(home: str) -> list[Proposal]:
     """Return all proposals that were not erased, oldest first."""
     found: dict[str, Proposal] = {}
     decided: dict[str, str] = {}
-    operations = find_by_kind(journal_folder(home), (PROPOSE, DECIDE))
+    operations = list(find_by_kind(journal_folder(home), (PROPOSE, DECIDE, UNDO)))
+    cancelled = find_cancelled(operations)
     for one in sorted(operations, key=lambda one: (one.at, one.machine, one.number)):
+        if (one.machine, one.number) in cancelled:
+            continue
         payload = one.payload or {}
         name = _text(payload, "proposal")
         if one.kind == DECIDE and one.by == USER:

@@ -9,7 +9,7 @@ from told.journal.files import MAKES_MEMORY, Operation, journal_folder
 from told.journal.fold import sort_operations
 from told.journal.read import find_by_kind, find_by_memory, read_operations
 from told.journal.transitions import change_memory, create_memory
-from told.memories.change import find_cancelled
+from told.memories.undo import find_cancelled
 from told.store.memories.read import Memories
 from told.store.memories.records import ACTIVE, CORRECTION, PROJECT, UNCONFIRMED, Memory
 
@@ -63,14 +63,6 @@ class BriefCounts:
     since: int  # time of the first one; 0 without any
     briefs: int
     tokens: int
-
-
-@dataclass(frozen=True, slots=True)
-class RepeatCounts:
-    """Statements that users had to repeat, before and after the first brief."""
-
-    before: int
-    after: int
 
 
 def read_history(home: str, memory: str) -> list[Step]:
@@ -162,18 +154,6 @@ def count_briefs(home: str) -> BriefCounts:
         cost = (one.payload or {}).get("tokens")
         tokens += cost if isinstance(cost, int) else 0
     return BriefCounts(since, briefs, tokens)
-
-
-def count_repeats(memories: Memories, since: int) -> RepeatCounts:
-    """Count the statements that users repeated in a later session."""
-    before = after = 0
-    for memory in memories.load(memories.repeated()).values():
-        places = sorted((place.at, bool(place.session)) for place in memory.evidence)[1:]
-        times = [at for at, in_session in places if in_session]
-        later = sum(1 for at in times if since and at >= since)
-        after += later
-        before += len(times) - later
-    return RepeatCounts(before, after)
 
 
 def _find_last_locked(memories: Memories, home: str) -> str:

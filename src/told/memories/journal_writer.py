@@ -19,7 +19,7 @@ from told.store.memories.read import Memories
 from told.store.memories.records import Memory
 
 ACT = "act"  # payload key: operations with the same value are undone together
-PROPOSE = "propose"
+PROPOSE, DECIDE = "propose", "decide"
 
 
 class JournalWriter:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 from told.conflict.compare import find_repeated
@@ -12,6 +13,7 @@ from told.store.memories.records import (
     CAPTURE,
     DISMISSED,
     FORGOTTEN,
+    GLOBAL,
     USER,
     Evidence,
     Memory,
@@ -70,13 +72,24 @@ def find_unconfirmed(
         now: The time that words like "yesterday" refer to.
         status: Candidate or dismissed.
     """
+    return next(iter(_find_same(memories, text, (scope,), now, status)), None)
+
+
+def find_rejected(memories: Memories, text: str, scope: str, now: int) -> Memory | None:
+    """Return the memory that the user rejected, in a scope or globally, and that says the same."""
+    scopes = tuple(dict.fromkeys((scope, GLOBAL)))
+    found = _find_same(memories, text, scopes, now, DISMISSED)
+    return next((one for one in found if one.is_rejected), None)
+
+
+def _find_same(memories: Memories, text: str, scopes: Sequence[str], now: int, status: str) -> list[Memory]:
     terms = list(dict.fromkeys(parse_query(text, now).terms))[:_MAX_TERMS]
     if not terms:
-        return None
-    rows = memories.match(" OR ".join(terms), _COLUMN_WEIGHTS, _MAX_COMPARED, scopes=(scope,), status=status)
+        return []
+    rows = memories.match(" OR ".join(terms), _COLUMN_WEIGHTS, _MAX_COMPARED, scopes=scopes, status=status)
     loaded = memories.load([row for row, _ in rows])
     near = [loaded[row] for row, _ in rows if row in loaded]
-    return next(iter(find_repeated(near, text)), None)
+    return find_repeated(near, text)
 
 
 def may_confirm(memory: Memory, session: str, trust: str, *, sure: bool) -> bool:
@@ -90,6 +103,6 @@ def may_confirm(memory: Memory, session: str, trust: str, *, sure: bool) -> bool
     """
     if trust != USER:
         return False
-    if memory.status == DISMISSED and memory.was != CANDIDATE:  # rejected, not expired
+    if memory.status == DISMISSED and memory.was != CANDIDATE:  # by the judge, not expired
         return sure
     return sure or (bool(session) and all(place.session != session for place in memory.evidence))

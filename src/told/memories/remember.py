@@ -10,7 +10,7 @@ from told.capture.statements import Description, Statement, describe_statement
 from told.conflict.compare import Comparison, compare_statement, is_user_statement
 from told.errors import UsageError
 from told.memories.journal_writer import JournalWriter
-from told.memories.lookup import find_same_words, find_unconfirmed, may_confirm
+from told.memories.lookup import find_rejected, find_same_words, find_unconfirmed, may_confirm
 from told.search.vectors.table import embed, table_model_id
 from told.store.memories.read import Memories
 from told.store.memories.records import (
@@ -80,6 +80,7 @@ class Remembered:
     contradicted: tuple[tuple[Memory, str], ...] = ()  # not superseded, with the reason
     proposals: tuple[str, ...] = ()
     confirmed: bool = False  # a candidate became active
+    restored: bool = False  # a memory that the user had rejected became active again
     refined: bool = False  # the text of a captured memory was replaced by a better one
 
 
@@ -103,7 +104,8 @@ def remember(writer: JournalWriter, new: NewMemory, *, sync: bool = True) -> Rem
     A repeat counts for the known memory, and may confirm a candidate. A statement supersedes what it
     replaces, except for locked memories; a candidate supersedes nothing. What an agent says supersedes
     nothing that the user said; it makes a proposal instead, as does a captured statement against a locked
-    memory. Of the same words of a session only one memory is made.
+    memory. Of the same words of a session only one memory is made. A memory that the user rejected only
+    comes back if the user asks for it again.
 
     Args:
         writer: Its caller is the user, an agent, or told itself for statements captured in sessions.
@@ -122,6 +124,8 @@ def _use_same_words(writer: JournalWriter, new: NewMemory, known: Sequence[Memor
     """Refine the memory that was made from the same words; None if the statement is another one."""
     if not known:
         return None
+    if known[0].is_rejected:
+        return _use_rejected(writer, new, known[0], _compare(writer, new, without=known[0].id))
     if writer.caller.by == CAPTURE:
         old = known[0]
         confirms = old.status == CANDIDATE and not new.candidate
@@ -190,6 +194,10 @@ def _remember(writer: JournalWriter, new: NewMemory) -> Remembered:
         is_captured = writer.caller.by == CAPTURE
         counted = _add_captured_repeat(writer, new, old) if is_captured else _add_repeat(writer, new, old)
         return Remembered(old, again=True, counted=counted)
+    rejected = find_rejected(writer.memories, new.text, new.scope, writer.now)
+    done = _use_rejected(writer, new, rejected, found) if rejected else None
+    if done:
+        return done
     for status in (CANDIDATE, DISMISSED) if new.candidate else (CANDIDATE,):
         known = find_unconfirmed(writer.memories, new.text, new.scope, writer.now, status=status)
         if known and may_confirm(known, new.session, new.trust, sure=not new.candidate):
@@ -201,6 +209,19 @@ def _remember(writer: JournalWriter, new: NewMemory) -> Remembered:
     _, disputed = _divide_conflicts(writer, new, found)
     memory = add_memory(writer, new, status=QUARANTINED if disputed else "")
     return _add_operations(writer, new, Memory(memory), found)
+
+
+def _use_rejected(writer: JournalWriter, new: NewMemory, old: Memory, found: Comparison) -> Remembered | None:
+    """Keep a rejected memory away, or restore it because the user asks for it again.
+
+    None if the user asks for it in another scope, where it is a new memory.
+    """
+    is_requested = isinstance(new.about, Statement) and new.about.requested and new.at > old.updated
+    if not writer.caller.is_user and not (writer.caller.by == CAPTURE and is_requested):
+        return Remembered(old, again=True)
+    if old.scope != new.scope:
+        return None
+    return replace(_confirm_by_repeat(writer, new, old, found), restored=True)
 
 
 def _confirm_by_repeat(writer: JournalWriter, new: NewMemory, old: Memory, found: Comparison) -> Remembered:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from told.errors import NotFoundError, UsageError
 from told.journal.files import SET
 from told.search.query import parse_query
+from told.search.tokens import STOP_WORDS
+from told.search.topics import split_words
 from told.store.memories.read import Memories
 from told.store.memories.records import (
     ACTIVE,
@@ -136,6 +139,8 @@ def _subscriptions(memories: Memories) -> list[tuple[str, str]]:
 
 _MIN_ID = 3  # characters of an id prefix
 _MAX_MATCHES = 2000
+_MAX_SIMILAR, _MAX_LISTED = 3, 2000  # suggestions, and memories whose words are compared
+_MIN_SIMILAR_ID, _MIN_SIMILAR_WORD = 0.7, 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,20 +175,48 @@ def find_memories(
     return [one for one in found if _normalise(one.text) == bare] or found
 
 
+def find_similar(memories: Memories, given: str, scopes: Sequence[str]) -> list[Memory]:
+    """Return up to three memories with an id or words like the given ones, for a typing error."""
+    if given[:1] == "m" and given.isascii() and given.isalnum():
+        near = get_close_matches(given, memories.ids(), _MAX_SIMILAR, _MIN_SIMILAR_ID)
+        if near:
+            return [one for one in memories.get(near).values() if one.text]
+    listed = memories.load(memories.listed(scopes=scopes, limit=_MAX_LISTED)).values()
+    words = {one.id: set(split_words(one.text.lower())) for one in listed}
+    vocabulary = set().union(*words.values())
+    typed = [
+        get_close_matches(word, vocabulary, _MAX_SIMILAR, _MIN_SIMILAR_WORD)
+        for word in split_words(given.lower())
+        if word not in STOP_WORDS
+    ]
+    scores = {one.id: sum(not words[one.id].isdisjoint(near) for near in typed) for one in listed}
+    best = [one for one in listed if scores[one.id] > len(typed) / 2]
+    return sorted(best, key=lambda one: -scores[one.id])[:_MAX_SIMILAR]
+
+
 def list_memories(memories: Memories, criteria: MemoryFilter, now: int, limit: int) -> list[Memory]:
     """Return matching memories, newest first; with words, best match first."""
-    filtered = bool(criteria.locked or criteria.since or criteria.agent)
+    return list_and_count(memories, criteria, now, limit)[0]
+
+
+def list_and_count(
+    memories: Memories, criteria: MemoryFilter, now: int, limit: int
+) -> tuple[list[Memory], int]:
+    """Return matching memories, and how many there are without the limit."""
+    most = limit if limit > 0 else None
     kinds = (criteria.kind,) if criteria.kind else ()
     if criteria.words:
         rows = _match_words(memories, criteria, now)
     else:
         rows = memories.listed(
-            status=criteria.status, scopes=criteria.scopes, kinds=kinds, limit=-1 if filtered else limit,
-            observations=criteria.observations,
-        )  # fmt: skip
-    found = memories.load(rows)
-    fitting = [found[row] for row in rows if row in found and _matches(found[row], criteria)]
-    return fitting[: limit if limit > 0 else None]
+            status=criteria.status, scopes=criteria.scopes, kinds=kinds, observations=criteria.observations
+        )
+    if criteria.words or criteria.locked or criteria.since or criteria.agent:
+        found = memories.load(rows)
+        fitting = [found[row] for row in rows if row in found and _matches(found[row], criteria)]
+        return fitting[:most], len(fitting)
+    found = memories.load(rows[:most])
+    return [found[row] for row in rows[:most] if row in found], len(rows)
 
 
 def _match_words(memories: Memories, criteria: MemoryFilter, now: int) -> list[int]:

@@ -179,8 +179,11 @@ def get_nested(value: Any, *keys: str) -> Any:
 
 
 WHAT, STACK, COMMANDS = "what it is", "stack", "commands"
+RUNBOOKS, DECISIONS, PLANS = "runbooks", "decisions", "plans"
 ENVIRONMENT, LAYOUT, HISTORY, INSTRUCTIONS = "environment", "layout", "history", "instructions"
-GROUPS = (WHAT, STACK, COMMANDS, ENVIRONMENT, LAYOUT, HISTORY, INSTRUCTIONS)
+GROUPS = (
+    WHAT, STACK, COMMANDS, RUNBOOKS, DECISIONS, PLANS, ENVIRONMENT, LAYOUT, HISTORY, INSTRUCTIONS,
+)  # fmt: skip
 _MAX_TEXT = 500  # characters
 
 
@@ -197,9 +200,11 @@ class ProjectFact:
     kind: str = FACT
 
 
-def fact_from_line(group: str, topic: str, text: str, document: Document, line: int) -> ProjectFact:
+def fact_from_line(
+    group: str, topic: str, text: str, document: Document, line: int, *, kind: str = FACT
+) -> ProjectFact:
     """Create a fact with a line of a file as evidence."""
-    return ProjectFact(group, topic, shorten(text), document.path, line, shorten(document.quote(line)))
+    return ProjectFact(group, topic, shorten(text), document.path, line, shorten(document.quote(line)), kind)
 
 
 def shorten(text: str) -> str:

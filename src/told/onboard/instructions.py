@@ -19,6 +19,7 @@ from told.onboard.files import (
     ProjectFact,
     ProjectFiles,
     fact_from_line,
+    load_names,
     load_pattern,
     quote_command,
     shorten,
@@ -48,14 +49,15 @@ _MAX_COMMANDS = 4
 _MAX_HEADINGS = 12
 
 
-def _find_readme(tree: ProjectFiles) -> Document | None:
+def find_readme(tree: ProjectFiles) -> Document | None:
+    """Return the README in the project's root folder."""
     present = {name.lower(): name for name in reversed(tree.list_root())}
     return tree.first(*(present[name] for name in _README_NAMES if name in present))
 
 
 def learn_readme(tree: ProjectFiles) -> Iterator[ProjectFact]:
     """Yield what the README says about the project and its commands."""
-    document = _find_readme(tree)
+    document = find_readme(tree)
     if document is None:
         return
     said = first_sentence(document)
@@ -63,7 +65,7 @@ def learn_readme(tree: ProjectFiles) -> Iterator[ProjectFact]:
         yield fact_from_line(
             WHAT, "what", f"{document.path} says of the project: {said[1]}", document, said[0]
         )
-    yield from _find_commands(document)
+    yield from find_commands(document)
 
 
 def first_sentence(document: Document, *, pointing: bool = True) -> tuple[int, str] | None:
@@ -124,14 +126,19 @@ def _join_paragraph(lines: tuple[str, ...], number: int) -> str:
     return " ".join(kept)[:2000]
 
 
+def strip_markup(text: str) -> str:
+    """Return a text without tags, links and emphasis."""
+    return _EMPHASIS.sub(r"\2", _LINK.sub(r"\1", _TAG.sub("", text))).strip()
+
+
 def _take_first_sentence(paragraph: str) -> str:
-    text = _EMPHASIS.sub(r"\2", _LINK.sub(r"\1", _TAG.sub("", paragraph))).strip()
+    text = strip_markup(paragraph)
     whole = _FIRST_SENTENCE.match(text)
     return whole.group() if whole else text[:400]
 
 
-def _find_commands(document: Document) -> Iterator[ProjectFact]:
-    """Yield the shell commands below headings such as "Install"."""
+def find_commands(document: Document, *, any_heading: bool = False) -> Iterator[ProjectFact]:
+    """Yield the shell commands below headings such as "Install", or below any."""
     heading, given = "", 0
     number = 0
     lines = document.lines
@@ -139,7 +146,8 @@ def _find_commands(document: Document) -> Iterator[ProjectFact]:
         title = _HEADING.match(lines[number])
         fence = _README_FENCE.match(lines[number])
         if title:
-            heading = title.group(1) if _COMMAND_HEADING.search(title.group(1)) else ""
+            named = title.group(1)
+            heading = named if any_heading or _COMMAND_HEADING.search(named) else ""
         if not fence:
             number += 1
             continue
@@ -147,8 +155,8 @@ def _find_commands(document: Document) -> Iterator[ProjectFact]:
         if heading and fence.group(2).lower() in _SHELL_LANGUAGES:
             found = _parse_block(lines, number + 1, min(end - 1, len(lines)))
             if found:
-                named = ", ".join(quote_command(command) for _, command in found)
-                text = f'{document.path}, under "{heading}": {named}'
+                commands = ", ".join(quote_command(command) for _, command in found)
+                text = f'{document.path}, under "{heading}": {commands}'
                 yield fact_from_line(COMMANDS, f"under {heading.lower()}", text, document, found[0][0])
                 given += 1
                 heading = ""  # further blocks are details
@@ -241,7 +249,8 @@ def parse_instructions(document: Document) -> list[Instruction]:
 def learn_instructions(tree: ProjectFiles) -> Iterator[ProjectFact]:
     """Yield the clearest statements of all instruction files."""
     every: dict[str, Instruction] = {}
-    for document in find_instruction_files(tree):
+    contributing = map(tree.document, tree.match(*load_names()["contributing"]))
+    for document in (*find_instruction_files(tree), *filter(None, contributing)):
         for one in parse_instructions(document):
             every.setdefault(one.text.lower(), one)
     ranked = sorted(every.values(), key=lambda one: -one.weight)[:_MAX_INSTRUCTIONS]

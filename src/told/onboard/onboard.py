@@ -13,8 +13,10 @@ from difflib import SequenceMatcher
 from told.capture.entities import find_entities, find_triggers
 from told.hashing import blake2s
 from told.memories.journal_writer import JournalWriter
-from told.onboard.files import GROUPS, INSTRUCTIONS, Git, ProjectFact, ProjectFiles
+from told.memories.lookup import find_rejected
+from told.onboard.files import GROUPS, INSTRUCTIONS, PLANS, RUNBOOKS, Git, ProjectFact, ProjectFiles
 from told.onboard.instructions import learn_instructions, learn_readme
+from told.onboard.records import learn_decisions, learn_plans, learn_runbooks
 from told.onboard.stack import learn_history, learn_layout, learn_stack
 from told.onboard.tasks import learn_services, learn_tasks
 from told.store.memories.read import Memories
@@ -23,7 +25,8 @@ from told.store.memories.records import ACTIVE, ARCHIVED, FORGOTTEN, SUPERSEDED,
 _FILE = "file"  # agent of the evidence
 _MAX_FACTS = 200  # of a project
 _READERS = (
-    learn_readme, learn_stack, learn_tasks, learn_services, learn_layout, learn_history, learn_instructions,
+    learn_readme, learn_stack, learn_tasks, learn_runbooks, learn_decisions, learn_plans, learn_services,
+    learn_layout, learn_history, learn_instructions,
 )  # fmt: skip
 _IMPORTANCE = 3.0  # below every statement
 _MIN_SIMILARITY = 0.6  # of an edited statement and its former text
@@ -46,7 +49,7 @@ class OnboardPlan:
     new: tuple[Change, ...] = ()
     known: tuple[Memory, ...] = ()
     gone: tuple[Memory, ...] = ()  # in no file any more
-    kept_out: int = 0  # the user forgot or replaced it
+    kept_out: int = 0  # the user forgot, rejected or replaced it
     left: int = 0  # above the maximum
 
     @property
@@ -71,7 +74,9 @@ def read_project(tree: ProjectFiles, redact: Callable[[str], str]) -> list[Proje
     return sorted(found.values(), key=lambda one: GROUPS.index(one.group))
 
 
-def plan_onboarding(memories: Memories, found: list[ProjectFact], scope: str, key: bytes) -> OnboardPlan:
+def plan_onboarding(
+    memories: Memories, found: list[ProjectFact], scope: str, key: bytes, now: int
+) -> OnboardPlan:
     """Compare facts with the known memories of a project."""
     rows = [row for status in (ARCHIVED, ACTIVE) for row in memories.listed(status=status, scopes=(scope,))]
     loaded = memories.load(rows)
@@ -90,7 +95,7 @@ def plan_onboarding(memories: Memories, found: list[ProjectFact], scope: str, ke
             known.append(before)
         elif before:
             new.append(Change(learned, mark, before))
-        elif _is_rejected(memories, mark, learned):
+        elif _is_rejected(memories, mark, learned, scope, now):
             kept_out += 1
         else:
             new.append(Change(learned, mark))
@@ -140,22 +145,23 @@ def _make_mark(learned: ProjectFact, scope: str, key: bytes) -> str:
     return f"{learned.path}#{letters}"
 
 
-def _is_rejected(memories: Memories, mark: str, learned: ProjectFact) -> bool:
-    """Return whether the user forgot a fact, or replaced it with a statement."""
+def _is_rejected(memories: Memories, mark: str, learned: ProjectFact, scope: str, now: int) -> bool:
+    """Return whether the user forgot or rejected a fact, or replaced it with a statement."""
     for old in memories.load(memories.of_session(mark)).values():
-        if old.status == FORGOTTEN:
+        if old.status == FORGOTTEN or (old.is_rejected and old.text == learned.text):
             return True
         if old.status != SUPERSEDED or not old.superseded_by or old.text != learned.text:
             continue
         heir = memories.get([old.superseded_by]).get(old.superseded_by)
         if heir and heir.status == ACTIVE and not source_file_of(heir):
             return True
-    return False
+    said = filter(None, (learned.text, learned.quote))
+    return any(find_rejected(memories, text, scope, now) for text in said)
 
 
 def _match_edited(change: Change, gone: list[Memory]) -> Change:
     """Find the former text of an edited statement; it is then not gone."""
-    if change.instead or change.learned.group != INSTRUCTIONS:
+    if change.instead or change.learned.group not in (INSTRUCTIONS, PLANS, RUNBOOKS):
         return change
     file = change.mark.rpartition("#")[0]
     best, alike = None, _MIN_SIMILARITY

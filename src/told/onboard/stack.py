@@ -24,6 +24,7 @@ from told.onboard.files import (
     parse_json,
     parse_toml,
     quote_command,
+    shorten,
 )
 from told.onboard.instructions import first_sentence
 from told.onboard.tasks import package_manager
@@ -169,40 +170,23 @@ def _quote_all(items: Iterable[Any]) -> str:
 
 
 _TEST_FOLDERS = ("tests", "test", "spec", "specs", "__tests__", "e2e", "testing", "t")
-_MAX_FOLDERS = 24
 _BESIDE = "beside the code"
 
 
 def learn_layout(tree: ProjectFiles) -> Iterator[ProjectFact]:
-    """Yield what each top-level folder contains, and where the tests are."""
-    folders: dict[str, list[str]] = {}
-    for path in tree.files:
-        top, slash, _ = path.partition("/")
-        if slash and not top.startswith("."):
-            folders.setdefault(top, []).append(path)
-    sizes = {name: len(paths) for name, paths in folders.items()}
-    for name in sorted(_most_frequent(sizes, _MAX_FOLDERS)):
-        yield from _folder(tree, name, folders[name])
+    """Yield what folders are for, as their READMEs say, and where the tests are."""
+    folders = dict.fromkeys(path.partition("/")[0] for path in tree.files if "/" in path)
+    said = {name: text for name in folders if (text := _describe_folder(tree, name))}
+    if said:
+        text = "; ".join(f"{name}/: {text}" for name, text in islice(said.items(), _MAX_ITEMS))
+        yield ProjectFact(LAYOUT, "folders", shorten(f"Folders: {text}"), ".")
     yield from _tests(tree)
 
 
-def _folder(tree: ProjectFiles, name: str, paths: list[str]) -> Iterator[ProjectFact]:
-    readme = tree.first(f"{name}/README.md", f"{name}/readme.md")
+def _describe_folder(tree: ProjectFiles, name: str) -> str:
+    readme = None if name.startswith(".") else tree.first(f"{name}/README.md", f"{name}/readme.md")
     said = first_sentence(readme, pointing=False) if readme else None
-    if readme and said:
-        yield fact_from_line(LAYOUT, "folder", f"{name}/: {said[1]}", readme, said[0])
-        return
-    counts = _count_languages(paths)
-    total = sum(many for _, many in counts)
-    inner = sorted({path.split("/")[1] for path in paths if path.count("/") > 1})
-    named = f"{', '.join(f'{one}/' for one in inner[:8])}{' …' if len(inner) > 8 else ''}"
-    if total * 2 >= len(paths):
-        text = f"{name}/ holds mostly {counts[0][0]}{f', in {named}' if inner else ''}"
-    elif inner:
-        text = f"{name}/ has {named}"
-    else:
-        return
-    yield ProjectFact(LAYOUT, "folder", text, f"{name}/")
+    return said[1].rstrip(".") if said else ""
 
 
 def _tests(tree: ProjectFiles) -> Iterator[ProjectFact]:

@@ -27,7 +27,14 @@ class Argument:
     worth: float  # 0 to 1
     why: str = ""
     via: str = ""  # the edge it was reached by; empty for a direct match
-    limited: bool = False
+    limited: bool = False  # it applies under a condition that the question does not name
+    rival: bool = False  # it only names another choice
+    changes: bool = False  # it says that something is no longer what it was
+
+    @property
+    def is_firm(self) -> bool:
+        """Whether it decides: said by the user or confirmed, about the question itself."""
+        return not self.via and not self.limited and self.worth >= MIN_WEIGHT
 
 
 def weigh_memory(memory: Memory, fit: float) -> float:
@@ -96,8 +103,6 @@ YES, NO, DEPENDS, CONTESTED, UNKNOWN = "yes", "no", "it depends", "contested", "
 REASONS, SAID = "reasons", "said"
 MIN_WEIGHT = 0.3  # of evidence, for a verdict
 MIN_SHARE = 0.6  # of the question's words, for a memory about it
-_CLEAR_FACTOR = 2.0  # by which one side must outweigh the other
-_AGAINST_LOCKED = 0.5  # factor of the side without a locked rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,30 +158,44 @@ def argument_order(piece: Argument) -> tuple[float, int, str]:
 
 
 def decide_verdict(sides: tuple[Side, Side], names: tuple[str, str]) -> tuple[str, float]:
-    """Return the verdict between two sides, and its confidence."""
-    locked = [any(piece.memory.locked and not piece.via for piece in side.pieces) for side in sides]
-    first, second = (side.worth for side in sides)
-    if locked[0] != locked[1]:
-        first, second = (first, second * _AGAINST_LOCKED) if locked[0] else (first * _AGAINST_LOCKED, second)
-    winner = 0 if first >= second else 1
-    high, low = max(first, second), min(first, second)
+    """Return the verdict between two sides, and its confidence.
+
+    Only what a memory says explicitly, without a condition, decides. Where both sides have such evidence, a
+    locked rule decides, or the latest statement if it says that something changed.
+    """
+    high, low = sorted((side.worth for side in sides), reverse=True)
     worth = round(high * (1.0 - low), 3)
-    if high < MIN_WEIGHT:
-        return UNKNOWN, worth
-    if low >= MIN_WEIGHT and high < _CLEAR_FACTOR * low:
-        return (DEPENDS if _differ_by_scope(sides) else CONTESTED), worth
-    best = sides[winner].pieces
-    if best and best[0].limited and low < MIN_WEIGHT:
-        return DEPENDS, worth
-    return names[winner], worth
+    firm = [[one for one in side.pieces if one.is_firm] for side in sides]
+    limited = [any(one.limited and not one.rival for one in side.pieces) for side in sides]
+    if firm[0] and firm[1]:
+        winner = _find_winner(firm)
+        if winner is None:
+            return (DEPENDS if _differ_by_scope(firm) else CONTESTED), worth
+        return names[winner], worth
+    if not firm[0] and not firm[1]:
+        return (DEPENDS if any(limited) else UNKNOWN), worth
+    winner = 0 if firm[0] else 1
+    return (DEPENDS if limited[1 - winner] else names[winner]), worth
 
 
-def _differ_by_scope(sides: tuple[Side, Side]) -> bool:
-    """Return whether the best arguments differ by scope or condition."""
-    tops = [side.pieces[0] for side in sides if side.pieces]
-    return len(tops) > 1 and (
-        tops[0].memory.scope != tops[1].memory.scope or any(piece.limited for piece in tops)
-    )
+def _find_winner(firm: Sequence[Sequence[Argument]]) -> int | None:
+    """Return the side with the locked rules, or with the latest change; None if that is not clear."""
+    locked = [any(one.memory.locked for one in pieces) for pieces in firm]
+    if locked[0] != locked[1]:
+        return 0 if locked[0] else 1
+    latest = [max(pieces, key=lambda one: _said_last(one.memory)) for pieces in firm]
+    winner = 0 if _said_last(latest[0].memory) > _said_last(latest[1].memory) else 1
+    is_later = _said_last(latest[0].memory) != _said_last(latest[1].memory)
+    return winner if is_later and latest[winner].changes else None
+
+
+def _said_last(memory: Memory) -> int:
+    return max([memory.created, *(place.at for place in memory.evidence)])
+
+
+def _differ_by_scope(firm: Sequence[Sequence[Argument]]) -> bool:
+    """Return whether the best arguments of the sides have different scopes."""
+    return firm[0][0].memory.scope != firm[1][0].memory.scope
 
 
 _REASON_PHRASES, _REASON_UNSPACED = load_cues()["reason_phrases"], load_cues()["reason_unspaced"]

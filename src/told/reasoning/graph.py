@@ -6,11 +6,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from told.capture.entities import find_entities
+from told.conflict.reading import EMPTY, read_statement
 from told.recall.prompt import RecallRequest
 from told.recall.recall import recall
 from told.search.memories import search_memories
 from told.search.query import parse_query
 from told.search.sessions import search_sessions
+from told.search.tokens import PUNCTUATION, canonical_stem, tokenize
+from told.search.vectors.arithmetic import similarity
+from told.search.vectors.table import make_vector
 from told.store.memories.read import Memories
 from told.store.memories.records import ARCHIVED, UNCONFIRMED, Memory
 from told.store.sessions.match import TurnIndex
@@ -26,6 +30,9 @@ _MIN_OF_BEST = 0.4  # share of the best fit
 _STEP_FACTOR = 0.6  # for each step away
 _MAX_SHARING = 8  # memories with a name; more common names say nothing
 _MAX_NAMES = 16
+_MIN_TOPIC_COVER = 0.5  # share of a topic's words that a memory about it has
+_MIN_SIMILARITY = 0.4  # of meaning, without a shared word
+_SHORT_WORD = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +69,37 @@ class TopicGraph:
     def guesses(self) -> list[Node]:
         """Return the guesses."""
         return [one for one in self.nodes if one.memory.label == SPECULATION]
+
+
+def find_touching(memories: Memories, topic: str, scopes: Sequence[str], now: int) -> TopicGraph:
+    """Return the memories that share a topic's words or are clearly near in meaning, with their edges."""
+    around = find_related(memories, topic, scopes, now)
+    words = [token for token in tokenize(topic.lower()) if token not in EMPTY and token not in PUNCTUATION]
+    vector = make_vector(topic)
+    touching = [
+        one for one in around.nodes if one.memory.label == SPECULATION or _touches(one.memory, words, vector)
+    ]
+    known = {one.memory.id for one in touching}
+    edges = tuple(edge for edge in around.edges if edge[0] in known and edge[2] in known)
+    return TopicGraph(tuple(touching), edges)
+
+
+def _touches(memory: Memory, words: Sequence[str], vector: bytes | None) -> bool:
+    """Tell whether a memory has a topic's words, also in a name or as the kind of a choice, or means it."""
+    reading = read_statement(f"{memory.text} {memory.context}")
+    kinds = {part for slot in (*reading.values, *reading.rejected) for part in slot.split("-")}
+    names = " ".join(
+        (*memory.entities, *(one.value for one in memory.triggers if one.kind != "task"))
+    ).lower()
+    known = {*reading.tokens, *map(canonical_stem, reading.tokens), *kinds}
+    hits = sum(
+        not known.isdisjoint((word, canonical_stem(word))) or (len(word) > _SHORT_WORD and word in names)
+        for word in words
+    )
+    if words and hits >= _MIN_TOPIC_COVER * len(words):
+        return True
+    own = make_vector(memory.text) if vector else None
+    return vector is not None and own is not None and similarity(vector, own) >= _MIN_SIMILARITY
 
 
 def find_related(memories: Memories, topic: str, scopes: Sequence[str], now: int) -> TopicGraph:

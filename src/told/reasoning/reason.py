@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from told.conflict.compare import find_conflicts
 from told.conflict.reading import Claim, read_claim
-from told.memories.history import find_predecessors
+from told.memories.history import find_predecessors, find_successors
 from told.reasoning.answer import (
     CONTESTED,
     MIN_SHARE,
@@ -29,19 +29,8 @@ from told.reasoning.answer import (
     weigh_memory,
 )
 from told.reasoning.graph import Node, SearchScope, SessionMatches, TopicGraph, find_related, search_turns
-from told.reasoning.question import (
-    AGAINST,
-    CHOICE,
-    FOR,
-    VALUE,
-    WHY,
-    Question,
-    Stance,
-    judge_claim,
-    judge_side,
-    parse_question,
-    shared_weight,
-)
+from told.reasoning.question import CHOICE, VALUE, WHY, Question, parse_question, shared_weight
+from told.reasoning.stance import AGAINST, FOR, Stance, find_replaced_words, judge_side, judge_statement
 from told.search.tokens import canonical_stem, tokenize
 from told.store.memories.read import Memories
 from told.store.memories.records import ACTIVE, SUPERSEDED, Memory
@@ -144,7 +133,7 @@ def reason(
     elif question.form == CHOICE:
         answer = _answer_choice(question, found, around)
     else:
-        answer = _answer_whether(question, found, around)
+        answer = _answer_whether(question, found, around, memories)
     return _complete_answer(answer, memories, around, spoken)
 
 
@@ -156,33 +145,48 @@ def _weigh_sides(
     for node, stance in judged:
         if stance.side:
             worth = weigh_memory(node.memory, stance.fit)
-            pieces[stance.side].append(Argument(node.memory, worth, stance.why, limited=stance.limited))
+            piece = Argument(
+                node.memory, worth, stance.why, limited=stance.limited, rival=stance.rival,
+                changes=stance.changes,
+            )  # fmt: skip
+            pieces[stance.side].append(piece)
     extend_arguments(pieces[FOR], pieces[AGAINST], around)
     return make_side(names[0], pieces[FOR]), make_side(names[1], pieces[AGAINST])
 
 
-def _answer_whether(question: Question, found: Sequence[tuple[Node, Claim]], around: TopicGraph) -> Answer:
-    judged = ((node, judge_claim(question, statement)) for node, statement in found)
-    sides = _weigh_sides((FOR, AGAINST), around, judged)
+def _answer_whether(
+    question: Question, found: Sequence[tuple[Node, Claim]], around: TopicGraph, memories: Memories
+) -> Answer:
+    judged = {node.memory.id: (node, judge_statement(question, node.memory.text)) for node, _ in found}
+    for old in around.of(SUPERSEDED):
+        heir = next(reversed(find_successors(memories, old.memory)), None)
+        node = judged.get(heir.id, (None, None))[0] if heir else None
+        if node is None or heir is None or (judged[heir.id][1].side and not judged[heir.id][1].limited):
+            continue
+        if judge_statement(question, old.memory.text).side == FOR and find_replaced_words(
+            question, old.memory.text, heir.text
+        ):
+            judged[heir.id] = (node, Stance(AGAINST, why=f"replaced {old.memory.id}", changes=True))
+    sides = _weigh_sides((FOR, AGAINST), around, judged.values())
     verdict, worth = decide_verdict(sides, (YES, NO))
     return Answer(question, verdict, worth, sides)
 
 
 def _answer_choice(question: Question, found: Sequence[tuple[Node, Claim]], around: TopicGraph) -> Answer:
-    sides, denied, torn = [], [], False
+    sides, denied = [], []
     for place, (name, _) in enumerate(question.sides):
-        judged = [(node, judge_side(question, place, statement)) for node, statement in found]
+        judged = [(node, judge_side(question, place, node.memory.text)) for node, _ in found]
         side, against = _weigh_sides((name, f"not {name}"), around, judged)
         sides.append(Side(name, side.pieces, round(side.worth * (1.0 - against.worth), 3)))
         denied.append(against)
-        torn = torn or min(side.worth, against.worth) >= MIN_WEIGHT
     names = (question.sides[0][0], question.sides[1][0])
     verdict, worth = decide_verdict((sides[0], sides[1]), names)
-    if verdict == UNKNOWN:  # nothing supports a choice, but something may oppose one
-        bans = [one for one in denied if one.worth >= MIN_WEIGHT]
-        if torn:
-            verdict = CONTESTED
-        elif len(bans) == 1:
+    if verdict in names:
+        place = names.index(verdict)
+        verdict, worth = decide_verdict((sides[place], denied[place]), (verdict, denied[place].name))
+    elif verdict == UNKNOWN:  # nothing supports a choice, but something may oppose one
+        bans = [one for one in denied if any(piece.is_firm for piece in one.pieces)]
+        if len(bans) == 1:
             verdict, worth = bans[0].name, bans[0].worth
         elif bans:
             verdict, worth = "neither", min(one.worth for one in bans)

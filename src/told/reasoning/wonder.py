@@ -20,6 +20,7 @@ from told.reasoning.graph import (
     Turn,
     UnknownName,
     find_related,
+    find_touching,
     find_unknown_names,
     search_turns,
     turn_id,
@@ -283,8 +284,8 @@ def wonder(
     memories: Memories, reading: SessionReader, matching: TurnIndex, topic: str, where: SearchScope
 ) -> TopicReport:
     """Collect what memories and sessions contain about a topic."""
-    around = find_related(memories, topic, where.scopes, where.now)
-    spoken = search_turns(reading, matching, topic, where.project, where.now)
+    around = find_touching(memories, topic, where.scopes, where.now)
+    spoken = _keep_touching(search_turns(reading, matching, topic, where.project, where.now))
     nodes = around.of(ACTIVE)
     known = [one.memory for one in nodes]
     found = _find_conflicts(around, known)
@@ -298,6 +299,14 @@ def wonder(
         tuple(weak), guesses, spoken,
     )  # fmt: skip
     return replace(gathered, axes=_choose_questions(gathered, reading))
+
+
+def _keep_touching(spoken: SessionMatches) -> SessionMatches:
+    """Keep the turns that have the topic's words, and the files of their sessions."""
+    turns = tuple(one for one in spoken.turns if _covers(f"{one.asked}\n{one.answered}", spoken.words))
+    sessions = {one.session for one in turns}
+    files = tuple(one for one in spoken.files if sessions.intersection(one.sessions))
+    return SessionMatches(turns, files, spoken.words)
 
 
 def _find_conflicts(around: TopicGraph, known: Sequence[Memory]) -> list[Conflict]:

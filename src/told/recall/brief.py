@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import date
 
 from told.agents import label
 from told.fence import Fence, wrap_in_tags
@@ -30,9 +31,7 @@ STATE, STANDING, BACKGROUND = "state", "standing", "background"
 _HEADINGS = {STATE: "Recently:", STANDING: "Rules:", BACKGROUND: "Context:"}
 _NOTICE = "From earlier sessions; what the user says now comes first."
 _MAX_MEMORY, _MAX_CONTEXT, _MAX_FORMER = 600, 160, 80  # characters
-_DAY = 86_400_000
-_RECENT = 3 * _DAY
-_REPEAT_AFTER = _DAY // 8
+RECENT_DAYS = 14  # a younger date is shown as its age, and a change leads
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +83,7 @@ def make_prompt_brief(
         request: The prompt and the place where it is asked.
         fence: Marks text of others.
         budget: The most tokens it may cost.
-        session: The session, in which a memory is not shown again soon.
+        session: The session, in which a memory is not shown again.
         since: When the session was last compacted; what was shown before may be shown again.
         known: Other memories the session knows, by id, and since when.
     """
@@ -94,9 +93,12 @@ def make_prompt_brief(
         seen |= {name: max(at, seen.get(name, 0)) for name, at in known.items()}
     if session:
         seen |= {one.id: at for one in chosen if one.id not in seen and (at := _last_said(one, session))}
-    fresh = [one for one in chosen if not _is_known(one, seen.get(one.id, 0), since, request.now)]
-    former = find_former(memories, fresh)
-    return fit_budget([make_line(one, fence, request.now, former.get(one.id, "")) for one in fresh], budget)
+    fresh = [one for one in chosen if not _is_known(one, seen.get(one.id, 0), since)]
+    former, changed = find_former(memories, fresh), find_changed(memories, fresh, request.now)
+    lines = [
+        make_line(one, fence, request.now, former.get(one.id, ""), changed=one.id in changed) for one in fresh
+    ]
+    return fit_budget(lines, budget)
 
 
 def format_for_agent(brief: Brief) -> str:
@@ -116,7 +118,19 @@ def find_former(memories: Memories, chosen: Iterable[Memory]) -> dict[str, str]:
     }
 
 
-def make_line(memory: Memory, fence: Fence, now: int, former: str = "") -> Line:
+def find_changed(memories: Memories, chosen: Iterable[Memory], now: int) -> set[str]:
+    """Return the ids of memories that replaced others lately, or correct them."""
+    recent = [one for one in chosen if is_recent(one.created, now)]
+    replacing = memories.superseded([one.id for one in recent])
+    return {one.id for one in recent if one.id in replacing or CORRECTION in one.marks}
+
+
+def is_recent(at: int, now: int) -> bool:
+    """Tell whether a time is shown as its age."""
+    return 0 <= _count_days(at, now) <= RECENT_DAYS
+
+
+def make_line(memory: Memory, fence: Fence, now: int, former: str = "", *, changed: bool = False) -> Line:
     """Make the line of a memory: its text, context, kind, date and author.
 
     Args:
@@ -124,6 +138,7 @@ def make_line(memory: Memory, fence: Fence, now: int, former: str = "") -> Line:
         fence: Marks text of others.
         now: Milliseconds since 1970.
         former: The text that it probably replaces.
+        changed: Whether it replaced another lately.
     """
     text = shorten(clean(memory.text), _MAX_MEMORY)
     if memory.trust != USER:
@@ -134,8 +149,10 @@ def make_line(memory: Memory, fence: Fence, now: int, former: str = "") -> Line:
     if former:
         text += f" (was: {shorten(clean(former), _MAX_FORMER)})"
     locked = ", locked" if memory.locked else ""
-    marks = f"{memory.kind_name}{locked}, {format_day(memory.created)}, {_describe_author(memory)}"
-    return Line(_choose_zone(memory, now), f"- {text} ({marks})", memory.id, memory.created)
+    age = f"{'changed ' if changed else ''}{format_age(memory.created, now)}"
+    marks = f"{memory.kind_name}{locked}, {age}, {_describe_author(memory)}"
+    zone = STATE if changed else _choose_zone(memory, now)
+    return Line(zone, f"- {text} ({marks})", memory.id, memory.created)
 
 
 def fit_budget(lines: Iterable[Line], budget: int) -> Brief:
@@ -145,6 +162,23 @@ def fit_budget(lines: Iterable[Line], budget: int) -> Brief:
         if count_tokens(Brief((*fitting, line)).text) <= budget:
             fitting = (*fitting, line)
     return Brief(fitting)
+
+
+def format_age(at: int, now: int) -> str:
+    """Format a time as `today`, `2 days ago`, or a local date if it is older."""
+    if not is_recent(at, now):
+        return format_day(at)
+    days = _count_days(at, now)
+    return ("today", "yesterday")[days] if days < 2 else f"{days} days ago"
+
+
+def _count_days(at: int, now: int) -> int:
+    """Return how many local midnights have passed since a time; -1 if that is unknown."""
+    try:
+        first, last = (date(*time.localtime(one // 1000)[:3]) for one in (at, now))
+    except (OverflowError, ValueError, OSError):
+        return -1
+    return (last - first).days if at > 0 else -1
 
 
 def format_day(at: int) -> str:
@@ -162,10 +196,9 @@ def make_shown_payload(brief: Brief, session: str) -> dict[str, object]:
     return {"memories": list(brief.memories), "session": session, "tokens": count_tokens(brief.text)}
 
 
-def _is_known(memory: Memory, at: int, since: int, now: int) -> bool:
-    """Tell whether a session got a memory recently, unchanged since."""
-    changed = any(one.at > at for one in memory.evidence)
-    return 0 < at >= since and now - at < _REPEAT_AFTER and not changed
+def _is_known(memory: Memory, at: int, since: int) -> bool:
+    """Tell whether a session still has a memory, which nobody had to say again."""
+    return 0 < at >= since and not any(one.at > at for one in memory.evidence)
 
 
 def _last_said(memory: Memory, session: str) -> int:
@@ -174,7 +207,7 @@ def _last_said(memory: Memory, session: str) -> int:
 
 
 def _choose_zone(memory: Memory, now: int) -> str:
-    if {CORRECTION, WARNING}.intersection(memory.marks) and now - memory.created < _RECENT:
+    if {CORRECTION, WARNING}.intersection(memory.marks) and is_recent(memory.created, now):
         return STATE
     return BACKGROUND if memory.kind in (FACT, OBSERVATION) else STANDING
 

@@ -29,6 +29,7 @@ from told.store.memories.read import Memories
 from told.store.memories.records import ACTIVE, CORRECTION, TOOL, Memory
 
 MIN_CONFIDENCE = 0.3  # of a memory that is shown; a user's statement starts at 0.8
+ELSEWHERE = "for another folder"
 WAS = "was"  # edge from a memory to one that it probably replaces
 _CLEAR_TOPIC = 0.7
 _MAX_LATEST = 12  # rows of the same head
@@ -51,7 +52,7 @@ class Successor:
 def find_reason_against(memory: Memory, prompt: Prompt, request: RecallRequest) -> str:
     """Return why a memory must not be shown for a prompt."""
     reason = find_reason_hidden(memory, request.scopes, request.now, tools=request.tools)
-    return reason or ("for another folder" if is_elsewhere(memory.text, prompt) else "")
+    return reason or (ELSEWHERE if is_elsewhere(memory.text, prompt) else "")
 
 
 def find_reason_hidden(memory: Memory, scopes: Sequence[str], now: int, *, tools: bool = False) -> str:

@@ -33,7 +33,8 @@ _SAMPLE = 600  # newest memories that tell how rare a word is
 _MAX_ROWS = 120  # of one word or topic
 _MAX_TERMS, _MAX_TOPICS = 9, 6
 _MAX_CANDIDATES, _MAX_LOCKED, _MAX_PLACED = 24, 40, 40
-_MAX_SIGNS, _MAX_VECTORS = 4096, 24  # memories compared roughly, and exactly
+_MAX_SIGNS, MAX_VECTORS = 4096, 24  # memories compared roughly, and exactly
+MAX_SEARCHED = 200  # memories scored and compared exactly in a search, whose filters drop some
 _USUAL_SIMILARITY, _USUAL_COUNT = 0.06, 10  # of unrelated texts; counts like that many memories
 _FEW_MEMORIES, _FEWEST = 60, 20
 _TOPIC_DECAY, _TOPIC_LENGTH, _USUAL_TOPICS = 0.7, 0.03, 6
@@ -80,7 +81,8 @@ def find_candidates(memories: Memories, prompt: Prompt, request: RecallRequest) 
         value = rarity[name] * prompt.topics[name] * _TOPIC_SHARE
         for row in found:
             scores[row] = scores.get(row, 0.0) + value
-    best = sorted((-score, -row) for row, score in scores.items())[:_MAX_CANDIDATES]
+    most = MAX_SEARCHED if request.search else _MAX_CANDIDATES
+    best = sorted((-score, -row) for row, score in scores.items())[:most]
     rows = dict.fromkeys(-row for _, row in best)
     locked = memories.locked(request.scopes, _MAX_LOCKED)
     rows.update(dict.fromkeys(row for row in locked if row in scores))
@@ -101,7 +103,9 @@ def _list_prefixes(prompt: Prompt) -> list[str]:
     return found
 
 
-def find_similar(memories: Memories, text: str, scopes: Sequence[str], also: Iterable[int]) -> Similar:
+def find_similar(
+    memories: Memories, text: str, scopes: Sequence[str], also: Iterable[int], most: int = MAX_VECTORS
+) -> Similar:
     """Return the memories most similar in meaning; none without the vector table.
 
     Args:
@@ -109,6 +113,7 @@ def find_similar(memories: Memories, text: str, scopes: Sequence[str], also: Ite
         text: The prompt.
         scopes: The active scopes.
         also: Rows to compare in any case.
+        most: Memories to compare exactly.
     """
     own, model = make_vector(text, asking=True), table_model_id()
     if not own or not model:
@@ -121,12 +126,12 @@ def find_similar(memories: Memories, text: str, scopes: Sequence[str], also: Ite
         return Similar(0, {})
     mean = estimate_similarity(sum(sum(counts) for _, counts in near) / count)
     usual = (count * mean + _USUAL_COUNT * _USUAL_SIMILARITY) / (count + _USUAL_COUNT)
-    vectors = memories.vectors.vectors(list(dict.fromkeys([*_find_nearest(near), *also])), model)
+    vectors = memories.vectors.vectors(list(dict.fromkeys([*_find_nearest(near, most), *also])), model)
     scores = similarities(own, list(vectors.values()))
     return Similar(count, {row: score - usual for row, score in zip(vectors, scores, strict=True)})
 
 
-def _find_nearest(near: Sequence[tuple[memoryview[int], bytes]]) -> list[int]:
+def _find_nearest(near: Sequence[tuple[memoryview[int], bytes]], most: int) -> list[int]:
     """Return the rows with the fewest differences, newest first among equals."""
     found: list[int] = []
     for value in range(min(min(counts) for _, counts in near), SIGN_COUNT + 1):
@@ -137,9 +142,9 @@ def _find_nearest(near: Sequence[tuple[memoryview[int], bytes]]) -> list[int]:
                 equal.append(rows[at])
                 at = counts.find(value, at + 1)
         found += sorted(equal, reverse=True)
-        if len(found) >= _MAX_VECTORS:
+        if len(found) >= most:
             break
-    return found[:_MAX_VECTORS]
+    return found[:most]
 
 
 def measure_rarity(frequency: int, count: int) -> float:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from told.conflict.reading import find_own_folder, is_path, load_words
-from told.search.tokens import is_unspaced
+from told.search.query import find_keywords
+from told.search.tokens import STOP_WORDS, VAGUE_WORDS, is_unspaced
 from told.search.topics import find_topic_hints, split_words
 from told.store.memories.records import Memory
 
@@ -24,6 +25,7 @@ _MAX_OPENING = 12  # words
 _MAX_WORDS, _MAX_LENGTH, _MAX_UNKNOWN = 24, 9, 3  # that count for the wording
 _QUIET: dict[str, Any] = tomllib.loads(Path(__file__).with_name("quiet.toml").read_text(encoding="utf-8"))
 _CHAT, _THANKS, _OWN = (frozenset(_QUIET[name].split()) for name in ("chat", "thanks", "own"))
+_NO_SUBJECT = STOP_WORDS | VAGUE_WORDS | _CHAT | frozenset(_QUIET["generic"].split())
 _LANGUAGE_THINGS = frozenset(_QUIET["language_things"].split())
 _COMMON_FOLDERS = frozenset(_QUIET["common_folders"].split())
 _HOW_TO = tuple(f" {start} " for start in _QUIET["how"])
@@ -43,6 +45,7 @@ class RecallRequest:
     now: int
     folder: str = ""  # the current folder below the project's root
     tools: bool = False  # include what tools and pages said
+    search: bool = False  # the user searches memories: no prompt is quiet, and more are scored
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,8 @@ class Prompt:
     folder: str  # the current folder below the project's root; empty at the root
     quiet: str  # why it needs no memory; empty if it may need one
     faint: bool  # whether it is worded like one that needs none
+    subjects: tuple[str, ...]  # stems of the words that name one; any project gets prompts without
+    subject_topics: tuple[str, ...]
 
 
 def read_prompt(prompt: str, folder: str = "") -> Prompt:
@@ -81,7 +86,11 @@ def read_prompt(prompt: str, folder: str = "") -> Prompt:
         quiet = "talk"
     faint = not quiet and is_worded_quietly(words, asks=text.rstrip().endswith("?"))
     paths = tuple(dict.fromkeys(word.strip("/") for word in words if is_path(word)))
-    return Prompt(text, words, topics, tuple(hints), paths, folder.lower().strip("/"), quiet, faint)
+    subjects = " ".join(word for word in words if word not in _NO_SUBJECT and not word.isdigit())
+    named = tuple(dict.fromkeys(name for _, names in find_topic_hints(subjects) for name in names))
+    stems = tuple(dict.fromkeys(find_keywords(subjects)))
+    place = folder.lower().strip("/")
+    return Prompt(text, words, topics, tuple(hints), paths, place, quiet, faint, stems, named)
 
 
 def find_quiet_reason(text: str, words: Sequence[str]) -> str:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 
 from told.recall import layers
 from told.recall.filters import Successor, find_overruled, find_reason_against, find_successors
 from told.recall.layers import WEIGHTS, Candidates, find_candidates, find_similar, measure_use
 from told.recall.prompt import Prompt, RecallRequest, read_prompt
 from told.search.index_text import About, parse_about
+from told.search.query import find_keywords
 from told.store.memories.read import Memories
 from told.store.memories.records import AGENT, TOOL, USER, Memory
 
@@ -28,13 +30,15 @@ _MAX_GAIN = 1.35  # factor of kind, confidence, importance and use together
 FLOOR = 0.33
 LOCKED_FLOOR = 0.20
 WORDS_FLOOR = 0.20  # if only words match, as without the table of meaning
+MEANING_FLOORS = (inf, 0.6, 0.4)  # without a shared subject, for prompts that name 0, 1 or 2 subjects
 FAINT = 3.0  # factor of the floor for a prompt that is worded like one that needs no memory
 # Lowest share of the best score, for each line of the brief.
 NEAR_BEST = (0.0, 0.5, 0.5, 0.7, 0.7)
 _MAX_BY_MEANING = 12
 _ROUNDS = 2  # how often replacements of outdated memories are checked themselves
 _MAX_EXPLAINED = 12
-_TOO_LITTLE, _ENOUGH = "fits too little", "enough is said"
+TOO_LITTLE, ENOUGH, OVERRULED = "fits too little", "enough is said", "a rule for this folder stands before it"
+IS_NEWER = " is newer"  # after the id of the memory that seems to replace another
 _LAYER_NAMES = {
     "topics": "0 topics", "words": "1 words", "meaning": "2 meaning", "entities": "3 names",
     "triggers": "4 place or command", "recent": "5 recent", "shared": "6 shared",
@@ -75,12 +79,16 @@ class Explanation:
 def recall(memories: Memories, request: RecallRequest) -> Recall:
     """Choose the memories that a prompt needs; deterministic."""
     prompt = read_prompt(request.prompt, request.folder)
+    if request.search:
+        prompt = replace(prompt, quiet="", faint=prompt.faint or bool(prompt.quiet))
     if prompt.quiet:
         return Recall(prompt, (), ())
     candidates = find_candidates(memories, prompt, request)
-    similar = find_similar(memories, prompt.text, request.scopes, [*candidates.rows, *candidates.locked])
-    meaning = layers.score_meaning(similar)
-    loaded = memories.load(dict.fromkeys([*candidates.rows, *_find_by_meaning(meaning, candidates)]))
+    also = [*candidates.rows, *candidates.locked]
+    compared, most = (layers.MAX_SEARCHED,) * 2 if request.search else (layers.MAX_VECTORS, _MAX_BY_MEANING)
+    meaning = layers.score_meaning(find_similar(memories, prompt.text, request.scopes, also, compared))
+    by_meaning = _find_by_meaning(meaning, candidates, most)
+    loaded = memories.load(dict.fromkeys([*candidates.rows, *by_meaning]))
     about = {one.id: parse_about(memories.about(one)) for one in loaded.values()}
     topics = layers.score_topics(
         prompt, {row: about[one.id].topics for row, one in loaded.items()}, candidates.rarity
@@ -98,12 +106,12 @@ def recall(memories: Memories, request: RecallRequest) -> Recall:
     return _Selection(memories, prompt, request, sorted(found, key=_sort_key), about).choose()
 
 
-def _find_by_meaning(meaning: dict[int, float], candidates: Candidates) -> list[int]:
+def _find_by_meaning(meaning: dict[int, float], candidates: Candidates, most: int) -> list[int]:
     """Return the nearest rows that only meaning finds, and locked ones that may qualify."""
     lowest = LOCKED_FLOOR / (WEIGHTS["meaning"] * _MAX_GAIN)
     near = [(-score, -row) for row, score in meaning.items() if score >= lowest]
     rows = [-row for _, row in sorted(near) if -row not in candidates.rows]
-    return [*rows[:_MAX_BY_MEANING], *(row for row in rows[_MAX_BY_MEANING:] if row in candidates.locked)]
+    return [*rows[:most], *(row for row in rows[most:] if row in candidates.locked)]
 
 
 def _combine(row: int, memory: Memory, parts: dict[str, dict[int, float]], why: tuple[str, ...]) -> Recalled:
@@ -136,9 +144,9 @@ class _Selection:
         overruled = find_overruled([one.memory for one in fitting], self.about, self.prompt)
         for one in fitting:
             if one.memory.id in overruled:
-                reasons[one.row] = "a rule for this folder stands before it"
+                reasons[one.row] = OVERRULED
             elif one.score / (1.0 + max(0.0, one.learned)) < self._get_floor(one):
-                reasons[one.row] = _TOO_LITTLE
+                reasons[one.row] = TOO_LITTLE
         fitting, limited, outdated = self._update([one for one in fitting if not reasons[one.row]])
         reasons |= dict.fromkeys([one.row for one in fitting], "") | outdated
         reasons |= {one.row: limited[one.row] for one in fitting if limited[one.row]}
@@ -155,10 +163,23 @@ class _Selection:
 
     def _get_floor(self, one: Recalled) -> float:
         """Return the lowest score at which a memory is shown."""
+        if not self.prompt.subjects and "triggers" not in one.parts:
+            return inf  # `list the files`: whatever it resembles, only its place can be evidence
         if one.memory.locked:
             return LOCKED_FLOOR
         floor = FLOOR if one.parts.keys() - {"words", "recent", "shared"} else WORDS_FLOOR
+        if len(self.prompt.subjects) < len(MEANING_FLOORS) and not self._has_evidence(one):
+            floor = MEANING_FLOORS[len(self.prompt.subjects)]
         return floor * FAINT if self.prompt.faint else floor
+
+    def _has_evidence(self, one: Recalled) -> bool:
+        """Tell whether a memory shares a subject, name or place with the prompt, not only a meaning."""
+        if one.parts.keys() & {"entities", "triggers"} or set(one.why).intersection(
+            self.prompt.subject_topics
+        ):
+            return True
+        said = find_keywords(one.memory.text) if "words" in one.parts else ()
+        return bool(set(self.prompt.subjects).intersection(said))
 
     def _update(self, fitting: list[Recalled]) -> tuple[list[Recalled], dict[int, str], dict[int, str]]:
         """Replace outdated memories by newer ones.
@@ -182,7 +203,7 @@ class _Selection:
                 newer = find_successors(self.memories, rows, seen, scores, self.request)
             if not newer:
                 break
-            outdated |= {row: f"{successor.memory.id} is newer" for row, successor in newer.items()}
+            outdated |= {row: f"{successor.memory.id}{IS_NEWER}" for row, successor in newer.items()}
             remaining = {one.row: one for one in fitting if one.row not in newer}
             for one in shown:
                 new = newer.get(one.row)
@@ -203,14 +224,14 @@ class _Selection:
 def _limit(fitting: Sequence[Recalled]) -> dict[int, str]:
     """Return why each memory is left out; empty if it is not."""
     locked = [one.row for one in fitting if one.memory.locked]
-    reasons = {row: "" if place < len(NEAR_BEST) else _ENOUGH for place, row in enumerate(locked)}
+    reasons = {row: "" if place < len(NEAR_BEST) else ENOUGH for place, row in enumerate(locked)}
     chosen = 0
     for one in (one for one in fitting if not one.memory.locked):
         reasons[one.row] = ""
         if chosen >= len(NEAR_BEST) - len(locked):
-            reasons[one.row] = _ENOUGH
+            reasons[one.row] = ENOUGH
         elif one.score < NEAR_BEST[chosen] * fitting[0].score:
-            reasons[one.row] = _TOO_LITTLE
+            reasons[one.row] = TOO_LITTLE
         else:
             chosen += 1
     return reasons
@@ -239,6 +260,7 @@ def describe_prompt(found: Recall) -> str:
     parts += [f"paths: {len(prompt.paths)}"] if prompt.paths else []
     parts += ["in a folder of the project"] if prompt.folder else []
     parts += ["worded like one that needs nothing"] if prompt.faint else []
+    parts += ["names no subject"] if not prompt.subjects else []
     return "; ".join(parts)
 
 

@@ -12,7 +12,7 @@ from told.store.database import public_id
 
 _FOLDER = "shown"
 _SINCE = "since"
-_DAYS_MS = 7 * 86_400_000
+_KEPT_MS = 60 * 86_400_000  # a session may be resumed that late
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def move_shown_to_journal(writer: JournalWriter, now: int, *, session: str = "")
             writer.now = max(shown.memories.values())
             writer.write(sync=False)
             writer.now = now
-        is_old = now - shown.since > _DAYS_MS
+        is_old = now - shown.since > _KEPT_MS
         if shown.memories or is_old:
             os.remove(path)
         if shown.memories and not is_old:

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from told.agents import label
 from told.fence import Fence
 from told.ingest.checkpoint_files import UnreadableError, read_checkpoint
 from told.ingest.checkpoint_rows import to_row
 from told.model import OPEN, TOOL, Handover
-from told.recall.brief import BUDGET, STATE, Brief, Line, fit_budget, format_day, make_line
+from told.recall.brief import (
+    BUDGET,
+    STANDING,
+    STATE,
+    Brief,
+    Line,
+    find_changed,
+    fit_budget,
+    format_age,
+    make_line,
+)
 from told.recall.filters import find_reason_hidden
 from told.store.memories.read import Memories
-from told.store.memories.records import CORRECTION, DECISION, RULE, USER, WARNING, Memory
-from told.store.sessions.read import CheckpointRow, Filter, SessionReader
+from told.store.memories.records import CORRECTION, DECISION, FACT, RULE, USER, WARNING, Memory
+from told.store.sessions.read import CheckpointRow, Filter, SessionReader, SessionRow
 from told.text import add_full_stop, clean, shorten
 
 Redact = Callable[[Handover], Handover | None]
@@ -25,9 +35,22 @@ _MAX_ASKED, _MAX_ANSWERED, _MAX_NOTE = 160, 280, 240  # characters of the last s
 _MAX_STEPS = 3
 _MAX_CHECKPOINTS, _MAX_NOTES, _MAX_SESSIONS = 20, 5, 8  # that are read
 _MAX_FILE = 1 << 16  # bytes; reading a larger file takes too long for a start
-_MAX_LOCKED, _MAX_RECENT, _MAX_PROVEN = 8, 4, 6  # memories
+_MAX_CHANGED = 6  # memories
+_FEWEST_TOKENS = 10  # of a memory's line; more memories than fit are not loaded
 _MIN_CONFIDENCE = 0.5
 _RECENT_MS = 30 * 86_400_000
+
+
+@dataclass(frozen=True, slots=True)
+class StartedSession:
+    """The session that gets a brief."""
+
+    agent: str = ""
+    native: str = ""  # the agent's id of it
+    continued: bool = False  # it was resumed or compacted, and knows where it stopped
+    compacted: bool = False
+    has_lost_briefs: bool = False
+    known: Mapping[str, int] = field(default_factory=dict)  # memories that it still has, and since when
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,39 +62,47 @@ class _StartBrief:
     fence: Fence
     now: int
     redact: Redact
+    own: StartedSession
 
-    def find_own_checkpoint(self, agent: str, native: str, *, compacted: bool) -> list[Line]:
+    def find_own_checkpoint(self) -> list[Line]:
         """Return the open checkpoint of a continued session."""
-        for session in self.reader.sessions_like(native, _MAX_SESSIONS):
-            if (session.agent, session.native) != (agent, native):
-                continue
+        for session in self._find_own_sessions():
             rows = self.reader.checkpoints(Filter(), _MAX_CHECKPOINTS, session_id=session.id, status=OPEN)
             for row, checkpoint in self._read_open(rows):
-                when = " before the compaction" if compacted else ""
-                head = f"- Your checkpoint{when} ({format_day(checkpoint.at)}, {row.public}):"
+                when = " before the compaction" if self.own.compacted else ""
+                head = f"- Your checkpoint{when} ({format_age(checkpoint.at, self.now)}, {row.public}):"
                 return [self._make_line(head, row, checkpoint)]
         return []
 
-    def find_open_work(self) -> list[Line]:
-        """Return the open checkpoint and the end of the last session."""
-        offer, session = self._find_open_checkpoint()
-        return [*([offer] if offer else []), *self._describe_last_session(session, offered=bool(offer))]
+    def _find_own_sessions(self) -> list[SessionRow]:
+        own = (self.own.agent, self.own.native)
+        found = self.reader.sessions_like(self.own.native, _MAX_SESSIONS) if self.own.native else []
+        return [one for one in found if (one.agent, one.native) == own]
 
-    def _find_open_checkpoint(self) -> tuple[Line | None, str]:
+    def find_open_work(self) -> tuple[list[Line], list[Line]]:
+        """Return the open checkpoint, and the end of the last session before this one."""
+        own = frozenset(one.public for one in self._find_own_sessions())
+        offer, session = self._find_open_checkpoint(own)
+        last = self._describe_last_session(own, session, offered=bool(offer))
+        return [offer] if offer else [], last
+
+    def _find_open_checkpoint(self, own: frozenset[str]) -> tuple[Line | None, str]:
         """Return the newest open checkpoint and its session.
 
         An automatic checkpoint counts only until another session leaves one.
         """
         recent = replace(self.sessions, since=max(self.now - _RECENT_MS, 1))
         rows = self.reader.checkpoints(recent, _MAX_CHECKPOINTS, status=OPEN)
+        rows = [row for row in rows if row.session not in own]
         latest = ""
         if rows:
             every = self.reader.checkpoints(recent, _MAX_CHECKPOINTS)
-            latest = next((row.session for row in every if row.path), "")
+            latest = next((row.session for row in every if row.path and row.session not in own), "")
         for row, checkpoint in self._read_open(rows):
             is_last = checkpoint.by != TOOL or row.session == latest
             if is_last and self.now - checkpoint.at < _RECENT_MS:
-                head = f"- Left open ({format_day(checkpoint.at)}, {label(row.agent)}, {row.public}):"
+                when = format_age(checkpoint.at, self.now)
+                head = f"- Left open ({when}, {label(row.agent)}, {row.public}):"
                 return self._make_line(head, row, checkpoint), row.session
         return None, ""
 
@@ -104,17 +135,20 @@ class _StartBrief:
         text = self.fence.inline(text)  # never as the user's: anybody who can write the file may claim that
         return Line(STATE, f"{head} {text} All of it: `told show {row.public}`", "", checkpoint.at)
 
-    def _describe_last_session(self, offered_session: str, *, offered: bool) -> list[Line]:
+    def _describe_last_session(
+        self, own: frozenset[str], offered_session: str, *, offered: bool
+    ) -> list[Line]:
         """Return where the last session stopped, unless its checkpoint says so."""
-        found = self.reader.sessions(self.sessions, 1)
-        if not found:
+        found = self.reader.sessions(self.sessions, len(own) + 1)
+        session = next((one for one in found if one.public not in own), None)
+        if session is None:
             return []
-        session = found[0]
         turns = self.reader.turns(session.id, 1, newest=True)
         lines = []
         if not offered or offered_session != session.public:
             asked = clean(session.summary or (turns[0].asked if turns else ""))
-            head = f"- Last session ({format_day(session.ended)}, {label(session.agent)}, {session.public}):"
+            when = format_age(session.ended, self.now)
+            head = f"- Last session ({when}, {label(session.agent)}, {session.public}):"
             text = f"{head} {self.fence.inline(shorten(asked, _MAX_ASKED), USER)}"
             lines.append(Line(STATE, text, "", session.ended))
         notes = self.reader.checkpoints(self.sessions, _MAX_NOTES, session_id=session.id)
@@ -138,9 +172,11 @@ def make_start_brief(
     now: int,
     redact: Redact,
     budget: int = BUDGET,
-    continued: tuple[str, str, bool] = ("", "", False),
+    session: StartedSession | None = None,
 ) -> Brief:
     """Make the brief for the start of a session.
+
+    Locked rules come right after an open checkpoint; what else matters follows until the budget is full.
 
     Args:
         memories: The open memories.
@@ -151,41 +187,106 @@ def make_start_brief(
         now: Milliseconds since 1970.
         redact: Redacts a checkpoint; returns None if it cannot.
         budget: The most tokens it may cost.
-        continued: Agent and native id of the session that goes on, and whether it was compacted.
+        session: The session that gets it.
     """
-    work: list[Line] = []
+    own = session or StartedSession()
+    offer: list[Line] = []
+    last: list[Line] = []
     if reader:
-        start = _StartBrief(reader, sessions, fence, now, redact)
-        agent, native, compacted = continued
-        if native:
-            work = start.find_own_checkpoint(agent, native, compacted=compacted)
-        elif sessions.project:
-            work = start.find_open_work()
-    chosen = select_start_memories(memories, scopes, now)
-    locked = [make_line(one, fence, now) for one in chosen if one.locked]
-    others = [make_line(one, fence, now) for one in chosen if not one.locked]
-    return fit_budget([*work[:1], *locked, *work[1:], *others], budget)
+        start = _StartBrief(reader, sessions, fence, now, redact, own)
+        if own.has_lost_briefs:
+            offer = start.find_own_checkpoint()
+        elif sessions.project and not own.continued:
+            offer, last = start.find_open_work()
+    found = select_start_memories(memories, scopes, now, budget // _FEWEST_TOKENS, own.known)
+    lines = [make_line(one, fence, now, changed=one.id in found.changed) for one in found.memories]
+    changed = [line for line in lines[found.locked :] if line.memory in found.changed]
+    rest = [line for line in lines[found.locked :] if line.memory not in found.changed]
+    return _fit_locked_first([*offer, *lines[: found.locked], *changed, *last, *rest], found, budget)
 
 
-def select_start_memories(memories: Memories, scopes: Sequence[str], now: int) -> list[Memory]:
-    """Return locked rules, recent corrections and proven rules."""
-    locked = memories.locked(scopes, _MAX_LOCKED)
-    recent = _find_newest(memories, scopes, (CORRECTION, WARNING), _MAX_RECENT)
-    rules = _find_newest(memories, scopes, (RULE, DECISION), 8 * _MAX_PROVEN)
-    loaded = memories.load(dict.fromkeys((*locked, *recent, *rules)))
+def _fit_locked_first(lines: Sequence[Line], found: StartMemories, budget: int) -> Brief:
+    """Fit lines, and say how many locked rules do not fit."""
+    locked = {one.id for one in found.memories[: found.locked]}
+
+    def count(missing: int) -> Line:
+        rules = "rule" if missing == 1 else "rules"
+        return Line(STANDING, f"- {missing} more locked {rules}: `told memories --locked`")
+
+    def count_missing(brief: Brief) -> int:
+        return found.all_locked - len(locked.intersection(brief.memories))
+
+    brief = fit_budget(lines, budget)
+    if not count_missing(brief):
+        return brief
+    note = count(found.all_locked + 1)  # the longest, so that the budget is kept
+    brief = fit_budget([note, *lines], budget)
+    if note not in brief.lines:
+        return brief
+    kept = brief.lines[1:]
+    at = max((place for place, line in enumerate(kept, 1) if line.memory in locked), default=0)
+    return Brief((*kept[:at], count(count_missing(brief)), *kept[at:]))
+
+
+@dataclass(frozen=True, slots=True)
+class StartMemories:
+    """The memories for a start, most important first."""
+
+    memories: tuple[Memory, ...]
+    locked: int  # that many come first
+    all_locked: int  # how many there are
+    changed: frozenset[str]  # ids of those that replaced others lately
+
+
+def select_start_memories(
+    memories: Memories,
+    scopes: Sequence[str],
+    now: int,
+    limit: int = 45,
+    known: Mapping[str, int] | None = None,
+) -> StartMemories:
+    """Return locked rules, what changed lately, recent warnings and proven rules.
+
+    Args:
+        memories: The open memories.
+        scopes: The active scopes.
+        now: Milliseconds since 1970.
+        limit: How many of each kind are loaded, beside the known ones.
+        known: Memories that the session has, and since when; it gets only locked and newer ones.
+    """
+    known = known or {}
+    limit += len(known)
+    informed = min(known.values(), default=0)
+    locked = memories.locked(scopes)
+    marked = _find_newest(memories, scopes, (CORRECTION, WARNING), _MAX_CHANGED + len(known))
+    rules = _find_newest(memories, scopes, (RULE, DECISION), limit)
+    facts = _find_newest(memories, scopes, (FACT,), limit)
+    loaded = memories.load(dict.fromkeys((*locked[:limit], *marked, *rules, *facts)))
     valid = {
         row: one
         for row, one in loaded.items()
         if one.trust == USER
-        and (one.locked or one.confidence >= _MIN_CONFIDENCE)
+        and one.id not in known
+        and (one.locked or (one.confidence >= _MIN_CONFIDENCE and one.created >= informed))
         and not find_reason_hidden(one, scopes, now)
     }
+    changed = find_changed(memories, valid.values(), now)
+
+    def sort_key(row: int) -> tuple[bool, int]:
+        return valid[row].id not in changed, -valid[row].created
+
+    first = sorted((row for row in valid if valid[row].locked), key=sort_key)
+    lately = sorted((row for row in valid if valid[row].id in changed), key=sort_key)[:_MAX_CHANGED]
+    warned = [row for row in marked if row in valid and now - valid[row].created < _RECENT_MS]
     proven = sorted(
-        (row for row in rules if row in valid and row not in locked and CORRECTION not in valid[row].marks),
+        (row for row in rules if row in valid and CORRECTION not in valid[row].marks),
         key=lambda row: (-valid[row].confidence * (1.0 + valid[row].importance / 10), -row),
     )
-    fresh = [row for row in recent if row in valid and now - valid[row].created < _RECENT_MS]
-    return [valid[row] for row in dict.fromkeys((*locked, *fresh, *proven[:_MAX_PROVEN])) if row in valid]
+    ordered = dict.fromkeys((*first, *lately, *warned, *proven))
+    hidden = sum(row in loaded and row not in valid for row in locked)
+    return StartMemories(
+        tuple(valid[row] for row in ordered), len(first), len(locked) - hidden, frozenset(changed)
+    )
 
 
 def _find_newest(memories: Memories, scopes: Sequence[str], kinds: Sequence[str], limit: int) -> list[int]:

@@ -43,6 +43,7 @@ class NamedTime:
     window: tuple[int, int] | None = None  # ms; from, up to
     drop: tuple[str, ...] = ()  # words that only name the time: not searched
     add: str = ""  # the index word of an explicit day
+    phrase: str = ""  # the words that name it
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +73,14 @@ def find_time(text: str, now: int) -> NamedTime:
         word for word in words[at : at + span.size] if not span.dated or word in _LAST or word in _THIS
     )
     before = _word_before(words, at)
+    phrase = " ".join(words[at : at + span.size])
     if len(spans) > 1 and before in ("between", "from", "zwischen", "entre", "von"):
-        return NamedTime((span.start, max(span.end, spans[1][1].end)), drop)
+        return NamedTime((span.start, max(span.end, spans[1][1].end)), drop, phrase=phrase)
     if before in _SINCE:
-        return NamedTime((span.start, NO_END), (*drop, before))
+        return NamedTime((span.start, NO_END), (*drop, before), phrase=f"{before} {phrase}")
     if before in _BEFORE:
-        return NamedTime((0, span.start + DAY), (*drop, before))
-    return NamedTime((span.start, span.end), drop, span.day)
+        return NamedTime((0, span.start + DAY), (*drop, before), phrase=f"{before} {phrase}")
+    return NamedTime((span.start, span.end), drop, span.day, phrase)
 
 
 def find_start(text: str, now: int) -> int | None:

@@ -45,6 +45,7 @@ class Query:
     must: tuple[str, ...] = ()  # all of these: quoted phrases
     words: tuple[str, ...] = ()  # plain lower-case words, for excerpts; empty if only a time is asked for
     window: tuple[int, int] | None = None  # the named time in ms
+    time: str = ""  # the words that name it
 
 
 def parse_query(text: str, now: int) -> Query:
@@ -62,7 +63,7 @@ def parse_query(text: str, now: int) -> Query:
     if when.window and not terms and not must:
         days = list_day_words(when.window, now)
     phrases = dict.fromkeys(_quote(term) for term in (*_select_terms(terms), *days))
-    return Query(text, tuple(phrases), exact, words, when.window)
+    return Query(text, tuple(phrases), exact, words, when.window, when.phrase)
 
 
 def find_terms(text: str, most: int = MAX_TERMS) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from functools import cache
 
 from told.errors import ToldError
 from told.search.dates import list_day_words
+from told.search.lookups import is_lookup
 from told.search.query import Query, parse_query
 from told.search.rank import (
     COLUMN_WEIGHTS,
@@ -26,10 +27,13 @@ from told.search.rank import (
     rank_turns,
     restrict_to_project,
 )
+from told.search.tokens import stem
+from told.search.topics import split_words
 from told.search.vectors.arithmetic import find_nearest, pack_signs, similarities, unpack_vectors
 from told.search.vectors.embedder import Embedder
 from told.store.database import quote_phrase, unquote_phrase
 from told.store.sessions.match import TurnIndex, TurnVectors
+from told.store.sessions.schema import TITLE
 
 Place = tuple[int, int, int, int]  # turn id, session id, n, at
 Corrections = tuple[tuple[str, str], ...]  # unknown words, and the ones searched instead
@@ -257,15 +261,16 @@ class _Matcher:
         scores = meaning.score(question, [*(hit[0] for hit in compared), *more])
         floor = meaning.floor * (_FLOOR_BESIDE_WORDS if hits else 1.0)
         added = [hit for turn, hit in more.items() if scores.get(turn, 0.0) > floor]
-        return hits + added, scores
+        return hits + _drop_lookups(self._store, added, query.words), scores
 
     def _fetch(self, expression: str, newest: int) -> list[Hit]:
         filters = self._filters
-        return self._store.match(
+        hits = self._store.match(
             expression, COLUMN_WEIGHTS, _MAX_HITS,
             since=filters.since, agent=filters.agent, newest=newest,
             long_weights=LONG_ANSWER_WEIGHTS, long_from=LONG_ANSWER,
         )  # fmt: skip
+        return _drop_lookups(self._store, hits, self.query.words)
 
     def _correct(self, query: Query) -> tuple[Query, Corrections]:
         """Replace unknown words by similar known ones."""
@@ -289,3 +294,30 @@ class _Matcher:
         words = dict.fromkeys((*query.words, *(word for similar in instead.values() for word in similar)))
         changed = replace(query, terms=tuple(terms), words=tuple(words))
         return changed, tuple((unquote_phrase(term), similar[0]) for term, similar in instead.items())
+
+
+def _drop_lookups(store: TurnIndex, hits: Sequence[Hit], words: Iterable[str]) -> list[Hit]:
+    """Leave out turns that only asked told, and hits that only their words explain.
+
+    The words of a turn are indexed with its neighbours, and in the title of its session.
+    """
+    asked_told = store.texts([hit[0] for hit in hits], of_told=True)
+    lookups = {row for row, (asked, _, steps) in asked_told.items() if is_lookup(asked, steps)}
+    if not lookups:
+        return list(hits)
+    places = {hit[1:3] for hit in hits if hit[0] in lookups}
+    kept = [hit for hit in hits if hit[0] not in lookups]
+    beside = [
+        turn
+        for turn, session, n, _, score in kept
+        if score and places.intersection(((session, n - 1), (session, n + 1)))
+    ]
+    wanted = set(map(stem, words))
+    explained = {
+        row
+        for row, texts in store.texts(beside).items()
+        if wanted.isdisjoint(map(stem, split_words(" ".join(texts))))
+    }
+    kept = [hit for hit in kept if hit[0] not in explained]
+    only_title = {session for session, _ in places} - {hit[1] for hit in kept if hit[2] != TITLE}
+    return [hit for hit in kept if hit[1] not in only_title]

@@ -28,7 +28,7 @@ _VARIABLES = frozenset(
     ("HOME", "USERPROFILE", "PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SYSTEMROOT")
 )
 _RETRY_SECONDS = 60.0  # after a failed start before a hook tries again
-_RUN = "from told.cli.serve import run;run()"
+_RUN = "from told.cli.entry.serve import run;run()"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from told.agents.base import Agent, Dialect, Layout, ShellSign, Table, flat_cont
 from told.agents.copilot_cli.events import SECTIONS, read_events, read_workspace
 from told.agents.reading import find_missing_columns, read_database
 from told.agents.values import as_millis, as_text, parse_object
-from told.agents.wiring import COMPACT, END, PROMPT, START, STOP, Block, Change, OwnFile, Place
+from told.agents.wiring import COMPACT, END, HELPER, PROMPT, START, STOP, Block, Change, OwnFile, Place
 from told.model import AGENT as BY_AGENT
 from told.model import (
     USER,
@@ -157,7 +157,7 @@ def _turn_index(row: Row) -> int:
 
 _EVENTS = (
     ("sessionStart", START), ("userPromptSubmitted", PROMPT), ("preCompact", COMPACT), ("agentStop", STOP),
-    ("sessionEnd", END),
+    ("sessionEnd", END), ("subagentStart", HELPER),
 )  # fmt: skip
 
 
@@ -221,6 +221,7 @@ AGENT = Agent(
         flat_context,
         flat_verdict,
         takes_context_after_compaction=True,
+        replaces_start_brief=True,
     ),
     shell_signs=(
         ShellSign("COPILOT_CLI", "COPILOT_AGENT_SESSION_ID"),  # every command

@@ -323,6 +323,7 @@ AGENT = Agent(
         {"beforeagent": PROMPT, "afteragent": STOP, "beforetool": TOOL},
         verdict=_verdict,
         forgets_context_on_resume=True,
+        hides_compaction=True,
     ),
     # Rank 1: a fork sets them too.
     shell_signs=(

@@ -355,6 +355,7 @@ AGENT = Agent(
         flat_context,
         flat_verdict,
         takes_context_after_compaction=True,
+        replaces_start_brief=True,
     ),
     # The plugin kills the hook after 1 s, which includes the start of the interpreter.
     hook_seconds=dict.fromkeys((START, PROMPT, COMPACT, COMPACTED, HELPER, TOOL), 0.8),

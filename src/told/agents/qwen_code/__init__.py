@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from told.agents import wiring
-from told.agents.base import Agent, Layout, ShellSign
+from told.agents.base import Agent, Dialect, Layout, ShellSign
 from told.agents.gemini_cli import find_touched
 from told.agents.reading import FAILED, REFUSED, RecentCalls, describe_call, find_tag, read_log, remove_tags
 from told.agents.values import as_dict, as_millis, as_text, get_dict, get_list, get_text, parse_object
@@ -191,6 +191,7 @@ AGENT = Agent(
     programs=("qwen",),
     install_signs=("$QWEN_HOME", "~/.qwen"),
     has_hooks=True,
+    dialect=Dialect(replaces_start_brief=True),  # it is a part of the system prompt
     shell_signs=(ShellSign("QWEN_CODE", "QWEN_SESSION_ID"),),
     client_words=("qwen",),
     instruction_files=("QWEN.md",),

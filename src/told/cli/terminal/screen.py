@@ -43,12 +43,17 @@ class Screen:
     """Renders for one width, with or without colour."""
 
     def __init__(self, width: int, *, colour: bool) -> None:
-        self.width = max(_NARROWEST, min(_WIDEST, width))
+        self.width = self.clamp(width)
         self._console = Console(
             file=io.StringIO(), width=self.width, force_terminal=colour, no_color=not colour,
             color_system="standard" if colour else None, highlight=False, markup=False, emoji=False,
             theme=Theme(_STYLES), legacy_windows=False,
         )  # fmt: skip
+
+    @staticmethod
+    def clamp(width: int) -> int:
+        """Return the width that is rendered for a terminal's."""
+        return max(_NARROWEST, min(_WIDEST, width))
 
     def render(self, blocks: Iterable[Block]) -> str:
         """Return the text of some blocks, without blanks at line ends."""

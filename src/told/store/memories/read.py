@@ -137,8 +137,10 @@ class Memories(MemoryIndex):
         return int(self._fetch_value(sql, tuple(scopes)))
 
     def repeated(self) -> list[int]:
-        """Return the rows of memories that were stated more than once."""
-        return self._rows("memory", "repeated > 0", (), -1)
+        """Return the rows of users' memories that were stated more than once, without dismissed ones."""
+        said = "SELECT row FROM evidence_of GROUP BY row HAVING count(DISTINCT session) > 1"
+        where = f"trust = 'user' AND status != 'dismissed' AND (repeated > 0 OR row IN ({said}))"
+        return self._rows("memory", where, (), -1)
 
     def listed(
         self, *, status: str = ACTIVE, scopes: Sequence[str] = (), kinds: Sequence[str] = (),
@@ -159,6 +161,15 @@ class Memories(MemoryIndex):
         if not observations:
             conditions.append(f"NOT {_OBSERVATION}")
         return self._rows("memory", " AND ".join(conditions), values, limit)
+
+    def unreviewed(self, scopes: Sequence[str] = ()) -> list[int]:
+        """Return the rows of active statements that the user neither worded, locked nor confirmed."""
+        where = (
+            "status = 'active' AND trust IN ('user', 'agent') AND label = '' AND locked = 0"
+            " AND confirmed = 0 AND worded_by != 'user'"
+        )
+        where += f" AND scope IN ({_marks(scopes)})" if scopes else ""
+        return self._rows("memory", where, scopes, -1)
 
     def idle(self, before: int) -> Iterator[IdleMemory]:
         """Yield unlocked memories unchanged since a time, the longest idle first."""

@@ -98,7 +98,7 @@ class Memory:
     marks: tuple[str, ...] = ()
     context: str = ""  # one line that is shown with a text that cannot stand alone
     worded_by: str = ""  # who chose its text: user, agent, or capture for told itself
-    was: str = ""  # status before it was archived, or before a candidate expired
+    was: str = ""  # status before it was archived; of a dismissed one: candidate if expired, user if rejected
     evidence: tuple[Evidence, ...] = ()
     triggers: tuple[Trigger, ...] = ()
     entities: tuple[str, ...] = ()
@@ -109,6 +109,11 @@ class Memory:
     def confidence(self) -> float:
         """How likely it is to help, by what happened so far."""
         return self.alpha / (self.alpha + self.beta)
+
+    @property
+    def is_rejected(self) -> bool:
+        """Whether the user rejected it, so that sessions do not teach it again."""
+        return self.status == DISMISSED and self.was == USER
 
     @property
     def leading_kind(self) -> str:

@@ -28,7 +28,7 @@ from told.store.memories.records import (
     parse_memory,
 )
 
-VERSION = 6
+VERSION = 7
 
 
 def migrate(connection: apsw.Connection) -> bool:

@@ -131,10 +131,6 @@ class SessionEraser(Queries):
         """Delete a ref."""
         self._db.execute("DELETE FROM ref WHERE session_id = ? AND value = ?", (session_id, value))
 
-    def drop_said(self, session_id: int) -> None:
-        """Delete what an earlier build counted as said in a session."""
-        self._db.execute("DELETE FROM said WHERE session_id = ?", (session_id,))
-
     def drop_session(self, writer: SessionWriter, session: SessionState) -> None:
         """Delete a session and its rows; inside a transaction of the writer.
 
@@ -151,7 +147,7 @@ class SessionEraser(Queries):
         cleared = writer.session(session.agent, session.native)
         assert cleared is not None
         writer.put_title(cleared)
-        for table in ("touch", "ref", "checkpoint", "fact", "fresh", "said", "trimmed"):
+        for table in ("touch", "ref", "checkpoint", "fact", "fresh", "trimmed"):
             self._db.execute(f"DELETE FROM {table} WHERE session_id = ?", (session.id,))
         self._db.execute("DELETE FROM session WHERE id = ?", (session.id,))
 

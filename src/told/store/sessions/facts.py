@@ -104,6 +104,10 @@ class WorkQueue(Queries):
         sql = "SELECT EXISTS(SELECT 1 FROM fresh WHERE stage = 0) OR EXISTS(SELECT 1 FROM renamed)"
         return bool(self._fetch_value(sql))
 
+    def count(self, stage: int) -> int:
+        """Return how many sessions wait for a stage."""
+        return int(self._fetch_value("SELECT count(*) FROM fresh WHERE stage = ?", (stage,)))
+
     def has_quiet_session(self, now: int) -> bool:
         """Tell whether a session that awaits observation is quiet."""
         return bool(self.waiting(TO_OBSERVE, now - QUIET_MS, 1))

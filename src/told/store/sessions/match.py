@@ -78,6 +78,30 @@ class TurnIndex(Queries):
             (expression, *values, limit),
         )
 
+    def find_prompts(
+        self, phrases: Sequence[str], parts: Sequence[str]
+    ) -> list[tuple[str, int, int, str, str]]:
+        """Return (native session, n, at, project key, text) of users' prompts with a phrase.
+
+        Args:
+            phrases: Matched by whole words.
+            parts: Matched anywhere, for languages without spaces.
+        """
+        quoted = " OR ".join(f'"{phrase}"' for phrase in phrases)
+        likes = " OR ".join("instr(t.asked, ?)" for _ in parts)
+        return self._fetch(
+            "SELECT s.native, t.n, t.at, coalesce(p.key, ''), t.asked FROM turn t"
+            " JOIN session s ON s.id = t.session_id LEFT JOIN project p ON p.id = s.project_id"
+            " WHERE s.kind = '' AND t.n >= 0 AND (t.id IN"
+            f" (SELECT rowid FROM turn_words WHERE turn_words MATCH ?) OR {likes}) ORDER BY t.id",
+            (f"asked : ({quoted})", *parts),
+        )
+
+    def session_projects(self) -> dict[str, str]:
+        """Return the project keys of sessions by their native ids."""
+        sql = "SELECT s.native, p.key FROM session s JOIN project p ON p.id = s.project_id"
+        return dict(self._fetch(sql))
+
     def shapes(self, turns: Sequence[int]) -> list[tuple[int, tuple[int, str, bool]]]:
         """Return (row, (bytes, start of the question, is it unanswered)) of turns."""
         found = self._fetch(
@@ -86,6 +110,13 @@ class TurnIndex(Queries):
             f" AND substr(rtrim(asked), -1) = '?' FROM turn WHERE id IN ({', '.join(map(str, turns))})"
         )
         return [(row, (size, asked, bool(asks))) for row, size, asked, asks in found]
+
+    def texts(self, turns: Sequence[int], *, of_told: bool = False) -> dict[int, tuple[str, str, str]]:
+        """Return (asked, answered, steps) of turns by row; `of_told`: only turns that may have asked told."""
+        where = " AND (instr(steps, 'told') OR instr(asked, '/mem:'))" if of_told else ""
+        listed = ", ".join(map(str, turns))
+        found = self._fetch(f"SELECT id, asked, answered, steps FROM turn WHERE id IN ({listed}){where}")
+        return {row: (asked, answered, steps) for row, asked, answered, steps in found}
 
     def similar_terms(self, word: str) -> list[str]:
         """Return indexed words one edit away from a word, most frequent first."""

@@ -82,6 +82,18 @@ class TouchRow(NamedTuple):
     root: str
 
 
+class ProjectRow(NamedTuple):
+    """A project and the activity in it, without that of subagents."""
+
+    name: str
+    key: str
+    sessions: int
+    helpers: int  # sessions of subagents
+    turns: int
+    last: int
+    agents: str  # joined by commas
+
+
 class CheckpointRow(NamedTuple):
     """A checkpoint of an agent, or one that told saved as a file."""
 
@@ -193,6 +205,13 @@ class SessionReader(Queries):
         found.sort(key=lambda row: (-row[2], row[6], -row[1]))
         return [TurnRow(*row[:6]) for row in found[: limit if limit > 0 else None]]
 
+    def count_prompts(self, wanted: Filter) -> int:
+        """Return how many turns `timeline` has without a limit."""
+        where, values = _where(wanted, "t.at")
+        # Reads a text's size, not the text.
+        sql = "SELECT count(*) FROM turn t JOIN session s ON s.id = t.session_id WHERE t.n >= 0"
+        return int(self._fetch_value(f"{sql} AND octet_length(t.asked) > 0{where}", values))
+
     def touches(self, wanted: Filter, limit: int) -> list[TouchRow]:
         """Return touched files, each once, the latest first."""
         where, values = _where(wanted, "f.at")
@@ -209,6 +228,12 @@ class SessionReader(Queries):
         for row in found:
             once.setdefault(row[0], TouchRow(*row))
         return list(once.values())[: limit if limit > 0 else None]
+
+    def count_touched(self, wanted: Filter) -> int:
+        """Return how many files were touched."""
+        where, values = _where(wanted, "f.at")
+        sql = "SELECT count(DISTINCT f.path) FROM touch f JOIN session s ON s.id = f.session_id WHERE 1"
+        return int(self._fetch_value(sql + where, values))
 
     def files_of(self, session_id: int) -> list[tuple[str, str, int]]:
         """Return the (path, how, at) of touches, changes before reads."""
@@ -248,14 +273,18 @@ class SessionReader(Queries):
         sql = f"{_CHECKPOINT} WHERE c.public >= ? AND c.public < ? ORDER BY c.public LIMIT ?"
         return self._fetch_all(CheckpointRow, sql, (text, text + "\U0010ffff", limit))
 
-    def projects(self, wanted: Filter, limit: int) -> list[tuple[str, str, int, int, int, str]]:
-        """Return (name, key, sessions, turns, last active, agents) of projects."""
+    def projects(self, wanted: Filter) -> list[ProjectRow]:
+        """Return the projects with sessions of the user, the latest first."""
         where, values = _where(wanted)
-        return self._fetch(
-            "SELECT coalesce(p.name, ''), coalesce(p.key, ''), count(*), sum(s.turns), max(s.ended),"
-            " group_concat(DISTINCT s.agent) FROM session s LEFT JOIN project p ON p.id = s.project_id"
-            f" WHERE s.turns > 0{where} GROUP BY s.project_id ORDER BY max(s.ended) DESC, p.name LIMIT ?",
-            (*values, limit),
+        return self._fetch_all(
+            ProjectRow,
+            "SELECT coalesce(p.name, ''), coalesce(p.key, ''), sum(s.kind = ''), sum(s.kind != ''),"
+            " sum(s.turns) FILTER (WHERE s.kind = ''), max(s.ended) FILTER (WHERE s.kind = '') AS last,"
+            " group_concat(DISTINCT s.agent) FILTER (WHERE s.kind = '')"
+            " FROM session s LEFT JOIN project p ON p.id = s.project_id"
+            f" WHERE s.turns > 0{where} GROUP BY s.project_id HAVING last IS NOT NULL"
+            " ORDER BY last DESC, p.name",
+            values,
         )
 
 

@@ -34,10 +34,11 @@ _CHECKPOINT_LETTERS = 9
 OWN_CHECKPOINT = 1 << 5 * _CHECKPOINT_LETTERS
 TABLES = (
     "project", "place", "source", "folder", "problem", "session", "fact", "turn", "touch", "ref",
-    "checkpoint", "sweep", "fresh", "renamed", "said", "trimmed", "model", "turn_meaning", "sketch",
+    "checkpoint", "sweep", "fresh", "renamed", "trimmed", "model", "turn_meaning", "sketch",
 )  # fmt: skip
 # Added after the checksums.
 LATER = ("trimmed",)
+DROPPED = ("said",)  # by version 6
 MEANING = ("model", "turn_meaning", "sketch")
 # The data of the full-text index, whose own check misses some changes.
 _BLOCKS = "turn_words_data"
@@ -118,7 +119,7 @@ def _columns(connection: apsw.Connection, table: str) -> list[str]:
     return [row[0] for row in fetch(connection, "SELECT name FROM pragma_table_info(?)", (table,))]
 
 
-VERSION = 5
+VERSION = 6
 
 
 def _read_sql(name: str) -> str:
@@ -130,7 +131,7 @@ def _read_sql(name: str) -> str:
 _MIGRATIONS = {step: _read_sql(f"migrations/{step}.sql") for step in range(1, VERSION)}
 # Tables whose checksum starts with a version.
 _CHECKSUMMED = {
-    2: tuple(one for one in TABLES if one not in (*LATER, *MEANING)), 3: LATER, 4: ("checkpoint",),
+    2: (*(one for one in TABLES if one not in (*LATER, *MEANING)), *DROPPED), 3: LATER, 4: ("checkpoint",),
     5: MEANING,
 }  # fmt: skip
 

@@ -60,15 +60,11 @@ CREATE TABLE sweep(
   surroundings TEXT NOT NULL);
 INSERT INTO sweep VALUES(1, 0, 0, '');
 
--- The work queue: sessions with new turns, and projects with a new key. `said` is unused: databases of
--- earlier builds have it.
+-- The work queue: sessions with new turns, and projects with a new key.
 CREATE TABLE fresh(
   stage INTEGER NOT NULL, session_id INTEGER NOT NULL REFERENCES session,
   PRIMARY KEY(stage, session_id)) WITHOUT ROWID;
 CREATE TABLE renamed(old TEXT PRIMARY KEY, new TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE said(
-  words INTEGER NOT NULL, session_id INTEGER NOT NULL REFERENCES session, n INTEGER NOT NULL,
-  PRIMARY KEY(words, session_id)) WITHOUT ROWID;
 
 -- Sessions whose text was removed to save space, with a hash of it; the archive or the agent's file has it.
 CREATE TABLE trimmed(

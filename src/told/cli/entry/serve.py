@@ -6,7 +6,7 @@ import io
 from contextlib import redirect_stderr
 from typing import NoReturn
 
-from told.cli.client import identity
+from told.cli.entry.client import identity
 from told.service.commands import CommandLine, CommandRunner, Printed
 from told.service.process import run as run_service
 

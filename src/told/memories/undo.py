@@ -1,0 +1,86 @@
+"""Undo the user's changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from told.journal.files import SET, UNDO, Operation, journal_folder
+from told.journal.fold import KNOWN_KINDS
+from told.journal.read import read_operations
+from told.memories.journal_writer import ACT, DECIDE, PROPOSE, JournalWriter
+from told.memories.scopes import SCOPE, SUBSCRIPTION
+from told.store.memories.records import AGENT, CAPTURE, USER
+
+_REFINES = ("revise", "confirm")
+_UNDOABLE = KNOWN_KINDS - {UNDO, "forget", "show", "follow"} | {DECIDE, PROPOSE}
+
+
+def undo(writer: JournalWriter, memory: str = "") -> tuple[Operation, ...]:
+    """Undo the user's last command, or the last change of a memory.
+
+    Changes that told made by itself, and texts that an agent refined, are only undone if the memory is named.
+
+    Returns:
+        The operations that were undone; empty if there are none.
+    """
+    operations = [one for one in read_operations(journal_folder(writer.home)) if isinstance(one, Operation)]
+    cancelled = find_cancelled(operations)
+    erased = {one.memory for one in operations if one.kind == "forget"}
+    undoing = {_group(one) for one in operations if one.kind == UNDO}
+    undoable = [
+        one
+        for one in operations
+        if (_changes_scopes(one, undoing) or _changes_memory(one, memory))
+        and (one.machine, one.number) not in cancelled
+        and one.memory not in erased
+    ]
+    last = next(
+        (one for one in reversed(undoable) if one.kind != PROPOSE and memory in ("", one.memory)), None
+    )
+    if last is None:
+        return ()
+    group = _group(last)
+    together = [one for one in undoable if group and _group(one) == group] or [last]
+    for one in reversed(together):
+        writer.add(UNDO, one.memory, machine=one.machine, number=one.number)
+        if one.kind == SET:
+            writer.add(SET, "", **{SET: _reverse_notes((one.payload or {})[SET])})
+    writer.write()
+    return tuple(together)
+
+
+def _changes_memory(one: Operation, memory: str) -> bool:
+    """Tell whether an operation changes a memory or a proposal, for the user or for the named memory."""
+    authors = (USER, CAPTURE) if memory else (USER,)
+    is_refined = bool(memory) and one.by == AGENT and one.kind in _REFINES
+    return bool(one.memory) and one.kind in _UNDOABLE and (one.by in authors or is_refined)
+
+
+def _changes_scopes(one: Operation, undoing: set[object]) -> bool:
+    """Tell whether the user created a scope or changed a subscription, not by an undo."""
+    notes = (one.payload or {}).get(SET) if one.kind == SET and one.by == USER else None
+    return isinstance(notes, dict) and notes.keys() <= {SCOPE, SUBSCRIPTION} and _group(one) not in undoing
+
+
+def _reverse_notes(notes: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, str]]:
+    return {
+        topic: {name: "" if value else "1" for name, value in named.items()} for topic, named in notes.items()
+    }
+
+
+def _group(one: Operation) -> object:
+    return (one.payload or {}).get(ACT)
+
+
+def find_cancelled(operations: Iterable[Operation]) -> set[tuple[str, int]]:
+    """Return (machine, number) of the operations that the user undid."""
+    cancelled: set[tuple[str, int]] = set()
+    newest_first = sorted(operations, key=lambda one: (one.at, one.machine, one.number), reverse=True)
+    for one in newest_first:
+        is_undo = one.kind == UNDO and one.by == USER and one.payload
+        if is_undo and one.payload and (one.machine, one.number) not in cancelled:
+            machine, number = one.payload.get("machine"), one.payload.get("number")
+            if isinstance(machine, str) and isinstance(number, int):
+                cancelled.add((machine, number))
+    return cancelled

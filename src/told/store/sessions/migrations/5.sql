@@ -1,0 +1,2 @@
+DROP TABLE said;
+DELETE FROM seal WHERE name = 'said';
