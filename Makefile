@@ -38,6 +38,7 @@ first-hour: install
 bench: install
 	@$(BIN)/python -m benchmarks ingest $(BENCH)
 	@$(BIN)/python -m benchmarks recall $(BENCH)
+	@$(BIN)/python -m benchmarks commands $(BENCH)
 	@$(BIN)/python -m benchmarks hook $(BENCH)
 	@$(BIN)/python -m benchmarks mcp $(BENCH)
 	@$(BIN)/python -m benchmarks service $(BENCH)

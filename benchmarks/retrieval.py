@@ -20,8 +20,9 @@ from told.search.index_text import make_extra_words, make_near_words
 from told.search.sessions import TurnSimilarity, search_sessions
 from told.search.vectors.embedder import Embedder, load_default_embedder, load_embedder
 from told.store.sessions.match import TurnIndex, TurnVectors
+from told.store.sessions.read import TurnText
 from told.store.sessions.schema import migrate
-from told.store.sessions.write import SessionWriter, TurnText
+from told.store.sessions.write import SessionWriter
 
 _MOST_SESSIONS = 50
 TOLD, WORDS, MODEL, BASELINE = "told", "told_words", "told_model", "baseline"

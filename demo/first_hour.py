@@ -21,7 +21,7 @@ from rich.terminal_theme import MONOKAI
 from rich.text import Text
 
 from demo.told import Scratch, remove_escapes
-from told.cli.arguments import COMMANDS
+from told.cli.arguments import all_commands
 from told.cli.help import examples_of
 
 SCREENS = Path(__file__).parents[1] / "docs" / "screens"
@@ -91,7 +91,9 @@ def _last_screen(text: str) -> str:
 
 def examples() -> list[str]:
     """Return every example of every help."""
-    return [typed for command in COMMANDS if not command.hidden for typed, _ in examples_of(command.name)]
+    return [
+        typed for command in all_commands() if not command.hidden for typed, _ in examples_of(command.name)
+    ]
 
 
 def picture(title: str, text: str) -> str:

@@ -19,7 +19,7 @@ from lab.table import kept
 from tests.agent_notes import HEAD as AGENTS_HEAD
 from tests.agent_notes import NOTES
 from told.agents import all_agents
-from told.cli.arguments import COMMANDS
+from told.cli.arguments import all_commands
 from told.settings.keys import KEYS, RULES
 from told.settings.write import make_template, to_toml
 
@@ -86,7 +86,7 @@ scripted model on this machine, and writes this table:
 
 def commands_page() -> str:
     """Return docs/commands.md."""
-    visible = [command for command in COMMANDS if not command.hidden]
+    visible = [command for command in all_commands() if not command.hidden]
     rows = [f"| [`told {one.name}`](#told-{one.name}) | {one.summary} |" for one in visible]
     table = "\n".join(["| command | what it does |", "|---|---|", *rows])
     return _COMMANDS_HEAD + table + "\n\n" + "".join(map(_command, visible)) + _COMMANDS_END

@@ -14,10 +14,10 @@ from told.agents import all_agents, label
 
 # One ingested item (a bad file never stops the others), the entry of a hook, and the handler of a request.
 MAY_CATCH_ALL = {
-    "hook/client.py", "ingest/sweep.py", "mcp/server.py", "service/calls.py", "service/process.py",
-    "service/worker.py",
+    "hook/client.py", "ingest/sweep.py", "mcp/server.py", "service/calls.py", "service/commands.py",
+    "service/process.py", "service/worker.py",
 }  # fmt: skip
-READS_ENVIRONMENT = ("cli/", "mcp/", "service/", "hook/", "app.py", "api.py")
+READS_ENVIRONMENT = ("cli/", "mcp/", "service/", "hook/", "app/", "api.py")
 # Where else the environment is read, and why.
 ENVIRONMENT_EXCEPTIONS = {
     "ingest/projects.py": "git needs the user's own environment, and no project is above the home folder",

@@ -19,6 +19,7 @@ from benchmarks import (
     CannotMeasureError,
     banks,
     brief,
+    commands,
     histories,
     hook,
     hook_banks,
@@ -266,6 +267,15 @@ def test_recall_has_its_figures() -> None:
         assert {"cpu_ms", "cpu_x", "wall_ms", "wall_x", "tokens", "code"} <= set(commands[f"told {name}"])
         assert commands[f"told {name}"]["code"] == 0, name
     json.dumps(figures)
+
+
+@pytest.mark.soak
+def test_commands_are_measured_in_a_pipe_at_a_terminal_and_with_the_service(tmp_path: Path) -> None:
+    figures = commands.run(tiny(turns=60, home=str(tmp_path), alone=True))
+    assert set(figures["commands"]) == {"pipe", "terminal", "service"}
+    for rows in figures["commands"].values():
+        assert {"list", "search, a rare word", "search, two words", "search, a question"} <= set(rows)
+        assert all(row["cpu_ms"] > 0 and row["x"] > 0 for row in rows.values())
 
 
 @pytest.mark.soak

@@ -31,7 +31,7 @@ from tests.documents import (
 )
 from told.agents import all_agents
 from told.agents.base import Folder, find_roots, find_sources
-from told.cli.arguments import COMMANDS
+from told.cli.arguments import all_commands
 from told.errors import ToldError
 from told.model import AGENT, USER, Checkpoint, Cursor, Message, Ref, Touch
 from told.settings import Redaction, Settings, load_settings
@@ -72,7 +72,7 @@ def test_config_page_is_up_to_date() -> None:
 
 def test_every_command_and_option_is_documented() -> None:
     page = COMMANDS_PAGE.read_text(encoding="utf-8")
-    for command in COMMANDS:
+    for command in all_commands():
         section = re.search(rf"^## told {command.name}\n(.*?)^## ", page, re.MULTILINE | re.DOTALL)
         assert bool(section) != command.hidden, command.name
         if section is not None:
@@ -115,7 +115,7 @@ def test_outdated_example_is_replaced(scratch: Scratch) -> None:
 
 
 def test_pages_name_only_existing_commands() -> None:
-    names = {command.name for command in COMMANDS} | {"help"}
+    names = {command.name for command in all_commands()} | {"help"}
     for page in PAGES:
         used = re.findall(r"(?:`|^\$ )told ([a-z][a-z-]+)", page.read_text(encoding="utf-8"), re.MULTILINE)
         assert set(used) <= names, page.name

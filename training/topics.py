@@ -11,7 +11,7 @@ import glob
 import json
 import os
 
-from told.search.tokens import FILLERS, MAX_PHRASE, MIN_PREFIX, phrase_key
+from told.search.topics import FILLERS, MAX_PHRASE, MIN_PREFIX, phrase_key
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 TARGET = os.path.join(os.path.dirname(_HERE), "src", "told", "search", "data", "topics.json")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from told.cli.main import run
+from told.cli.entry.client import run
 
 if __name__ == "__main__":
     run()

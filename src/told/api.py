@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from told.app import App, CallSite, MemorySession, load_checked_settings, open_store
+from told.app import App, CallSite, MemorySession, load_checked_settings
+from told.app.stores import open_store
 from told.checkpoints.save import SavedCheckpoint, save_checkpoint
 from told.errors import NotFoundError, UsageError
 from told.ingest.checkpoint_rows import clean_checkpoint

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from hashlib import blake2s
 
+from told.hashing import blake2s
 from told.text import clean
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz234567"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-import threading
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
@@ -192,6 +191,8 @@ def is_timestamp(field: str) -> bool:
 @contextlib.contextmanager
 def _temporary_file(path: str, *, sync: bool) -> Iterator[tuple[str, BinaryIO]]:
     """Create a temporary file next to `path`; remove it if it is still there."""
+    import threading  # noqa: PLC0415 - many processes only read
+
     temporary = f"{path}.{os.getpid()}{threading.get_native_id()}{UNFINISHED}"
     descriptor = open_private(temporary, os.O_WRONLY | os.O_TRUNC)
     try:

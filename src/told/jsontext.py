@@ -9,10 +9,12 @@ import json
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from told.files import NotReadableError, describe_error, open_regular, read_document
-from told.model import Cursor, Problem
+
+if TYPE_CHECKING:  # most of told only parses and writes JSON
+    from told.model import Cursor, Problem
 
 # Agents write tool output and images on one line; no message is this long.
 MAX_LINE = 8 * 1024 * 1024
@@ -39,6 +41,8 @@ def read_json_lines(
     `skip` gets a line's bytes and returns True if parsing it is not needed.
     A last line without a line feed counts only if it is complete.
     """
+    from told.model import Cursor, Problem  # noqa: PLC0415
+
     number, marked = cursor.line, cursor.offset
     done = cursor.offset
     for raw, end in _lines(path, cursor.offset, skip):
@@ -85,6 +89,8 @@ def _lines(
 
     A line over the limit is a `Problem` on line 1, a file that cannot be read one on line 0.
     """
+    from told.model import Problem  # noqa: PLC0415
+
     try:
         file = open_regular(path)
     except NotReadableError as error:
@@ -124,6 +130,8 @@ def _lines(
 
 def read_json_file(path: str) -> Any | Problem:
     """Read a JSON file; return a `Problem` if that fails."""
+    from told.model import Problem  # noqa: PLC0415
+
     try:
         content = read_document(path)
     except NotReadableError as error:

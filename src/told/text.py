@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable, Sequence
 from datetime import date
 
 # Characters that start a terminal control sequence.
@@ -146,3 +147,13 @@ def relative_time(at: int, now: int) -> str:
 
 def _ago(number: int, unit: str) -> str:
     return f"{number} {unit}{'' if number == 1 else 's'} ago"
+
+
+def fit_lines(lines_for: Callable[[int], list[str]], rooms: Sequence[int], most: int) -> list[str]:
+    """Return lines with the widest texts that fit `most` bytes."""
+    lines: list[str] = []
+    for room in rooms:
+        lines = lines_for(room)
+        if sum(len(line.encode()) + 1 for line in lines) <= most:
+            break
+    return lines

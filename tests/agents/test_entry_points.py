@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,6 +15,7 @@ from told.model import USER, Cursor, Message, Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from tests.cli.machine import Machine
     from told.model import Event, Problem
@@ -41,28 +41,19 @@ FAKE = Agent(
 )
 
 
-@dataclasses.dataclass
-class EntryPoint:
-    """Stand in for an installed package's entry point."""
-
-    agent: Agent
-
-    def load(self) -> Agent:
-        """Return the agent."""
-        return self.agent
-
-
 @pytest.fixture
-def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[Agent]:
-    """Install an entry point for the time of a test."""
-
-    def entry_points(*, group: str) -> list[EntryPoint]:
-        return [EntryPoint(FAKE)] if group == agents.ENTRY_POINTS else []
-
-    monkeypatch.setattr("importlib.metadata.entry_points", entry_points)
-    agents.installed_agents.cache_clear()
+def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Agent]:
+    """Install a package with an entry point for the time of a test."""
+    package = tmp_path / "packages" / "fake-1.0.dist-info"
+    package.mkdir(parents=True)
+    (package / "METADATA").write_text("Metadata-Version: 2.1\nName: fake\nVersion: 1.0\n")
+    (package / "entry_points.txt").write_text(f"[told.agents]\nfake-agent = {__name__}:FAKE\n")
+    monkeypatch.syspath_prepend(str(package.parent))
+    for cached in (agents.installed_agents, agents._has_entry_points):
+        cached.cache_clear()
     yield FAKE
-    agents.installed_agents.cache_clear()
+    for cached in (agents.installed_agents, agents._has_entry_points):
+        cached.cache_clear()
 
 
 @pytest.mark.usefixtures("fake")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -53,7 +52,7 @@ class _Told(SessionReader):
             turns=len(self._turns), summary="", title=title, title_by="", started=0, ended=_NOW, kind="",
             parent="", cwd=_ROOT, archived=0, model="",
         )  # fmt: skip
-        row = replace(row, kind=more.pop("kind", ""))
+        row = row._replace(kind=more.pop("kind", ""))
         return build_from_session(self, None, row, _NOW, **more)
 
 

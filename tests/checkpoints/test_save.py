@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from told.app import open_store
+from told.app.stores import open_store
 from told.checkpoints.counter import count_call
 from told.checkpoints.save import MAX_ITEMS, MAX_TEXT, close_checkpoint, save_checkpoint
 from told.errors import BusyError, MissingError, NotFoundError, UsageError
@@ -248,7 +248,7 @@ def test_full_or_read_only_disk_leaves_no_file(
 
 _AGENT = """
 import os, sys
-from told.app import open_store
+from told.app.stores import open_store
 from told.checkpoints.save import save_checkpoint
 from told.model import Handover
 home, who = sys.argv[1:]

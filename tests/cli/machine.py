@@ -17,7 +17,8 @@ import apsw
 
 from told.cli.main import main
 from told.journal.apply import open_memories
-from told.memories.journal_writer import Caller, JournalWriter
+from told.memories.caller import Caller
+from told.memories.journal_writer import JournalWriter
 from told.memories.remember import NewMemory, add_memory
 from told.store.memories.records import AGENT, PROJECT
 

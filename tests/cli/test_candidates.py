@@ -12,7 +12,8 @@ from tests.cli.machine import NOW, ago
 from told.capture.statements import Statement, capture
 from told.hook.dispatch import answer_hook
 from told.journal.apply import open_memories
-from told.memories.journal_writer import Caller, JournalWriter
+from told.memories.caller import Caller
+from told.memories.journal_writer import JournalWriter
 from told.memories.remember import NewMemory, remember
 from told.store.memories.records import CAPTURE
 

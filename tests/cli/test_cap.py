@@ -14,7 +14,8 @@ from told.ingest.archive import archive_path
 from told.journal.apply import open_memories
 from told.journal.files import Operation, journal_folder
 from told.journal.read import read_operations
-from told.memories.journal_writer import Caller, JournalWriter
+from told.memories.caller import Caller
+from told.memories.journal_writer import JournalWriter
 from told.retention.disk import MB
 from told.retention.retention import UnusedMemory, archive
 from told.store.memories.records import CAPTURE

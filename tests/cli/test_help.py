@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from demo.told import Scratch
-from told.cli.arguments import COMMANDS
+from told.cli.arguments import all_commands
 from told.cli.help import SHELLS, command_groups, examples_of, help_text
 from told.cli.main import main
 
-SHOWN = [command for command in COMMANDS if not command.hidden]
+SHOWN = [command for command in all_commands() if not command.hidden]
 _MAY_BE_EMPTY = ("proposals", "unlock", "undo", "redact-scan", "retention", "service", "ping")
 _FED = {"hook": b"{}", "mcp": b""}  # they read standard input
 

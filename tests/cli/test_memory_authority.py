@@ -9,7 +9,7 @@ import pytest
 from tests.cli.machine import note_as_agent, remember_confirmed
 from tests.cli.test_memory_remember import desk, remember, texts
 from told.api import Told
-from told.memories.journal_writer import detect_caller
+from told.memories.caller import detect_caller
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ import pytest
 from tests.cli.machine import ago
 from tests.cli.test_learning import desk, memories, say, texts
 from told.agents import installed_agents
-from told.memories.journal_writer import detect_caller
+from told.memories.caller import detect_caller
 
 if TYPE_CHECKING:
     from tests.cli.machine import Machine

@@ -11,7 +11,8 @@ import pytest
 from tests.cli.machine import NOW, note_as_agent
 from tests.cli.test_memory_remember import desk, remember, texts
 from told.journal.apply import open_memories
-from told.memories.journal_writer import Caller, JournalWriter
+from told.memories.caller import Caller
+from told.memories.journal_writer import JournalWriter
 from told.retention import retention as lived
 from told.store.memories.records import CAPTURE
 

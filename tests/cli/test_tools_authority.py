@@ -11,7 +11,7 @@ from tests.cli.machine import remember
 from told.agents import agent_of_client
 from told.cli.mcp import run_for_agent
 from told.mcp.tools import check_arguments
-from told.memories.journal_writer import Caller
+from told.memories.caller import Caller
 from told.store.memories.records import AGENT
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from told.cli.arguments import COMMANDS
+from told.cli.arguments import all_commands
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     Snapshot = Callable[[str, str], None]
 
-NAMES = [command.name for command in COMMANDS if not command.hidden]
+NAMES = [command.name for command in all_commands() if not command.hidden]
 
 
 @pytest.mark.parametrize(

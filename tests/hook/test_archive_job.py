@@ -10,7 +10,8 @@ import pytest
 from told.journal.append import append
 from told.journal.apply import open_memories
 from told.journal.files import Draft
-from told.memories.journal_writer import Caller, JournalWriter
+from told.memories.caller import Caller
+from told.memories.journal_writer import JournalWriter
 from told.retention import retention
 from told.store.memories.records import AGENT, ARCHIVED, CAPTURE
 

@@ -13,7 +13,7 @@ from tests.soak import points
 from told.ingest import sweep
 from told.ingest.scan import scan
 from told.store.database import open_database
-from told.store.sessions.sources import SourceStates
+from told.store.sessions.source_states import SourceStates
 
 if TYPE_CHECKING:
     import pytest

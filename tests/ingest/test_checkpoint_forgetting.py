@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from told.app import open_store
+from told.app.stores import open_store
 from told.checkpoints.save import save_checkpoint
 from told.errors import NotFoundError, UsageError
 from told.ingest.checkpoint_files import (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.ingest.test_checkpoint_markdown import AWKWARD
-from told.app import open_store
+from told.app.stores import open_store
 from told.ingest.checkpoint_files import (
     create_checkpoint,
     list_checkpoints,

@@ -9,11 +9,13 @@ import pytest
 
 from told.errors import BusyError
 from told.ingest.embed_job import embed_turns
-from told.search.index_text import make_extra_words, make_near_words, unpack_vectors
+from told.search.index_text import make_extra_words, make_near_words
+from told.search.vectors.arithmetic import unpack_vectors
 from told.search.vectors.embedder import load_default_embedder
 from told.store.sessions.match import TurnVectors
+from told.store.sessions.read import TurnText
 from told.store.sessions.schema import migrate
-from told.store.sessions.write import SessionWriter, TurnText
+from told.store.sessions.write import SessionWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

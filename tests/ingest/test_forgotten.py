@@ -7,7 +7,7 @@ import pytest
 from told.ingest.forget import Statement, select_sentences
 from told.ingest.forgotten import Forgotten, Marker, cut_sentences, find_sentences, split_words
 from told.store.memories.records import Evidence
-from told.store.sessions.write import TurnText
+from told.store.sessions.read import TurnText
 
 KEY = b"k" * 32
 

@@ -10,7 +10,7 @@ import pytest
 from tests.cli.machine import Machine
 from told.agents.reading import describe_call, parse_plan, parse_tasks, split_plan
 from told.hook.context import open_sessions
-from told.ingest.archive import CompleteSessions
+from told.ingest.complete_sessions import CompleteSessions
 from told.store.sessions.read import Filter
 
 if TYPE_CHECKING:

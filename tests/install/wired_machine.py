@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from told.agents import wired_agents
 from told.agents.wiring import Block, Entry, Launch
 from told.cli import service
-from told.cli.arguments import COMMANDS, Command
+from told.cli.arguments import Command, all_commands
 from told.cli.connect import uninstall
 from told.install import place as places
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tests.cli.machine import Answer, Machine
     from told.agents.wiring import Place
 
-WITH_MCP = (*COMMANDS, Command("mcp", "serve", ""))
+WITH_MCP = (*all_commands(), Command("mcp", "serve", ""))
 JSON_OF_USER = """{
 \t// mine
 \t"theme": "dark",

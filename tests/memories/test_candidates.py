@@ -10,9 +10,10 @@ import pytest
 
 from told.errors import NotFoundError
 from told.journal.apply import open_memories, rebuild
+from told.memories.caller import Caller
 from told.memories.candidates import confirm_candidate, dismiss_candidate
 from told.memories.change import CONFIRM, REJECT, change, correct
-from told.memories.journal_writer import Caller, JournalWriter
+from told.memories.journal_writer import JournalWriter
 from told.memories.remember import NewMemory, remember
 from told.memories.undo import undo
 from told.store.memories.records import (

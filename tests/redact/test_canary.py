@@ -43,7 +43,7 @@ from tests.soak import sampled
 from told.agents import all_agents, installed_agents, wired_agents
 from told.agents.base import find_roots, find_sources
 from told.agents.dialects import EVENTS as HOOK_EVENTS
-from told.cli.arguments import COMMANDS as TABLE
+from told.cli.arguments import all_commands
 from told.hook.dispatch import log_failure, read_last_failure
 from told.ingest import sweep
 from told.model import Cursor, Message, Source
@@ -283,7 +283,7 @@ def test_no_leak_from_command_arguments(
     assert desk.told("remember", "We use pnpm here, never npm.").code == 0
     for variable in ({}, {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": f"s-{TOKEN}"}):
         desk.environ |= variable
-        for command in (one for one in TABLE if one.name in names):
+        for command in (one for one in all_commands() if one.name in names):
             for words in COMMANDS[command.name]:
                 desk.told(command.name, *words)
                 texts = [one for one in command.options if one.value and not one.number]
@@ -374,7 +374,7 @@ def test_every_hook_event_is_listed() -> None:
 
 
 def test_every_command_is_listed() -> None:
-    assert sorted(COMMANDS) == sorted(command.name for command in TABLE)
+    assert sorted(COMMANDS) == sorted(command.name for command in all_commands())
 
 
 def test_every_variable_is_listed() -> None:

@@ -17,8 +17,9 @@ from told.journal.append import append
 from told.journal.apply import open_memories, rebuild
 from told.journal.files import Draft, Operation, journal_folder
 from told.journal.read import read_operations
+from told.memories.caller import Caller
 from told.memories.change import change
-from told.memories.journal_writer import Caller, JournalWriter
+from told.memories.journal_writer import JournalWriter
 from told.memories.remember import NewMemory, add_memory, remember
 from told.memories.undo import undo
 from told.retention import retention as clock_module

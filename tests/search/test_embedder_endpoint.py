@@ -14,7 +14,7 @@ from told.errors import ToldError, UsageError
 from told.search.vectors import embedder as _embedder_endpoint
 from told.search.vectors.arithmetic import similarity
 from told.search.vectors.embedder import load_embedder
-from told.settings.keys import parse_endpoint
+from told.settings.endpoints import parse_endpoint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from told.search.index_text import pack_vectors, split_passages, unpack_vectors
+from told.search.index_text import split_passages
+from told.search.vectors.arithmetic import pack_vectors, unpack_vectors
 
 LONG = "The port of the gateway is 8443, because 443 belongs to the proxy in front of it. "
 OTHER = "Tests run in parallel on every machine that has more than one core, unless somebody says so. "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from told.search.index_text import make_index_fields, parse_about
-from told.search.tokens import EXACT, PREFIXES, find_topic_hints, find_topics
+from told.search.topics import EXACT, PREFIXES, find_topic_hints, find_topics
 from training.topics import TARGET, lists, table
 
 

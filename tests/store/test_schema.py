@@ -14,7 +14,7 @@ import pytest
 
 from tests.ingest.box import differences
 from tests.store.older import history, stored
-from told import app
+from told.app import stores
 from told.store.sessions import schema
 from told.store.sessions.schema import VERSION, find_damage, migrate, read_version
 
@@ -120,7 +120,7 @@ def test_migrations_run_in_order(
         VERSION + 1: "ALTER TABLE one ADD COLUMN b DEFAULT 8",
     }
     monkeypatch.setattr(schema, "_MIGRATIONS", steps)
-    for module in (schema, app):
+    for module in (schema, stores):
         monkeypatch.setattr(module, "VERSION", VERSION + 2)
     assert box.turns("first-session") == [("Which port does the gateway use?", "It listens on 8443.")]
     assert box.rows("SELECT * FROM one") == [(7, 8)]
@@ -169,8 +169,8 @@ def test_store_created_by_another_process_is_used(
     """Between two looks at the version, another told may have made the store."""
     remember(box)
     looks = iter([0])
-    monkeypatch.setattr(app, "read_version", lambda connection: next(looks, VERSION))
-    app.open_store(str(box.store)).close()
+    monkeypatch.setattr(stores, "read_version", lambda connection: next(looks, VERSION))
+    stores.open_store(str(box.store)).close()
     damaged = list(box.told_home.glob("*.damaged*"))
     box.drop_store()
     assert not damaged

@@ -11,8 +11,9 @@ import pytest
 from told.search.index_text import make_extra_words, make_near_words
 from told.store.sessions.checkpoints import Projects
 from told.store.sessions.match import TurnVectors
+from told.store.sessions.read import TurnText
 from told.store.sessions.schema import find_broken_checksums, migrate, project_token
-from told.store.sessions.write import SessionWriter, TurnText
+from told.store.sessions.write import SessionWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from told.search.index_text import make_extra_words, make_near_words
 from told.store.database import transaction
+from told.store.sessions.read import TurnText
 from told.store.sessions.schema import migrate
-from told.store.sessions.write import SessionWriter, TurnText
+from told.store.sessions.write import SessionWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,14 +5,19 @@ Other packages add an agent by an entry point of the group `told.agents` that na
 
 from __future__ import annotations
 
-import pkgutil
-from collections.abc import Mapping
+import os
+import sys
+from collections.abc import Iterable, Mapping
 from functools import cache
+from glob import glob
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-from told.agents.base import Agent, DetectedAgent
+if TYPE_CHECKING:  # a command that lists sessions needs the names only
+    from told.agents.base import Agent, DetectedAgent
 
 ENTRY_POINTS = "told.agents"
+LONGEST_LABEL = 9  # letters
 _OFF = ("", "0", "false", "off", "no")
 
 
@@ -45,19 +50,49 @@ def find_agent(name: str) -> Agent | None:
 
 
 def label(name: str) -> str:
-    """Return an agent's short name for lists."""
+    """Return an agent's short name for lists: the first word of its name if that is short enough."""
+    first = name.partition("-")[0]
+    if len(first) <= LONGEST_LABEL and name.replace("-", "_") in bundled_names():
+        return first
     agent = find_agent(name)
-    return agent.label if agent else name.partition("-")[0]
+    return agent.label if agent else first
 
 
 def detect_agent(environ: Mapping[str, str]) -> DetectedAgent | None:
     """Return the agent whose shell sets these variables, or None."""
-    signs = [(sign, agent) for agent in installed_agents().values() for sign in agent.shell_signs]
+    signs = [(sign, agent) for agent in _agents_with_signs(environ) for sign in agent.shell_signs]
     for sign, agent in sorted(signs, key=lambda one: one[0].rank):
         if environ.get(sign.variable, "").lower() not in _OFF:
+            from told.agents.base import DetectedAgent  # noqa: PLC0415
+
             session = environ.get(sign.session_variable, "") if sign.session_variable else ""
             return DetectedAgent(sign.agent or agent.name, session, sign.variable)
     return None
+
+
+def _agents_with_signs(environ: Mapping[str, str]) -> Iterable[Agent]:
+    """Return the agents of which a sign may be set; importing all of them takes longer than most commands."""
+    if _has_entry_points():
+        return installed_agents().values()
+    set_signs = (name for name in bundled_names() if not environ.keys().isdisjoint(_read_signs(name)))
+    return [_load(name) for name in set_signs]
+
+
+def _read_signs(package: str) -> list[str]:
+    """Return the variables that a package's source gives as signs."""
+    with open(os.path.join(os.path.dirname(__file__), package, "__init__.py"), encoding="utf-8") as file:
+        return [part.partition('"')[0] for part in file.read().split('ShellSign("')[1:]]
+
+
+@cache
+def _has_entry_points() -> bool:
+    """Tell whether another package adds an agent, without loading what reads packages."""
+    for folder in sys.path:
+        for path in glob(os.path.join(folder, "*-info", "entry_points.txt")):
+            with open(path, encoding="utf-8", errors="replace") as file:
+                if f"[{ENTRY_POINTS}]" in file.read():
+                    return True
+    return False
 
 
 def agent_of_client(client: str) -> str:
@@ -84,7 +119,8 @@ def agent_of_client(client: str) -> str:
 @cache
 def bundled_names() -> tuple[str, ...]:
     """Return the package names of told's own agents, without importing them."""
-    return tuple(found.name for found in pkgutil.iter_modules(__path__) if found.ispkg)
+    with os.scandir(os.path.dirname(__file__)) as found:
+        return tuple(sorted(one.name for one in found if one.is_dir() and one.name[0].isalpha()))
 
 
 def _load(package: str) -> Agent:

@@ -180,7 +180,7 @@ class Agent:
 
     name: str
     title: str
-    label: str  # its name in lists, at most nine letters
+    label: str  # its name in lists: the first word of its name, at most nine letters
     aliases: tuple[str, ...] = ()  # other names that users type
     is_fallback: bool = False  # used for agents that told does not know
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from dataclasses import dataclass
-from hashlib import blake2s
 from stat import S_ISREG
 
 from told.files import is_timestamp, open_private, read_table, write_table
+from told.hashing import blake2s
 from told.store.database import public_id
 
 _FOLDER = "counts"

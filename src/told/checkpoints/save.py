@@ -29,7 +29,7 @@ from told.ingest.checkpoint_rows import LISTS, foreign_session_id, redact_checkp
 from told.ingest.checkpoint_sync import sync_checkpoints
 from told.ingest.forgotten import Tombstones
 from told.model import CLOSED, OPEN, USER, Handover
-from told.redact.engine import redact_dashed_path, redact_id
+from told.redact.names import redact_dashed_path, redact_id
 from told.store.database import load_key, public_id, transaction
 from told.store.sessions.checkpoints import OwnCheckpoints
 from told.store.sessions.read import SessionReader

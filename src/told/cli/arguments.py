@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
-from pathlib import Path
+from functools import cache
 from typing import Any
 
+from told.cli.entry.client import SERVED
 from told.errors import UsageError
 
 
@@ -22,6 +23,7 @@ class Option:
     number: bool = False  # the value is an integer of at least 1
     short: str = ""
     many: bool = False  # may be repeated; the value is then a list
+    own_process: bool = False  # not through the service
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +52,17 @@ class Command:
         return f"{words} [options]" if self.options else words
 
 
-def _load_commands() -> tuple[Command, ...]:
-    table = tomllib.loads(Path(__file__).with_name("commands.toml").read_text(encoding="utf-8"))
+_COMMAND = "\n[[command]]\n"
+
+
+@cache
+def _read_table() -> str:
+    with open(os.path.join(os.path.dirname(__file__), "commands.toml"), encoding="utf-8") as file:
+        return file.read()
+
+
+def _parse_table(text: str) -> tuple[Command, ...]:
+    table = tomllib.loads(text)
     shared = {name: Option(**fields) for name, fields in table["options"].items()}
 
     def options(names: Iterable[str | dict[str, Any]]) -> Iterable[Option]:
@@ -69,12 +80,25 @@ def _load_commands() -> tuple[Command, ...]:
     )
 
 
-COMMANDS = _load_commands()
+@cache
+def all_commands() -> tuple[Command, ...]:
+    """Return all commands, in the order of the table."""
+    return _parse_table(_read_table())
 
 
+@cache
 def command_named(name: str) -> Command | None:
-    """Return a command by its name."""
-    return next((command for command in COMMANDS if command.name == name), None)
+    """Return a command by its name; the rest of the table is not parsed."""
+    head, *commands = _read_table().split(_COMMAND)
+    start = f'name = "{name}"\n'
+    return next((_parse_table(head + _COMMAND + one)[0] for one in commands if one.startswith(start)), None)
+
+
+def is_served(command: Command, words: Sequence[str]) -> bool:
+    """Tell whether the service may answer a command for its client."""
+    options = {f"--{option.name}" for option in command.options if option.own_process}
+    given = {word.partition("=")[0] for word in words}
+    return command.name in SERVED and given.isdisjoint({"--help", "-h", "--color", "--no-color", *options})
 
 
 class Arguments:
@@ -174,5 +198,7 @@ def _number(name: str, value: str) -> int:
 
 
 def _nearest(word: str, known: Iterable[str]) -> str:
+    from difflib import get_close_matches  # noqa: PLC0415 - for a wrong option only
+
     close = get_close_matches(word, known, 1, 0.5)
     return f" Did you mean {close[0]}?" if close else " --help lists them."

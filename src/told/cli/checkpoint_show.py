@@ -10,7 +10,7 @@ from typing import Any
 
 from told.agents import label
 from told.cli.arguments import Arguments
-from told.cli.context import Context, count, count_shown, cut, cut_line, fit_lines, iso, when
+from told.cli.context import Context, count, count_shown, cut, cut_line, iso, when
 from told.cli.sessions import (
     coverage_json,
     find_checkpoint,
@@ -26,7 +26,7 @@ from told.ingest.checkpoint_markdown import format_checkpoint
 from told.ingest.checkpoint_rows import PLANS, QUESTIONS, clean_checkpoint
 from told.model import Handover
 from told.store.sessions.read import CheckpointRow, Filter
-from told.text import add_full_stop
+from told.text import add_full_stop, fit_lines
 
 _PARTS = ("overview", "work_done", "technical_details", "important_files", "next_steps", "history")
 _SAID = {"work_done": "done: ", "important_files": "files: ", "next_steps": "next: "}

@@ -22,10 +22,10 @@ from told.ingest.projects import find_git_root, find_project, identify
 from told.install.ledger import Ledger
 from told.journal.apply import open_memories
 from told.journal.registry import read_registry
-from told.memories.journal_writer import Caller
+from told.memories.caller import Caller
 from told.memories.session_notes import find_running_session
 from told.model import AGENT, OPEN, TOOL, USER, Handover
-from told.redact.engine import is_plain_name
+from told.redact.names import is_plain_name
 from told.store.database import public_id
 from told.store.sessions.read import Filter, SessionRow
 from told.store.sessions.schema import is_checkpoint_id

@@ -15,9 +15,10 @@ from told.errors import NotFoundError, UsageError
 from told.files import cannot_write, make_folder, write_private
 from told.ingest.projects import identify
 from told.install.place import project_root
-from told.memories.journal_writer import detect_caller
+from told.memories.caller import detect_caller
 from told.redact.custom_rules import check_rule
-from told.redact.engine import Redactor, has_secret
+from told.redact.engine import Redactor
+from told.redact.names import has_secret
 from told.settings import (
     CONFIG,
     Redaction,
@@ -32,7 +33,8 @@ from told.settings import (
     read_config,
     read_project,
 )
-from told.settings.keys import OFF, RULES, get_key, is_address, parse_value
+from told.settings.endpoints import is_address
+from told.settings.keys import OFF, RULES, get_key, parse_value
 from told.settings.write import add_rule, make_template, remove_rule, set_value, to_toml, unset_value
 
 _USAGE = {

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
@@ -16,22 +15,14 @@ from told.cli.arguments import Arguments
 from told.cli.terminal.blocks import Block
 from told.errors import NotFoundError, UsageError
 from told.fence import PlainFence
-from told.memories.scopes import find_memories, find_similar, format_scope
-from told.search.dates import find_start
 from told.settings import Settings
-from told.store.memories.records import (
-    ACTIVE,
-    ARCHIVED,
-    CANDIDATE,
-    GLOBAL,
-    PROJECT,
-    UNCONFIRMED,
-    USER,
-    Memory,
-)
+from told.store.memories.names import ACTIVE, ARCHIVED, CANDIDATE, GLOBAL, PROJECT, UNCONFIRMED, USER
 from told.store.sessions.checkpoints import Project
 from told.store.sessions.facts import TO_CAPTURE, WorkQueue
 from told.store.sessions.read import Filter
+
+if TYPE_CHECKING:
+    from told.store.memories.records import Memory
 
 MOST_MATCHES = 8  # shown if an id or words match several
 SHORTEST_ID = 3  # letters
@@ -175,6 +166,8 @@ class Context(App):
 
     def parse_time(self, given: str) -> int:
         """Return the start of a time that the user gives, in milliseconds."""
+        from told.search.dates import find_start  # noqa: PLC0415 - few commands are given a time
+
         start = find_start(given, self.now)
         if start is None:
             raise UsageError(f"Unknown time {given!r}. Try 2026-11-03, yesterday or 'last week'.")
@@ -190,6 +183,8 @@ class MemoryView(MemorySession):
 
     def find_one(self, given: str, *, any_status: bool = False, also: Sequence[str] = ()) -> Memory:
         """Return the one memory with an id or words, active or of another allowed status."""
+        from told.memories.scopes import find_memories  # noqa: PLC0415
+
         matches = find_memories(
             self.memories, given.strip(), self.scopes, self.context.now, candidates=CANDIDATE in also
         )
@@ -213,6 +208,8 @@ class MemoryView(MemorySession):
 
     def only_one(self, given: str, found: list[Memory], lister: str = "told memories") -> Memory:
         """Return the only match, or raise an error with the choices."""
+        from told.memories.scopes import find_similar  # noqa: PLC0415
+
         if not found:
             near = "\n".join(map(self.row, find_similar(self.memories, given.strip(), self.scopes)))
             hint = f"Did you mean:\n{near}" if near else f"`{lister}` lists them."
@@ -245,12 +242,16 @@ class MemoryView(MemorySession):
 
     def scope_name(self, scope: str) -> str:
         """Return the name of a scope, a project's by its key."""
+        from told.memories.scopes import format_scope  # noqa: PLC0415
+
         return self.context.name(
             scope.removeprefix(PROJECT) if scope.startswith(PROJECT) else format_scope(scope)
         )
 
     def json(self, memory: Memory) -> dict[str, Any]:
         """Return a memory for JSON."""
+        from told.memories.scopes import format_scope  # noqa: PLC0415
+
         project = memory.scope.removeprefix(PROJECT) if memory.scope.startswith(PROJECT) else ""
         return {
             "id": memory.id, "text": self.context.fenced(memory.text, memory.trust), "kind": memory.kind,
@@ -298,6 +299,8 @@ def memory_count(number: int) -> str:
 
 def to_json(value: Any) -> str:
     """Return compact JSON, with floats rounded to three digits."""
+    import json  # noqa: PLC0415 - most output is text
+
     return json.dumps(_rounded(value), ensure_ascii=False, separators=(",", ":"))
 
 
@@ -393,13 +396,3 @@ def short_home(context: Context, path: str) -> str:
     home = (context.environ.get("HOME") or context.environ.get("USERPROFILE") or "").rstrip("/\\")
     below = path.removeprefix(home)
     return f"~{below}" if home and below != path and below[:1] in ("/", "\\") else path
-
-
-def fit_lines(lines_for: Callable[[int], list[str]], rooms: Sequence[int], most: int) -> list[str]:
-    """Return lines with the widest texts that fit `most` bytes."""
-    lines: list[str] = []
-    for room in rooms:
-        lines = lines_for(room)
-        if sum(len(line.encode()) + 1 for line in lines) <= most:
-            break
-    return lines

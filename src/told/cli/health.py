@@ -11,6 +11,8 @@ from told.agents import all_agents, installed_agents
 from told.agents.base import Agent, find_roots
 from told.agents.reading import find_missing_columns
 from told.app import agent_name
+from told.app.call_log import read_calls
+from told.app.similarity import embedder_of
 from told.cli.arguments import Arguments
 from told.cli.config import config_notes
 from told.cli.connect.install import match_agent
@@ -26,8 +28,6 @@ from told.cli.health_checks import (
     score_agent,
     score_dimensions,
 )
-from told.cli.index import embedder_of
-from told.cli.main import read_calls
 from told.cli.projects import project_notes
 from told.cli.retention import disk_json, disk_line
 from told.cli.service import describe_problem, problem_json, recent_problems

@@ -9,8 +9,8 @@ from typing import Any
 
 from told.agents import wired_agents
 from told.agents.base import Agent, find_roots, find_sources
+from told.app.call_log import Call
 from told.cli.context import Context, count, short_home
-from told.cli.main import Call
 from told.cli.service import agent_rows, recent_waits
 from told.ingest.archive import find_damaged_files
 from told.ingest.scan import oldest_change, pending_since
@@ -24,7 +24,8 @@ from told.search.sessions import search_sessions
 from told.store.memories.read import Memories, memory_path, open_memory_database
 from told.store.sessions.match import TurnIndex
 from told.store.sessions.schema import VERSION, find_damage, read_version
-from told.store.sessions.sources import Inventory, Sources, SourceStates, StoreStatus
+from told.store.sessions.source_states import SourceStates
+from told.store.sessions.sources import Inventory, Sources, StoreStatus
 
 _REBUILD = "Run `told rebuild`: it rebuilds both databases from the journal, the archive and agents' files."
 _LOST = "The content of damaged journal lines is lost; all other lines are used."

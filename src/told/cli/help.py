@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from told.agents import all_agents
-from told.cli.arguments import COMMANDS, Command, Option, command_named
+from told.cli.arguments import Command, Option, all_commands, command_named
 from told.errors import UsageError
 
 _START = """told: tell your coding agent once.
@@ -106,7 +106,7 @@ def unknown_command(word: str) -> str:
     said = f'Unknown command "{word}".'
     if hint := _data()["hints"].get(word):
         return f"{said} {hint}"
-    known = [command.name for command in COMMANDS if not command.hidden]
+    known = [command.name for command in all_commands() if not command.hidden]
     close = get_close_matches(word, [*known, *_data()["aliases"]], 1, 0.6)
     if not close:
         return f"{said} `told help` lists the commands."
@@ -122,7 +122,7 @@ def completion(words: Sequence[str], environ: Mapping[str, str]) -> int:  # noqa
 
 
 def _shown() -> list[Command]:
-    return [command for command in COMMANDS if not command.hidden]
+    return [command for command in all_commands() if not command.hidden]
 
 
 def _values(option: Option, command: Command) -> list[str]:

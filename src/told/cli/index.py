@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 from contextlib import closing, suppress
 from dataclasses import replace
 
-import apsw
-
-from told.app import open_store
+from told.app.similarity import embed_waiting, embedder_of
+from told.app.stores import open_store
 from told.checkpoints.counter import list_pending
 from told.cli.arguments import Arguments
 from told.cli.context import Context, count, memory_count
@@ -31,44 +29,18 @@ from told.memories.remember import embed_memories
 from told.redact.engine import Redactor
 from told.retention.disk import reduce_disk_use
 from told.retention.retention import is_archive_due, run_archive_job
-from told.search.sessions import TurnSimilarity
-from told.search.vectors.embedder import Embedder, load_embedder
+from told.search.vectors.embedder import Embedder
 from told.store.database import EMBED_LOCK, WAIT_MS, acquire_lock, drop_database, prepare_for_bulk
 from told.store.memories.read import Memories
 from told.store.sessions.checkpoints import OwnCheckpoints
 from told.store.sessions.facts import WorkQueue
 from told.store.sessions.match import TurnVectors
 from told.store.sessions.read import Filter
-from told.store.sessions.sources import Sources, SourceStates
+from told.store.sessions.source_states import SourceStates
+from told.store.sessions.sources import Sources
 
-_EMBED_SECONDS = 0.1  # a search waits this long; the background does the rest
 _UNFINISHED = "re-embed"  # names the model of a run that was stopped
 _STOPPED = 130  # exit code of shells for Ctrl-C
-
-
-def embedder_of(context: Context) -> Embedder | None:
-    """Return the configured embedder; None if there is none."""
-    return load_embedder(context.settings.model, context.environ, context.redact)
-
-
-def similarity_search(context: Context, *, notes: bool = False) -> TurnSimilarity | None:
-    """Return the search by meaning; None if no turn has a vector."""
-    try:
-        embedder = embedder_of(context)
-        if embedder is None:
-            return None
-        if embedder.is_quick and TurnVectors(context.connection, "").waiting(1):
-            _embed(context, embedder, _EMBED_SECONDS if context.settings.background else None)
-        store = TurnVectors(context.connection, embedder.model, notes=notes)
-        return None if store.is_empty() else TurnSimilarity(store, embedder)
-    except ToldError as error:
-        warn_words_only(str(error))
-        return None
-
-
-def warn_words_only(why: str) -> None:
-    """Warn that search by meaning does not work."""
-    sys.stderr.write(f"told: {why} Until then, only words are searched.\n")
 
 
 def _embed_new_turns(context: Context) -> EmbedResult | None:
@@ -79,20 +51,7 @@ def _embed_new_turns(context: Context) -> EmbedResult | None:
         embedder = embedder_of(context)
     except ToldError:
         return None  # `told health` says what is missing; the next sweep retries
-    return _embed(context, embedder) if embedder else None
-
-
-def _embed(context: Context, embedder: Embedder, seconds: float | None = None) -> EmbedResult | None:
-    lock = acquire_lock(context.home, EMBED_LOCK)
-    if lock is None:
-        return None
-    try:
-        return embed_turns(context.connection, embedder, seconds=seconds)
-    except (ToldError, apsw.ReadOnlyError, apsw.FullError, apsw.IOError):
-        return None  # the next sweep retries
-    finally:
-        if lock:
-            os.close(lock)
+    return embed_waiting(context, embedder) if embedder else None
 
 
 def re_embed(context: Context, arguments: Arguments) -> None:

@@ -43,7 +43,7 @@ from told.cli.sessions import (
 from told.cli.terminal.blocks import DIM, PROJECT_STYLE, Column, Table
 from told.cli.terminal.tables import file_table, prompt_table, session_table
 from told.errors import UsageError
-from told.store.memories.records import PROJECT, USER
+from told.store.memories.names import PROJECT, USER
 from told.store.sessions.checkpoints import Project
 from told.store.sessions.read import (
     CheckpointRow,

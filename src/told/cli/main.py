@@ -5,31 +5,27 @@ from __future__ import annotations
 import gc
 import importlib
 import os
-import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import astuple, dataclass
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import apsw
 
 from told import __version__
-from told.app import CallSite, load_checked_settings, open_store, set_store_aside
+from told.app import CallSite, load_checked_settings
+from told.app.call_log import Call, log_call
+from told.app.stores import open_store, set_store_aside
 from told.cli.arguments import Arguments, Command, command_named, parse
 from told.cli.context import Context
 from told.errors import BusyError, MissingError, ToldError, UsageError
-from told.files import write_private
-from told.ingest.checkpoint_sync import find_changed_folders, sync_checkpoints
 from told.ingest.scan import has_checkpoints, scan
-from told.ingest.sweep import Sweep
-from told.journal.apply import find_memory_damage, rebuild
-from told.store import foreign
-from told.store.database import WAIT_MS, acquire_lock, load_key, open_database
-from told.store.sessions.schema import find_damage
-from told.store.sessions.sources import SourceStates
+from told.store.database import WAIT_MS, acquire_lock, load_key, open_database, set_mmap_size
+from told.store.sessions.source_states import SourceStates
+
+if TYPE_CHECKING:
+    import subprocess
 
 _IMPORT_SECONDS = 0.1  # spent on new data before a query is answered
 _CHECKPOINT_SECONDS = 1.0
@@ -38,16 +34,18 @@ _SWEEP_EVERY_MS = 60_000
 _COLOURS = ("auto", "always", "never")
 _MOST_REPAIRS = 2  # one for each database
 _ANY_PROJECT = ("show", "checkpoint", "checkpoints", "timeline")  # they take ids of any project
+WhenBehind = Callable[[str, Mapping[str, str]], None]  # takes told's home and the variables
 _UNAVAILABLE = (BusyError, apsw.BusyError, apsw.ReadOnlyError, apsw.FullError, apsw.IOError)
 
 
 def run_command(
     command: Command, arguments: Arguments, environ: Mapping[str, str], write: Callable[[Context], None],
-    site: CallSite | None = None, *, repairs: int = 0,
+    site: CallSite | None = None, *, repairs: int = 0, when_behind: WhenBehind | None = None,
 ) -> int:  # fmt: skip
     """Run a command that needs the store, hand its output to `write`, and return its exit code.
 
-    A process that goes on afterwards says in `site` who calls and from where.
+    A process that goes on afterwards says in `site` who calls and from where. `when_behind` starts the
+    import of what is left; by default, that is a sweep in the background.
     """
     began = time.perf_counter()
     code, rows = 1, 0
@@ -64,7 +62,9 @@ def run_command(
         if repairs == _MOST_REPAIRS:
             raise MissingError("The store is damaged and cannot be rebuilt. Delete it, then retry.") from None
         run.repair(error)
-        return run_command(command, arguments, environ, write, site, repairs=repairs + 1)
+        return run_command(
+            command, arguments, environ, write, site, repairs=repairs + 1, when_behind=when_behind
+        )
     except apsw.BusyError:
         code = BusyError.exit_code
         raise BusyError from None
@@ -74,7 +74,7 @@ def run_command(
             f"told cannot write its store: {error}. Free some space, or set TOLD_HOME."
         ) from None
     finally:
-        run.close(code, rows, (time.perf_counter() - began) * 1000)
+        run.close(code, rows, (time.perf_counter() - began) * 1000, when_behind or start_sweep)
     return code
 
 
@@ -94,7 +94,7 @@ class _Run:
         self._arguments = arguments
         self._environ = environ
         self._site = site
-        self._retries = foreign.RETRIES
+        self._retries = _count_retries()
         self._settings = load_checked_settings(environ, lenient=command.name == "health")
         self._context: Context | None = None
         self._connection: apsw.Connection | None = None
@@ -108,6 +108,7 @@ class _Run:
         else:
             connection = open_store(settings.sessions_path, any_version=command.repairs)
         self._connection = connection
+        set_mmap_size(connection, 0)  # to map pages costs more than to read the few that a command needs
         key = load_key(settings.home)
         as_json = self._arguments.flag("json")
         context = Context(
@@ -127,6 +128,8 @@ class _Run:
         states = SourceStates(context.connection)
         changed = scan(states, self._environ, self._settings.chosen)
         if not changed.is_empty:
+            from told.ingest.sweep import Sweep  # noqa: PLC0415 - loads every reader's needs
+
             with _hurry(context.connection):
                 sweep = Sweep(context.connection, self._settings, self._environ, context.redact)
                 context.left = sweep.read_some(changed, context.cwd, _IMPORT_SECONDS)
@@ -142,6 +145,9 @@ class _Run:
 
     def repair(self, error: Exception) -> None:
         """Rebuild damaged memories from the journal, or start the session store over."""
+        from told.journal.apply import find_memory_damage, rebuild  # noqa: PLC0415
+        from told.store.sessions.schema import find_damage  # noqa: PLC0415
+
         if find_memory_damage(self._settings.home):
             rebuild(self._settings.home).close()
             sys.stderr.write("told: The memories were damaged; they were rebuilt from the journal.\n")
@@ -153,20 +159,26 @@ class _Run:
             self._connection.close()
         set_store_aside(self._settings.sessions_path)
 
-    def close(self, code: int, rows: int, milliseconds: float) -> None:
+    def close(self, code: int, rows: int, milliseconds: float, when_behind: WhenBehind) -> None:
         """Log the call, start a background sweep, and close the store."""
         now = time.time_ns() // 1_000_000
-        retries = foreign.RETRIES - self._retries
+        retries = _count_retries() - self._retries
         tier = self._command.tier
         call = Call(now, self._command.name, round(milliseconds, 1), rows, code, tier, retries)
         log_call(self._settings.home, call)
         if self._context is not None and self._context.behind and self._settings.background:
-            start_sweep(self._settings.home, self._environ)
+            when_behind(self._settings.home, self._environ)
         if self._site is not None:  # the process goes on
             if self._context is not None:
                 self._context.connection.close()
             if self._connection is not None:
                 self._connection.close()
+
+
+def _count_retries() -> int:
+    """Return how often this process had to retry reading another program's database."""
+    foreign = sys.modules.get("told.store.foreign")
+    return foreign.RETRIES if foreign else 0
 
 
 @contextmanager
@@ -182,6 +194,8 @@ def _hurry(connection: apsw.Connection) -> Iterator[None]:
 
 
 def _import_checkpoints(context: Context, *, everywhere: bool) -> None:
+    from told.ingest.checkpoint_sync import find_changed_folders, sync_checkpoints  # noqa: PLC0415
+
     connection, home = context.connection, context.home
     folders = find_changed_folders(connection, home, None if everywhere else context.project())
     if folders:
@@ -195,6 +209,8 @@ _sweeps: list[subprocess.Popen[bytes]] = []  # started by this process; polled s
 
 def start_sweep(home: str, environ: Mapping[str, str]) -> None:
     """Start `told sweep` in the background unless one is running."""
+    import subprocess  # noqa: PLC0415 - once a minute at most
+
     _sweeps[:] = [sweep for sweep in _sweeps if sweep.poll() is None]
     descriptor = acquire_lock(home)
     if descriptor is None:
@@ -207,53 +223,6 @@ def start_sweep(home: str, environ: Mapping[str, str]) -> None:
             [sys.executable, "-I", "-m", "told", "sweep"],
             stdin=quiet, stdout=quiet, stderr=quiet, env=dict(environ), start_new_session=True,
         ))  # fmt: skip
-
-
-_LOGGED_CALLS = 100
-_TRIM_AT = 16_384  # bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One logged command."""
-
-    at: int
-    command: str
-    milliseconds: float
-    rows: int
-    code: int
-    tier: int
-    retries: int
-
-
-def log_call(home: str, call: Call) -> None:
-    """Append a call to the log of recent calls."""
-    path = os.path.join(home, "calls")
-    with suppress(OSError):
-        descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_APPEND, 0o600)
-        with os.fdopen(descriptor, "ab") as file:
-            file.write((" ".join(map(str, astuple(call))) + "\n").encode())
-            size = file.tell()
-        if size > _TRIM_AT:
-            with open(path, "rb") as file:
-                recent = file.read().splitlines(keepends=True)[-_LOGGED_CALLS:]
-            write_private(path, b"".join(recent))
-
-
-def read_calls(home: str) -> list[Call]:
-    """Return the recent calls, oldest first; damaged lines are skipped."""
-    try:
-        with open(os.path.join(home, "calls"), encoding="utf-8", errors="replace") as file:
-            lines = file.read().splitlines()[-_LOGGED_CALLS:]
-    except OSError:
-        return []
-    calls = []
-    for line in lines:
-        with suppress(ValueError):
-            at, command, took, *numbers = line.split()
-            rows, code, tier, retries = map(int, numbers)
-            calls.append(Call(int(at), command, float(took), rows, code, tier, retries))
-    return calls
 
 
 def run() -> NoReturn:
@@ -387,7 +356,8 @@ def _wrap_error(text: str) -> str:
     """Wrap an error by words at a terminal."""
     if not sys.stderr.isatty():
         return text
-    import textwrap  # noqa: PLC0415 - only for an error at a terminal
+    import shutil  # noqa: PLC0415 - only for an error at a terminal
+    import textwrap  # noqa: PLC0415
 
     columns = shutil.get_terminal_size().columns
     lines = [

@@ -22,7 +22,7 @@ from told.jsontext import dump_json
 from told.mcp.loop import serve, take_standard_streams
 from told.mcp.server import Server, folder_of_uri
 from told.mcp.tools import Answer, Client
-from told.memories.journal_writer import Caller, detect_caller
+from told.memories.caller import Caller, detect_caller
 from told.memories.session_notes import find_running_session
 from told.redact.engine import Redactor
 from told.settings import Settings

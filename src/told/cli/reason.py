@@ -6,7 +6,7 @@ from typing import Any
 
 from told.agents import label
 from told.cli.arguments import Arguments
-from told.cli.context import UNDO_HINT, Context, MemoryView, count, cut, day_of, fit_lines, iso, short_path
+from told.cli.context import UNDO_HINT, Context, MemoryView, count, cut, day_of, iso, short_path
 from told.errors import NotFoundError
 from told.memories.remember import NewMemory, validate_text
 from told.memories.scopes import parse_scope
@@ -19,7 +19,7 @@ from told.reasoning.wonder import wonder as explore_topic
 from told.store.memories.records import SUPERSEDED, Memory
 from told.store.sessions.match import TurnIndex
 from told.store.sessions.schema import project_token
-from told.text import clean
+from told.text import clean, fit_lines
 
 _ANSWER_BYTES = 1600  # 400 tokens
 _REASON_ROOMS = (160, 110, 70, 45)  # bytes of a text; the widest that fits is used

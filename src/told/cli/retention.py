@@ -8,7 +8,8 @@ from typing import Any
 from told.cli.arguments import Arguments
 from told.cli.context import UNDO_HINT, Context, MemoryView, count, iso, memory_count
 from told.errors import NotFoundError, UsageError
-from told.memories.journal_writer import Caller, JournalWriter
+from told.memories.caller import Caller
+from told.memories.journal_writer import JournalWriter
 from told.memories.scopes import MemoryFilter, list_memories
 from told.recall.shown_log import move_shown_to_journal
 from told.retention.disk import MB, DeletionPlan, delete_planned, measure_disk_use, plan_deletion

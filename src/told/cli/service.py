@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from told import __version__
 from told.agents import wired_agents
 from told.agents.base import Agent
 from told.agents.wiring import FULL, HOOKS, PROJECT_SCOPE, USER_SCOPE, Place
@@ -37,7 +38,7 @@ from told.install.legacy import legacy_files
 from told.install.place import find_fault, launch, project_root
 from told.install.values import THERE
 from told.install.versions import find_unmet, find_version
-from told.service.control import State, is_allowed, ping, start, state, stop
+from told.service.control import State, is_allowed, start, state, stop
 from told.service.latency import percentile, read_waited
 from told.service.state import PROCESS_NAME, Count, read_counts
 from told.text import clean
@@ -74,37 +75,25 @@ def service(context: Context, arguments: Arguments) -> None:
 
 
 def ping_service(context: Context, _: Arguments) -> None:
-    """Ask the service for an answer, or a hook where none is running; print how long it took."""
-    home = context.home
-    pong = ping(home)
-    pid = pong.pid if pong else state(home).pid
-    ran = None
-    if not pid:
+    """Check that told can answer a hook, and print how long it took."""
+    found = state(context.home)
+    row: dict[str, object] = {"running": found.is_running, "pid": found.pid or None}
+    if pong := found.pong:
+        row |= {"answers": True, "version": pong.version, "ms": round(pong.milliseconds, 2)}
+        context.report(f"The service answered in {pong.milliseconds:.1f} ms (pid {pong.pid}).", row)
+        return
+    error: ToldError = BusyError(f"The service (pid {found.pid}) does not answer. Run `told service stop`.")
+    if not found.is_running:
         ran = run_hook(next(iter(wired_agents().values())), launch(strict=False), context.environ)
-    if context.as_json:
-        row: dict[str, object] = {"running": bool(pid), "answers": pong is not None, "pid": pid or None}
-        if pong:
-            row |= {"version": pong.version, "ms": round(pong.milliseconds, 2)}
-        if ran:
-            row |= {"hook_ms": round(ran.milliseconds, 1), "hook_problem": ran.fault or None}
-        context.print_json(row)
-    elif pong:
-        context.print(f"The service answered in {pong.milliseconds:.1f} ms (pid {pid}).")
-    elif ran and not ran.fault:
-        context.print(f"No service is running. A hook ran without it in {ran.milliseconds:.0f} ms.")
-    if pid and not pong:
-        _fail(context, BusyError(f"The service (pid {pid}) does not answer. Run `told service stop`."))
-    if ran and ran.fault:
-        _fail(
-            context,
-            MissingError(f"No service is running, and the hook fails: {ran.fault}. Install told again."),
-        )
-
-
-def _fail(context: Context, error: ToldError) -> None:
-    """Raise an error; with JSON, only set its exit code."""
+        if not ran.fault:
+            row |= {"answers": True, "version": __version__, "ms": round(ran.milliseconds, 2)}
+            said = f"told answered a hook in {ran.milliseconds:.0f} ms, in its own process."
+            context.report(f"{said} {_describe_service(context, found)}", row)
+            return
+        error = MissingError(f"told cannot answer a hook: {ran.fault}. Reinstall told.")
     if not context.as_json:
         raise error
+    context.print_json(row | {"answers": False})
     context.exit_code = error.exit_code
 
 

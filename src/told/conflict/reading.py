@@ -16,9 +16,9 @@ from told.search.tokens import (
     canonical_stem,
     is_identifier,
     is_unspaced,
-    split_words,
     tokenize,
 )
+from told.search.topics import split_words
 
 
 @cache

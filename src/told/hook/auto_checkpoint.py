@@ -17,10 +17,10 @@ from told.checkpoints.progress import is_offer
 from told.checkpoints.save import SYNC_LIMIT, save_checkpoint, update_checkpoint
 from told.errors import ToldError
 from told.hook.context import HookContext, Runtime, is_ingested
-from told.ingest.archive import CompleteSessions
 from told.ingest.checkpoint_files import UnreadableError, project_folder, read_checkpoint
 from told.ingest.checkpoint_markdown import read_id_from_name
 from told.ingest.checkpoint_sync import sync_checkpoints
+from told.ingest.complete_sessions import CompleteSessions
 from told.ingest.projects import find_git_root, find_project
 from told.model import CLOSED, OPEN, TOOL, Handover
 from told.settings import Settings, apply_project_settings
@@ -186,7 +186,7 @@ class _Writer:
         found = []
         for one in self._reading.checkpoints(Filter(), _NOTES, session_id=session.id):
             if one.path and one.public == known.id and hash_file(one.path) not in ("", known.digest):
-                found.append(replace(one, at=max(one.at, _changed_at(one.path))))
+                found.append(one._replace(at=max(one.at, _changed_at(one.path))))
             elif one.path and _is_written_by_others(one.path):
                 found.append(one)
         return found

@@ -16,6 +16,7 @@ LARGEST = 4_000_000  # bytes of a call
 _LONGEST = 60  # seconds until the process ends even if stdin stays open
 # Endings of variables that are sent: folders and versions, never keys.
 _SENT = ("HOME", "_DIR", "_CONFIG", "_VERSION", "PROFILE", "APPDATA", "_PATHS")
+WITHHELD = "\1"  # sent by commands in place of a value that could be a secret
 
 
 def main(agent: str, event: str, *folders: str) -> bytes:
@@ -47,7 +48,23 @@ def socket_paths(home: str) -> "list[str]":
 
 
 def ask_service(agent: str, event: str, raw: bytes, read_at: float, ends: float) -> "bytes | None":
-    """Return the service's answer; None if no service can be reached."""
+    """Return the service's answer to a hook call; None if no service can be reached."""
+
+    def encode(token: str) -> bytes:
+        sent = [f"{k}={v}" for k, v in os.environ.items() if is_sent(k)]
+        head = os.fsencode("\0".join([agent, event, token, f"{read_at:.6f}", os.getcwd(), *sent]))
+        return b"%s hook %d %d\n%s%s" % (PROTOCOL, len(head), len(raw), head, raw)
+
+    return exchange(encode, ends)
+
+
+def is_sent(name: str) -> bool:
+    """Tell whether the service is told the value of a variable."""
+    return name[:5] == "TOLD_" or name.endswith(_SENT)
+
+
+def exchange(encode, ends: float) -> "bytes | None":  # type: ignore[no-untyped-def]  # noqa: ANN001
+    """Send the request that `encode` makes with a token; None if no service can be reached."""
     user = os.environ.get("HOME") or os.environ.get("USERPROFILE") or os.sep
     home = os.path.abspath(os.path.expanduser(os.environ.get("TOLD_HOME") or f"{user}/.told"))
     token = ""
@@ -64,9 +81,7 @@ def ask_service(agent: str, event: str, raw: bytes, read_at: float, ends: float)
             connection.settimeout(max(0.01, ends - time.monotonic()))
             connection.connect(address)
             if token or is_own(connection):
-                sent = [f"{k}={v}" for k, v in os.environ.items() if k[:5] == "TOLD_" or k.endswith(_SENT)]
-                head = os.fsencode("\0".join([agent, event, token, f"{read_at:.6f}", os.getcwd(), *sent]))
-                connection.sendall(b"%s hook %d %d\n%s%s" % (PROTOCOL, len(head), len(raw), head, raw))
+                connection.sendall(encode(token))
                 return receive(connection, ends)
         except TimeoutError:
             raise

@@ -19,7 +19,8 @@ from told.journal.apply import open_memories
 from told.memories.session_notes import note_running
 from told.recall.shown_log import ShownLog
 from told.redact.custom_rules import check_rule
-from told.redact.engine import Redactor, is_plain_name, redact_id, redact_path
+from told.redact.engine import Redactor
+from told.redact.names import is_plain_name, redact_id, redact_path
 from told.settings import Settings, load_safe_settings
 from told.store.database import load_key, open_database
 from told.store.memories.read import Memories

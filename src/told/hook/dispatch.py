@@ -14,7 +14,8 @@ from told.agents.wiring import COMPACTED, HELPER, PROMPT, START, TOOL
 from told.errors import ToldError, UsageError
 from told.hook.context import HookContext, Runtime, load_hook_settings
 from told.jsontext import dump_json
-from told.redact.engine import Redactor, is_plain_name
+from told.redact.engine import Redactor
+from told.redact.names import is_plain_name
 from told.settings import find_home, is_turned_off
 from told.store.database import load_key
 from told.text import cut_at_word

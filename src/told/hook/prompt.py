@@ -11,13 +11,14 @@ from told.errors import NotFoundError, ToldError, UsageError
 from told.fence import Fence, wrap_in_tags
 from told.hook.context import HookContext, Location, locate
 from told.hook.nudge import note_prompt
+from told.memories.caller import Caller
 from told.memories.change import CONFIRM, LOCK, REJECT, UNLOCK, change, correct
-from told.memories.journal_writer import Caller, JournalWriter
+from told.memories.journal_writer import JournalWriter
 from told.memories.remember import NewMemory, remember, validate_text
 from told.memories.scopes import active_scopes, find_memories
 from told.recall.brief import format_for_agent, make_prompt_brief
 from told.recall.prompt import RecallRequest, find_quiet_reason, relative_folder
-from told.search.tokens import split_words
+from told.search.topics import split_words
 from told.settings import apply_project_settings
 from told.store.database import load_key
 from told.store.memories.read import Memories

@@ -17,12 +17,13 @@ from told.fence import Fence
 from told.hook.auto_checkpoint import write_checkpoint, write_pending_checkpoint
 from told.hook.context import HookContext, is_ingested, note_current, open_sessions, update_location
 from told.hook.nudge import add_standing_request
-from told.ingest.archive import CompleteSessions
 from told.ingest.checkpoint_rows import clean_checkpoint
+from told.ingest.complete_sessions import CompleteSessions
 from told.ingest.scan import Changes, scan
 from told.ingest.sweep import Sweep
 from told.learning.learn import learn
-from told.memories.journal_writer import Caller, JournalWriter
+from told.memories.caller import Caller
+from told.memories.journal_writer import JournalWriter
 from told.memories.scopes import active_scopes
 from told.memories.session_notes import CURRENT, remove_old_notes
 from told.model import Handover
@@ -36,7 +37,7 @@ from told.store.memories.read import Memories
 from told.store.memories.records import CAPTURE, PROJECT
 from told.store.sessions.checkpoints import Projects
 from told.store.sessions.read import Filter
-from told.store.sessions.sources import SourceStates
+from told.store.sessions.source_states import SourceStates
 from told.text import count_tokens
 
 _HOUR_MS = 3_600_000

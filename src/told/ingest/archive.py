@@ -11,96 +11,32 @@ import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 import apsw
 
 from told.agents.values import as_dict, as_text
 from told.files import replace_private
 from told.ingest.batch import ARCHIVE_LAYOUT, Batch, Portion
+from told.ingest.complete_sessions import CompleteSessions, Texts
 from told.ingest.fold import SessionDraft
 from told.ingest.forgotten import Forgotten, Tombstones
 from told.ingest.projects import write_places
 from told.ingest.scan import QUIET_MS
 from told.model import AGENT, Checkpoint, Cursor, Facts, Ref, Source, Touch
-from told.redact.engine import redact_path
+from told.redact.names import redact_path
 from told.search.index_text import make_extra_words, make_near_words
 from told.store.database import make_private_folder, public_id, transaction
 from told.store.memories.read import UNREADABLE
 from told.store.sessions.checkpoints import Projects
-from told.store.sessions.facts import TrimmedSessions
-from told.store.sessions.read import CheckpointRow, Filter, SessionReader, TurnRow
+from told.store.sessions.read import CheckpointRow, Filter, SessionReader, TurnText
 from told.store.sessions.schema import find_damage
 from told.store.sessions.sources import Sources
-from told.store.sessions.write import SessionState, SessionWriter, TurnText
-
-Texts = dict[int, tuple[str, str, str]]  # asked, answered and steps by turn number
+from told.store.sessions.write import SessionState, SessionWriter
 
 _MAX_LINE = 16 * 1024 * 1024  # longer than any stored turn
 _MAX_TIME = 1 << 53
 _MAX_KEY = 1 << 63
-
-
-T = TypeVar("T", TurnRow, TurnText)
-
-
-class CompleteSessions(SessionReader):
-    """Read sessions; get trimmed texts from the archive or the agent's file."""
-
-    def __init__(
-        self, connection: apsw.Connection, home: str, reread: Callable[[str, str], Texts] | None = None
-    ) -> None:
-        """Take the database, told's home, and a function that reads an agent's file again."""
-        super().__init__(connection)
-        self._home = home
-        self._reread = reread
-        self._trimmed = TrimmedSessions(connection)
-        self._last: tuple[int, Texts] = (0, {})
-
-    def turns(self, session_id: int, limit: int = -1, *, newest: bool = False) -> list[TurnRow]:
-        """Return a session's turns in order; with `newest` the last ones."""
-        found = super().turns(session_id, limit, newest=newest)
-        texts = self._missing_texts(session_id, ((one.asked, one.answered, one.steps) for one in found))
-        return [_fill(one, texts) for one in found] if texts else found
-
-    def turn(self, session_id: int, n: int) -> TurnRow | None:
-        """Return one turn."""
-        found = super().turn(session_id, n)
-        if found is None:
-            return None
-        return _fill(found, self._missing_texts(session_id, [(found.asked, found.answered, found.steps)]))
-
-    def archive_turns(self, session_id: int) -> tuple[TurnText, ...]:
-        """Return a session's turns in order, as they are written."""
-        found = super().archive_turns(session_id)
-        texts = self._missing_texts(session_id, (one.texts for one in found))
-        return tuple(_fill(one, texts) for one in found)
-
-    def is_lost(self, session_id: int) -> bool:
-        """Return whether a trimmed session's texts cannot be found anywhere."""
-        return self._trimmed.has(session_id) and not self._texts(session_id)
-
-    def _missing_texts(self, session_id: int, found: Iterable[tuple[str, str, str]]) -> Texts:
-        if all(map(any, found)) or not self._trimmed.has(session_id):
-            return {}
-        return self._texts(session_id)
-
-    def _texts(self, session_id: int) -> Texts:
-        if self._last[0] != session_id:
-            session = self.session(session_id)
-            texts = read_archived_texts(self._home, session.agent, session.native)
-            if not texts and self._reread is not None:
-                texts = self._reread(session.agent, session.native)
-            self._last = (session_id, texts)
-        return self._last[1]
-
-
-def _fill(turn: T, texts: Texts) -> T:
-    if turn.asked or turn.answered or turn.steps or turn.n not in texts:
-        return turn
-    asked, answered, steps = texts[turn.n]
-    return replace(turn, asked=asked, answered=answered, steps=steps)
 
 
 def restore_texts(writer: SessionWriter, reader: CompleteSessions, session: SessionState) -> None:

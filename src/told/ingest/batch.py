@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from hashlib import blake2s
 
 from told.agents.base import is_scratch_folder
 from told.files import NotReadableError, open_regular
+from told.hashing import blake2s
 from told.ingest.fold import SessionDraft, is_informative
 from told.ingest.forgotten import Tombstones
 from told.ingest.projects import Locator

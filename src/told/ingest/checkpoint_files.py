@@ -9,10 +9,10 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from errno import ENOTDIR
-from hashlib import blake2s
 from unicodedata import normalize as normalize_unicode
 
 from told.files import NotReadableError, create_private, is_folder, make_folder, read_document, write_private
+from told.hashing import blake2s
 from told.ingest.checkpoint_markdown import (
     find_front_matter,
     format_checkpoint,

@@ -24,7 +24,8 @@ from told.ingest.checkpoint_files import (
 from told.ingest.checkpoint_markdown import format_checkpoint, format_items, make_title, normalize
 from told.ingest.forgotten import Forgotten, Tombstones
 from told.model import USER, Checkpoint, Handover
-from told.redact.engine import redact_all, redact_path
+from told.redact.engine import redact_all
+from told.redact.names import redact_path
 from told.search.index_text import make_extra_words, make_near_words
 from told.store.database import public_id
 from told.store.sessions.checkpoints import OwnCheckpoints

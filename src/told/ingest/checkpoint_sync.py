@@ -33,7 +33,7 @@ from told.ingest.forgotten import Forgotten, Tombstones
 from told.ingest.projects import Locator, normalize_remote
 from told.journal.registry import list_projects
 from told.model import Handover
-from told.redact.engine import redact_id, redact_path
+from told.redact.names import redact_id, redact_path
 from told.search.index_text import make_extra_words, make_near_words
 from told.store.database import load_key, public_id
 from told.store.sessions.checkpoints import KnownFile, OwnCheckpoints, Project, Projects

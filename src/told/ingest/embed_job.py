@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import apsw
 
-from told.search.index_text import pack_vectors, split_passages, unpack_vectors
-from told.search.vectors.arithmetic import pack_signs
+from told.search.index_text import split_passages
+from told.search.vectors.arithmetic import pack_signs, pack_vectors, unpack_vectors
 from told.search.vectors.embedder import Embedder
 from told.store.sessions.match import Turn, TurnVectors
 

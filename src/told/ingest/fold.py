@@ -11,8 +11,10 @@ from typing import Any
 from told.agents.reading import PLAN_MARK, split_plan
 from told.fence import strip_fenced
 from told.model import USER, Begin, Checkpoint, Cursor, Event, Facts, Mark, Message, Problem, Ref, Touch
-from told.redact.engine import redact_all, redact_path
-from told.store.sessions.write import NOTE_TEXTS, TurnText
+from told.redact.engine import redact_all
+from told.redact.names import redact_path
+from told.store.sessions.read import TurnText
+from told.store.sessions.write import NOTE_TEXTS
 from told.text import clean, cut_at_word, shorten
 
 # Limits in characters; longer texts are pasted logs.

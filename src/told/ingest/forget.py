@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import apsw
 
-from told.ingest.archive import CompleteSessions, archive_path, cut_forgotten, rewrite_sessions
+from told.ingest.archive import archive_path, cut_forgotten, rewrite_sessions
 from told.ingest.checkpoint_rows import forget_in_files
+from told.ingest.complete_sessions import CompleteSessions
 from told.ingest.fold import SessionDraft
 from told.ingest.forgotten import ANYWHERE, Forgotten, Mark, Marker, find_sentences, split_words
 from told.search.index_text import make_extra_words, make_near_words

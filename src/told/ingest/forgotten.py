@@ -6,9 +6,9 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from hashlib import blake2s
 from typing import Any
 
+from told.hashing import blake2s
 from told.ingest.fold import SessionDraft, change_state, change_summary
 from told.journal.apply import open_memories
 from told.journal.files import journal_folder, list_machines, list_segments, read_key
@@ -16,7 +16,8 @@ from told.model import Checkpoint, Cursor
 from told.search.tokens import UNSPACED_RANGES
 from told.store.memories.records import FORGOTTEN as STATUS_FORGOTTEN
 from told.store.memories.records import Evidence
-from told.store.sessions.write import NOTE_TEXTS, TurnText, hash_key
+from told.store.sessions.read import TurnText
+from told.store.sessions.write import NOTE_TEXTS, hash_key
 
 FORGOTTEN = "[forgotten]"
 # Topics of notes in the journal: {"agent/native": "1"}, and {hash of a turn's key: "agent/native"}.

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from told.agents.values import as_text
 from told.files import NotReadableError, is_folder, open_regular, read_document, write_private
-from told.jsontext import parse_json
 from told.store.database import make_private_folder
 from told.store.sessions.checkpoints import Project, Projects
-from told.store.sessions.write import SessionWriter
+
+if TYPE_CHECKING:  # a command that lists sessions does not load what writes
+    from told.store.sessions.write import SessionWriter
 
 _MAX_CONFIG = 1 << 20
 _MAX_LOG = 1 << 14  # the first commit is at the start of the log
@@ -189,6 +188,8 @@ def _first_logged(git_folder: str) -> str:
 
 
 def _first_commit(root: str) -> str:
+    import subprocess  # noqa: PLC0415 - most folders need no git process
+
     environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
         done = subprocess.run(  # noqa: S603 - only the folder varies
@@ -355,6 +356,8 @@ def places_path(home: str) -> str:
 
 def write_places(projects: Projects, home: str) -> None:
     """Write the list of project folders, if it changed."""
+    import json  # noqa: PLC0415 - only a sweep writes the list
+
     lines = [json.dumps(place, ensure_ascii=False) for place in projects.places()]
     content = "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")
     path = places_path(home)
@@ -369,6 +372,9 @@ def write_places(projects: Projects, home: str) -> None:
 
 def load_places(projects: Projects, home: str) -> None:
     """Load the list of project folders into an empty store."""
+    from told.agents.values import as_text  # noqa: PLC0415 - only a rebuild needs these
+    from told.jsontext import parse_json  # noqa: PLC0415
+
     if projects.roots():
         return
     try:

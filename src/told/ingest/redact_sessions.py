@@ -30,8 +30,8 @@ from told.search.index_text import make_extra_words, make_near_words
 from told.store.database import set_mmap_size, transaction
 from told.store.sessions.erase import SessionEraser
 from told.store.sessions.facts import TrimmedSessions
-from told.store.sessions.read import SessionReader
-from told.store.sessions.write import NOTE_TEXTS, SessionState, SessionWriter, TurnText
+from told.store.sessions.read import SessionReader, TurnText
+from told.store.sessions.write import NOTE_TEXTS, SessionState, SessionWriter
 
 _REPORT_EVERY = 500  # rows
 _TURN_FIELDS = 7  # of an archive line: kind, number, time, key, and three texts

@@ -11,23 +11,26 @@ import apsw
 
 from told.agents import all_agents, find_agent
 from told.agents.base import Agent, Folder, find_roots, find_sources, is_inside
-from told.ingest.archive import CompleteSessions, Texts, restore_sessions, restore_texts
+from told.ingest.archive import restore_sessions, restore_texts
 from told.ingest.batch import Batch, Portion, fingerprint
+from told.ingest.complete_sessions import CompleteSessions, Texts
 from told.ingest.fold import SessionBuilder
 from told.ingest.forgotten import Tombstones
 from told.ingest.projects import load_places
-from told.ingest.scan import Changes, SecretPaths, file_state, hash_environment
+from told.ingest.scan import Changes, file_state, hash_environment
+from told.ingest.secret_paths import SecretPaths
 from told.model import Cursor, Event, Mark, Problem, Source
-from told.redact.engine import redact_id, redact_path
+from told.redact.names import redact_id, redact_path
 from told.search.index_text import make_extra_words, make_near_words
 from told.settings import Settings
 from told.store.database import load_key
 from told.store.sessions.checkpoints import Projects
 from told.store.sessions.erase import SessionEraser
-from told.store.sessions.read import SessionReader
+from told.store.sessions.read import SessionReader, TurnText
 from told.store.sessions.schema import migrate
-from told.store.sessions.sources import KnownSource, Sources, SourceStates
-from told.store.sessions.write import SessionWriter, TurnText
+from told.store.sessions.source_states import SourceStates
+from told.store.sessions.sources import KnownSource, Sources
+from told.store.sessions.write import SessionWriter
 
 _BATCH = 4_000_000  # characters; bounds memory use
 # Variables that decide where agents keep their files, besides the agents' own.

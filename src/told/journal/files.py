@@ -12,11 +12,11 @@ import os
 import re
 import time
 from dataclasses import dataclass
-from hashlib import blake2s
 from typing import Any
 
 from told.errors import BusyError
 from told.files import cannot_write, create_private, make_folder, open_private, write_private
+from told.hashing import blake2s
 from told.jsontext import dump_json, load_json
 from told.store.database import public_id
 

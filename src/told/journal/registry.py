@@ -14,11 +14,11 @@ import os
 import stat
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from hashlib import blake2s
 from typing import Any
 
 from told.errors import UsageError
 from told.files import cannot_write, is_folder, make_folder, write_private
+from told.hashing import blake2s
 from told.journal.files import (
     ARCHIVE,
     FORGET,

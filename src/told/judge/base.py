@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import apsw
 
 from told.errors import BusyError
-from told.ingest.archive import CompleteSessions
+from told.ingest.complete_sessions import CompleteSessions
 from told.store.memories.read import Memories
 from told.store.memories.records import DECISION, FACT, GLOBAL, RULE
 from told.text import clean, shorten

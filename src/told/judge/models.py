@@ -31,7 +31,7 @@ from told.judge.base import (
     Reply,
 )
 from told.settings import Settings
-from told.settings.keys import Address, is_local_host, parse_address
+from told.settings.endpoints import Address, is_local_host, parse_address
 
 _AFTER_KILL = 5.0  # seconds to read what is left
 

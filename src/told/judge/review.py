@@ -17,7 +17,8 @@ from told.judge.ledger import Entry, Ledger
 from told.judge.models import open_judge
 from told.judge.plan import Planner, Portion
 from told.learning.learn import exclude_projects
-from told.memories.journal_writer import Caller, JournalWriter
+from told.memories.caller import Caller
+from told.memories.journal_writer import JournalWriter
 from told.settings import Settings
 from told.store.database import acquire_lock
 from told.store.memories.records import CAPTURE

@@ -14,12 +14,13 @@ from dataclasses import dataclass, replace
 import apsw
 
 from told.capture.statements import Description, Statement, capture
-from told.ingest.archive import CompleteSessions
+from told.ingest.complete_sessions import CompleteSessions
 from told.journal.files import SET
 from told.journal.registry import rename_scope
 from told.learning.compliance import is_followed
 from told.learning.observe import MAX_OBSERVATIONS, find_observations
-from told.memories.journal_writer import Caller, JournalWriter
+from told.memories.caller import Caller
+from told.memories.journal_writer import JournalWriter
 from told.memories.remember import NewMemory, add_memory, remember
 from told.memories.scopes import rename_project
 from told.memories.session_notes import NotesFile

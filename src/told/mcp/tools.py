@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from told.jsontext import load_json
-from told.redact.engine import is_plain_name
+from told.redact.names import is_plain_name
 from told.text import shorten
 
 _TABLE = tomllib.loads(Path(__file__).with_name("tools.toml").read_text(encoding="utf-8"))

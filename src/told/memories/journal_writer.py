@@ -3,43 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
-from told.agents import detect_agent
 from told.errors import BusyError, MissingError
 from told.files import cannot_write, make_folder
 from told.journal.append import append, new_memory_id
 from told.journal.apply import catch_up
 from told.journal.files import Draft, SeriesLock, journal_folder, read_key
 from told.journal.registry import ProjectJournal, choose_project, has_projects, is_home_only
+from told.memories.caller import Caller
 from told.store.database import public_id
 from told.store.memories.read import Memories
-from told.store.memories.records import AGENT, USER, Memory
-
-
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """Who runs a command."""
-
-    by: str = USER  # or agent
-    agent: str = ""
-    session: str = ""  # the agent's own id of it
-    sign: str = ""  # the variable that gave the agent away
-
-    @property
-    def is_user(self) -> bool:
-        """Return whether the user runs the command."""
-        return self.by == USER
-
-
-def detect_caller(environ: Mapping[str, str]) -> Caller:
-    """Detect who runs a command; without an agent's variable it is the user."""
-    found = detect_agent(environ)
-    return Caller(AGENT, found.name, found.session, found.sign) if found else Caller()
-
+from told.store.memories.records import Memory
 
 ACT = "act"  # payload key: operations with the same value are undone together
 PROPOSE, DECIDE = "propose", "decide"

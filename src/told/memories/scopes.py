@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import TYPE_CHECKING
 
 from told.errors import NotFoundError, UsageError
 from told.journal.files import SET
-from told.memories.journal_writer import JournalWriter
 from told.search.query import parse_query
-from told.search.tokens import STOP_WORDS, split_words
+from told.search.tokens import STOP_WORDS
+from told.search.topics import split_words
 from told.store.memories.read import Memories
 from told.store.memories.records import (
     ACTIVE,
@@ -23,6 +24,9 @@ from told.store.memories.records import (
     UNCONFIRMED,
     Memory,
 )
+
+if TYPE_CHECKING:
+    from told.memories.journal_writer import JournalWriter
 
 SCOPE, SUBSCRIPTION = "scope", "subscription"  # journal topics
 _SEPARATOR = "\n"  # between scope and project in the name of a note

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from hashlib import blake2s
 
 from told.capture.entities import find_entities, find_triggers
+from told.hashing import blake2s
 from told.memories.journal_writer import JournalWriter
 from told.memories.lookup import find_rejected
 from told.onboard.files import GROUPS, INSTRUCTIONS, PLANS, RUNBOOKS, Git, ProjectFact, ProjectFiles

@@ -12,7 +12,7 @@ from math import log
 
 from told.recall.prompt import Prompt, RecallRequest, find_places, match_place
 from told.search.query import find_terms
-from told.search.tokens import EVERYDAY_SHARE, EVERYDAY_WORDS
+from told.search.topics import EVERYDAY_SHARE, EVERYDAY_WORDS
 from told.search.vectors.arithmetic import count_column_differences, estimate_similarity, similarities
 from told.search.vectors.table import make_vector, table_model_id
 from told.store.memories.match import SIGN_COUNT, pack_vector_signs

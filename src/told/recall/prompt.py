@@ -11,7 +11,8 @@ from typing import Any
 
 from told.conflict.reading import find_own_folder, is_path, load_words
 from told.search.query import find_keywords
-from told.search.tokens import STOP_WORDS, VAGUE_WORDS, find_topic_hints, is_unspaced, split_words
+from told.search.tokens import STOP_WORDS, VAGUE_WORDS, is_unspaced
+from told.search.topics import find_topic_hints, split_words
 from told.store.memories.records import Memory
 
 # Hundredths of log odds; chosen on the projects that weights are set on, where it hides one need in fifty.

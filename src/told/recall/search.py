@@ -17,7 +17,8 @@ from told.recall.prompt import RecallRequest
 from told.recall.recall import ENOUGH, FLOOR, IS_NEWER, OVERRULED, TOO_LITTLE, Recalled, recall
 from told.search.query import Query
 from told.search.rank import MIN_QUESTION_WORDS, SessionGroup
-from told.search.tokens import split_words, stem
+from told.search.tokens import stem
+from told.search.topics import split_words
 from told.store.memories.read import Memories
 from told.store.memories.records import ACTIVE, AGENT, TOOL, Memory
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from hashlib import blake2s
 from itertools import accumulate
 from typing import NamedTuple
 
+from told.hashing import blake2s
 from told.redact.custom_rules import compile_rule
 from told.redact.decode import decode_words, remove_private
 from told.redact.normalise import View, find_edits, to_plain_letters
@@ -224,49 +224,3 @@ def _redact_batch(redact: Callable[[str], str], texts: Sequence[str]) -> list[st
             return redacted
     half = len(texts) // 2  # one of them contains the separator, or opens a private part
     return _redact_batch(redact, texts[:half]) + _redact_batch(redact, texts[half:])
-
-
-_NOT_IN_NAMES = frozenset("@=<>%?&;`\"'\n")
-_HEX = frozenset("0123456789abcdefABCDEF")
-_DIGITS = frozenset("0123456789")
-_TOKEN_PREFIXES = 2  # words before the random part of a token: sk_live_…
-_SHORT = 12  # every token has more letters and digits in a row
-
-
-def is_plain_name(name: str) -> bool:
-    """Return whether a name or path is too simple to contain a secret; cheap."""
-    if not _NOT_IN_NAMES.isdisjoint(name):
-        return False
-    words = re.split(r"[\W_]+", name)
-    return all(len(word) < _SHORT or _DIGITS.isdisjoint(word) or _HEX.issuperset(word) for word in words)
-
-
-def redact_path(path: str, redact: Callable[[str], str]) -> str:
-    """Redact a path or the name of a project."""
-    if is_plain_name(path):
-        return path
-    redacted = redact(path)
-    return path if redacted == clean(path) else redacted
-
-
-def redact_dashed_path(path: str, redact: Callable[[str], str]) -> str:
-    """Redact a path in which an agent wrote `-` for other characters."""
-    parts = path.replace("\\", "/").replace("/", "-").split("-")
-    for at, part in enumerate(parts):
-        for begin in range(max(0, at - _TOKEN_PREFIXES), at) if not is_plain_name(part) else ():
-            token = "_".join(parts[begin : at + 1])
-            if redact(token) != token:
-                path = path.replace("-".join(parts[begin : at + 1]), "[secret]")
-    return path
-
-
-def has_secret(path: str, redact: Callable[[str], str]) -> bool:
-    """Return whether a path contains a secret."""
-    return redact_path(path, redact) != path
-
-
-def redact_id(name: str, redact: Callable[[str], str], key: Callable[[], bytes]) -> str:
-    """Return an agent's id, or a keyed hash of it if it contains a secret."""
-    if not has_secret(name, redact):
-        return name
-    return f"hidden-{blake2s(name.encode('utf-8', 'replace'), key=key(), digest_size=12).hexdigest()}"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from told.redact.engine import redact_all, redact_id, redact_path
+from told.redact.engine import redact_all
+from told.redact.names import redact_id, redact_path
 from told.text import clean, shorten
 
 _MAX_ROUNDS = 4  # a replacement may let a rule see more of the rest

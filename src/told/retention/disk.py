@@ -17,9 +17,10 @@ from dataclasses import dataclass
 import apsw
 
 from told.files import UNFINISHED
-from told.ingest.archive import CompleteSessions, archive_path, archive_sessions, read_archived_texts
+from told.ingest.archive import archive_path, archive_sessions, read_archived_texts
 from told.ingest.checkpoint_files import FOLDER as CHECKPOINTS
 from told.ingest.checkpoint_files import MAX_FILE, list_files
+from told.ingest.complete_sessions import CompleteSessions
 from told.ingest.scan import file_state
 from told.journal.registry import list_projects
 from told.memories.forget import add_forget, erase_memories

@@ -21,8 +21,9 @@ from told.errors import ToldError
 from told.files import write_private
 from told.journal.files import ARCHIVE, RESTORE, SET, STRANGER, get_machine_id
 from told.journal.transitions import usage_snapshot
+from told.memories.caller import Caller
 from told.memories.change import OPEN, read_proposals
-from told.memories.journal_writer import Caller, JournalWriter
+from told.memories.journal_writer import JournalWriter
 from told.recall.filters import MIN_CONFIDENCE
 from told.recall.shown_log import move_shown_to_journal
 from told.settings import Settings

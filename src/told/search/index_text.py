@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from told.search.dates import MONTHS, WEEKDAYS, day_word
 from told.search.query import MAX_HEADS, find_keywords
-from told.search.tokens import UNSPACED_RANGES, find_topics, is_unspaced
+from told.search.tokens import UNSPACED_RANGES, is_unspaced
+from told.search.topics import find_topics
 from told.search.vectors.table import embed
 from told.store.memories.records import IndexFields
 from told.text import remove_placeholders
@@ -150,23 +151,6 @@ class Passages:
 def split_passages(asked: str, answered: str) -> Passages:
     """Split both sides of a turn into passages to embed."""
     return Passages(_split_side(asked, _ASKED, _ASKED_READ), _split_side(answered, _ANSWERED, _ANSWERED_READ))
-
-
-def pack_vectors(vectors: Sequence[bytes | None], asked: int) -> bytes:
-    """Join a turn's vectors behind two bytes with the count of each side."""
-    own = [one for one in vectors[:asked] if one]
-    others = [one for one in vectors[asked:] if one]
-    return bytes([len(own), len(others)]) + b"".join(own + others) if own or others else b""
-
-
-def unpack_vectors(blob: bytes) -> tuple[list[bytes], list[bytes]]:
-    """Return the vectors of the question and those of the answer."""
-    if not blob:
-        return [], []
-    own, others = blob[:2]
-    size = (len(blob) - 2) // (own + others)
-    found = [blob[at : at + size] for at in range(2, len(blob), size)]
-    return found[:own], found[own:]
 
 
 def _split_side(text: str, first: int, read: int) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ from functools import cache
 
 from told.errors import ToldError
 from told.search.dates import list_day_words
-from told.search.index_text import unpack_vectors
 from told.search.lookups import is_lookup
 from told.search.query import Query, parse_query
 from told.search.rank import (
@@ -28,8 +27,9 @@ from told.search.rank import (
     rank_turns,
     restrict_to_project,
 )
-from told.search.tokens import split_words, stem
-from told.search.vectors.arithmetic import find_nearest, pack_signs, similarities
+from told.search.tokens import stem
+from told.search.topics import split_words
+from told.search.vectors.arithmetic import find_nearest, pack_signs, similarities, unpack_vectors
 from told.search.vectors.embedder import Embedder
 from told.store.database import quote_phrase, unquote_phrase
 from told.store.sessions.match import TurnIndex, TurnVectors

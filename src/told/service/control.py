@@ -17,7 +17,7 @@ import told
 from told.errors import MissingError, ToldError, UsageError
 from told.hook.client import is_own, receive, socket_paths
 from told.install.place import import_folders
-from told.memories.journal_writer import detect_caller
+from told.memories.caller import detect_caller
 from told.service.protocol import PING, STOP, encode_request
 from told.service.state import LOCK, PORT, PROCESS_NAME, read_counts, run_file, try_lock
 from told.settings import find_home, load_safe_settings
@@ -28,7 +28,7 @@ _VARIABLES = frozenset(
     ("HOME", "USERPROFILE", "PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SYSTEMROOT")
 )
 _RETRY_SECONDS = 60.0  # after a failed start before a hook tries again
-_RUN = "from told.service.process import run;run()"
+_RUN = "from told.cli.entry.serve import run;run()"
 
 
 @dataclass(frozen=True, slots=True)

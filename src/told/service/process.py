@@ -17,6 +17,7 @@ import told.hook.prompt
 import told.hook.session
 import told.hook.tool  # noqa: F401
 from told.files import write_private
+from told.service.commands import CommandRunner
 from told.service.control import is_allowed, spawn
 from told.service.server import Server
 from told.service.state import (
@@ -107,10 +108,10 @@ class Watch:
         return not is_allowed(os.environ)
 
 
-def run(*, tcp: bool = os.name == "nt") -> NoReturn:
+def run(runner: CommandRunner | None = None, *, tcp: bool = os.name == "nt") -> NoReturn:
     """Run the service until it is no longer needed, and exit.
 
-    `tcp` listens on loopback with a token, for systems without Unix sockets.
+    `runner` answers commands; `tcp` listens on loopback with a token, for systems without Unix sockets.
     """
     _detach()
     home = find_home(os.environ)
@@ -121,7 +122,7 @@ def run(*, tcp: bool = os.name == "nt") -> NoReturn:
     try:
         endpoint = _listen(home, tcp=tcp)
         try:
-            is_outdated = _serve(home, lock, endpoint)
+            is_outdated = _serve(home, lock, endpoint, runner)
         finally:
             _leave(home, endpoint)
     except Exception as error:  # noqa: BLE001 - hooks answer in their own process; `told health` says why
@@ -176,11 +177,11 @@ def _leave(home: str, endpoint: Endpoint) -> None:
                 os.rmdir(os.path.dirname(endpoint.path))
 
 
-def _serve(home: str, lock: int, endpoint: Endpoint) -> bool:
+def _serve(home: str, lock: int, endpoint: Endpoint, runner: CommandRunner | None) -> bool:
     """Answer calls; return whether a newer told should take over."""
     gc.collect()
     gc.freeze()  # exempt the loaded modules from garbage collection
-    server = Server(endpoint.listener, home, os.environ, token=endpoint.token)
+    server = Server(endpoint.listener, home, os.environ, token=endpoint.token, runner=runner)
     signal.signal(signal.SIGTERM, server.stop)
     try:
         idle = float(os.environ.get("TOLD_SERVICE_IDLE", ""))

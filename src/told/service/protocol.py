@@ -13,7 +13,7 @@ from socket import socket
 
 from told.hook.client import LARGEST, PROTOCOL
 
-HOOK, PING, STOP = "hook", "ping", "stop"
+HOOK, COMMAND, PING, STOP = "hook", "command", "ping", "stop"
 _LONGEST_LINE = 100
 _LARGEST_HEAD = 262_144
 

@@ -18,8 +18,9 @@ from told.agents.wiring import END, STOP
 from told.hook.client import LIMITS, is_own
 from told.service import calls
 from told.service.calls import Answer, HookCall
+from told.service.commands import CommandRunner, Commands
 from told.service.latency import Waited, append_waited, measure
-from told.service.protocol import HOOK, PING, Request, encode_answer, read_request
+from told.service.protocol import COMMAND, HOOK, PING, Request, encode_answer, read_request
 from told.service.protocol import STOP as STOP_SERVICE
 from told.service.state import LATE, MISSED, count_problem
 from told.service.worker import Job, Worker
@@ -55,8 +56,9 @@ class Server:
     """One listening socket and a thread for each connection."""
 
     def __init__(
-        self, listener: socket.socket, home: str, environ: Mapping[str, str], *, token: str = ""
-    ) -> None:
+        self, listener: socket.socket, home: str, environ: Mapping[str, str], *, token: str = "",
+        runner: CommandRunner | None = None,
+    ) -> None:  # fmt: skip
         """Take a listening socket; calls queue in it until `serve` runs.
 
         A call overrides `environ`, and brings all TOLD_ variables. Over TCP it has to bring the token.
@@ -66,6 +68,7 @@ class Server:
         self._environ = {name: value for name, value in environ.items() if not name.startswith("TOLD_")}
         self._token = token
         self._worker = Worker()
+        self._commands = Commands(home, environ, runner)
         self._open = 0
         self._lock = Lock()
         self._since = time.time()
@@ -82,8 +85,8 @@ class Server:
 
     @property
     def stuck_seconds(self) -> float:
-        """How long the current job has been running."""
-        return self._worker.busy_seconds()
+        """How long the oldest running job or command has been running."""
+        return max(self._worker.busy_seconds(), self._commands.busy_seconds())
 
     def stop(self, *_: object) -> None:
         """Make `serve` return."""
@@ -169,6 +172,12 @@ class Server:
             self._last = time.monotonic()
             self._calls += 1
             self._answer(connection, request)
+        elif request.kind == COMMAND:
+            self._last = time.monotonic()
+            # While a hook waits, the client runs its command itself.
+            answer = "" if self._worker.waiting else self._commands.answer(request)
+            connection.settimeout(_SEND_SECONDS)
+            connection.sendall(encode_answer(answer))
 
     def _state(self) -> dict[str, object]:
         return {

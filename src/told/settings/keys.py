@@ -6,10 +6,7 @@ import os
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
-from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
 
 from told.errors import UsageError
 
@@ -82,140 +79,11 @@ class Settings:
 
 OFF = "off"
 MODEL_FORMS = "empty, off, the whole path of a folder, or an address that begins with https:// or http://"
-_SCHEMES = ("https://", "http://")
-_LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
-_OPTIONS = ("model", "key", "query_prefix", "text_prefix", "floor")
-FLOOR = 0.6  # default similarity of unrelated texts
-_MAX_LENGTH = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """Where a server is."""
-
-    secure: bool
-    host: str
-    port: int
-    path: str
-
-
-@dataclass(frozen=True, slots=True)
-class Endpoint(Address):
-    """An embeddings endpoint on the network."""
-
-    model: str
-    key_variable: str = ""  # environment variable with the key; no file of told contains the key
-    query_prefix: str = ""
-    text_prefix: str = ""
-    floor: float = FLOOR
-
-    @property
-    def address(self) -> str:
-        """The URL without options."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{_SCHEMES[not self.secure]}{host}:{self.port}{self.path}"
-
-
-def is_address(value: str) -> bool:
-    """Return whether a model is an address on the network."""
-    return value.lower().startswith(_SCHEMES)
-
-
-def find_model_problem(value: object) -> str:
-    """Return why a value of `model` is not valid, or ""."""
-    if not isinstance(value, str) or len(value) > _MAX_LENGTH or not value.isprintable():
-        return f"must be {MODEL_FORMS}"
-    if is_address(value):
-        try:
-            parse_endpoint(value)
-        except UsageError as error:
-            return f"is an address that told cannot use. {str(error).rstrip('.')}"
-        return ""
-    return "" if value in ("", OFF) or is_folder_path(value) else f"must be {MODEL_FORMS}"
 
 
 def is_folder_path(value: object) -> bool:
     """Return whether a value is the absolute path of a folder."""
     return isinstance(value, str) and value.isprintable() and (value[:1] == "~" or os.path.isabs(value))
-
-
-def parse_endpoint(value: str) -> Endpoint:
-    """Parse an address: `https://host/v1/embeddings#model=NAME&key=VARIABLE`.
-
-    The part behind the # is never sent.
-    """
-    try:
-        parts = urlsplit(value)
-        port = parts.port
-        given = parse_qsl(parts.fragment, keep_blank_values=True, strict_parsing=bool(parts.fragment))
-    except ValueError:
-        raise UsageError("It must look like https://host/v1/embeddings#model=NAME&key=VARIABLE.") from None
-    secure = parts.scheme == "https"
-    host = parts.hostname or ""
-    options = _check_options(given)
-    variable = options.get("key", "")
-    if not host or not host.isascii() or any(char.isspace() for char in value):
-        raise UsageError("It must name a host, and spaces in it are written as %20.")
-    if parts.username is not None or parts.password is not None:
-        raise UsageError("It must hold no password. Name the variable that has the key: #key=VARIABLE.")
-    if not options.get("model"):
-        raise UsageError("It must name the model: add #model=NAME at its end.")
-    if variable and not (variable.isascii() and variable.isidentifier()):
-        raise UsageError("Set key= to the name of the variable that has the key, not to the key.")
-    if variable and not secure and host not in _LOCAL_HOSTS:
-        raise UsageError("A key goes to another machine over https:// only.")
-    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    return Endpoint(
-        secure,
-        host,
-        port or (443 if secure else 80),
-        path,
-        options["model"],
-        variable,
-        options.get("query_prefix", ""),
-        options.get("text_prefix", ""),
-        _parse_floor(options.get("floor", "")),
-    )
-
-
-def parse_address(value: str) -> Address | None:
-    """Parse the address of a server; None if it is not valid."""
-    try:
-        parts = urlsplit(value)
-        port = parts.port
-    except ValueError:
-        return None
-    host = parts.hostname or ""
-    is_plain = value.isascii() and value.isprintable() and len(value) <= _MAX_LENGTH and " " not in value
-    if not is_address(value) or not is_plain or not host or parts.fragment:
-        return None
-    if parts.username is not None or parts.password is not None:
-        return None
-    secure = parts.scheme == "https"
-    path = parts.path + (f"?{parts.query}" if parts.query else "")
-    return Address(secure, host, port or (443 if secure else 80), path)
-
-
-def is_local_host(host: str) -> bool:
-    """Tell whether a host is this machine."""
-    return host in _LOCAL_HOSTS
-
-
-def _parse_floor(text: str) -> float:
-    if not text:
-        return FLOOR
-    whole, _, part = text.partition(".")
-    if whole not in ("0", "1") or not (part or "0").isdecimal() or not text.isascii() or float(text) > 1:
-        raise UsageError("Set floor= to a number from 0 to 1.")
-    return float(text)
-
-
-def _check_options(given: Iterable[tuple[str, str]]) -> dict[str, str]:
-    found = dict(given)
-    unknown = next((name for name in found if name not in _OPTIONS), "")
-    if unknown:
-        raise UsageError(f"Behind the # told knows {', '.join(_OPTIONS)}, not {unknown[:40]!r}.")
-    return found
 
 
 BOOLEAN, NUMBER, CHOICE, TEXT, RULES = "boolean", "number", "choice", "text", "rules"
@@ -275,7 +143,8 @@ class Key:
 
 
 def _load_keys() -> Iterator[Key]:
-    tables = tomllib.loads(Path(__file__).with_name("keys.toml").read_text(encoding="utf-8"))
+    with open(os.path.join(os.path.dirname(__file__), "keys.toml"), "rb") as file:
+        tables = tomllib.load(file)
     for name, table in tables.items():
         field = _FIELDS.get(name, name.replace(".", "_"))
         default = _DEFAULTS[name] if name in _DEFAULTS else _default(name, field)
@@ -310,6 +179,8 @@ def suggest_key(
     name: str, known: Iterable[str] = (), otherwise: str = "`told config list` shows them all."
 ) -> str:
     """Return a hint at the setting that a mistyped name may mean."""
+    from difflib import get_close_matches  # noqa: PLC0415 - for a wrong name only
+
     names = list(known) or [key.name for key in KEYS]
     lasts = {one.rpartition(".")[2]: one for one in reversed(names)}
     close = get_close_matches(name, names, 1, 0.6)
@@ -328,19 +199,27 @@ def is_valid(key: Key, value: Any) -> bool:
     if key.kind == TEXT:
         return isinstance(value, str)
     if key.kind == MODEL:
-        return not find_model_problem(value)
+        return not _find_model_problem(value)
     if key.kind in (FOLDER, FILE):
         return value == "" or is_folder_path(value)
     if key.kind == URL:
+        from told.settings.endpoints import parse_address  # noqa: PLC0415 - few have one
+
         return value == "" or (isinstance(value, str) and parse_address(value) is not None)
     if key.kind == VARIABLE:
         return isinstance(value, str) and (value == "" or (value.isascii() and value.isidentifier()))
     return isinstance(value, list)
 
 
+def _find_model_problem(value: object) -> str:
+    from told.settings.endpoints import find_model_problem  # noqa: PLC0415 - few have one
+
+    return find_model_problem(value)
+
+
 def describe_misfit(key: Key, value: Any) -> str:
     """Say what is wrong with a value, in words that follow the setting's name."""
-    return find_model_problem(value) if key.kind == MODEL else f"must be {key.must}"
+    return _find_model_problem(value) if key.kind == MODEL else f"must be {key.must}"
 
 
 def parse_value(key: Key, name: str, text: str) -> Any:

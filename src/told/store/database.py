@@ -6,13 +6,13 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from hashlib import blake2s
 from typing import Any, TypeVar
 
 import apsw
 
 from told.errors import BusyError, MissingError
 from told.files import create_private, describe_error, make_folder, write_private
+from told.hashing import blake2s
 from told.text import remove_placeholders
 
 try:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from hashlib import blake2b
 
 from told.agents.base import Agent, Dialect, Layout, no_context
 from told.agents.reading import describe_call, make_message
 from told.agents.values import local_millis
 from told.agents.wiring import Block, Change, Place
+from told.hashing import blake2b
 from told.jsontext import read_raw_lines
 from told.model import AGENT as BY_AGENT
 from told.model import USER, Begin, Cursor, Event, Facts, Mark, Message, Problem, Ref, Source, Touch

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from hashlib import blake2b
 from typing import Any
 
 from told.agents.reading import (
@@ -26,6 +25,7 @@ from told.agents.values import (
     get_text,
     parse_object,
 )
+from told.hashing import blake2b
 from told.model import (
     AGENT,
     USER,

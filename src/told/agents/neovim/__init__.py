@@ -220,7 +220,7 @@ def _read_summary(path: str, folder: str, stem: str) -> Iterator[Event | Problem
 AGENT = Agent(
     name="neovim",
     title="Neovim chat plugins",
-    label="nvim",
+    label="neovim",
     read=read,
     roots=(
         "$XDG_DATA_HOME|~/.local/share:nvim",

@@ -24,7 +24,7 @@ from told.agents.wiring import (
     Entry,
     Place,
 )
-from told.cli.arguments import COMMANDS, Arguments
+from told.cli.arguments import Arguments, all_commands
 from told.cli.context import Context, confirm_yes, count, may_ask, short_home
 from told.cli.index import index
 from told.cli.review import offer_review
@@ -51,7 +51,7 @@ from told.install.preview import Preview
 from told.install.values import THERE
 from told.install.versions import find_unmet, find_version
 from told.settings.write import write_first_config
-from told.store.sessions.sources import SourceStates
+from told.store.sessions.source_states import SourceStates
 
 _COUNTED = {HOOKS: "hook", SLASH_COMMANDS: "command"}
 SCOPES, _PROFILES = (USER_SCOPE, PROJECT_SCOPE), (NO_HOOKS, MINIMAL, FULL)
@@ -94,7 +94,7 @@ def choose_option(arguments: Arguments, option: str, choices: tuple[str, ...], d
 
 def place_for(context: Context, scope: str, **options: Any) -> Place:
     """Return the place for one scope."""
-    commands = frozenset(command.name for command in COMMANDS if not command.hidden)
+    commands = frozenset(command.name for command in all_commands() if not command.hidden)
     return make_place(context.environ, context.cwd, commands, scope=scope, **options)
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from told.app.similarity import similarity_search, warn_words_only
 from told.cli.arguments import Arguments
 from told.cli.context import NOT_HERE, Context, MemoryView, SessionScope, count, cut, memory_count
-from told.cli.index import similarity_search, warn_words_only
 from told.cli.search.rows import SEARCH_BYTES, Found, ResultRows
 from told.cli.sessions import (
     NO_HISTORY,
@@ -31,12 +31,14 @@ from told.search.excerpt import make_excerpt
 from told.search.query import Query, parse_query
 from told.search.rank import RankedTurn, SessionGroup, group_by_session
 from told.search.sessions import SearchResult, search_sessions
-from told.search.vectors.model_folder import Reranker, rerank
 from told.store.memories.read import Memories
 from told.store.memories.records import PROJECT, QUARANTINED, SUPERSEDED, UNCONFIRMED
 from told.store.sessions.match import TurnIndex
 from told.store.sessions.read import Filter
 from told.store.sessions.schema import project_token
+
+if TYPE_CHECKING:
+    from told.search.vectors.model_folder import Reranker
 
 _LIMIT = 5
 _RERANKED_PROMPT, _RERANKED_ANSWER = 400, 800  # characters the user's model reads around the words
@@ -286,6 +288,8 @@ def _nothing(context: Context, wanted: _Search) -> str:
 def _load_reranker(folder: str) -> Reranker:
     if not folder:
         raise MissingError(_NO_RERANKER)
+    from told.search.vectors.model_folder import Reranker  # noqa: PLC0415 - few have such a model
+
     return Reranker(folder)
 
 
@@ -295,6 +299,8 @@ def _rerank(context: Context, model: Reranker, found: SearchResult, wanted: _Sea
         turn = context.reading.turn(hit.session, hit.n)
         texts = ((turn.asked, _RERANKED_PROMPT), (turn.answered, _RERANKED_ANSWER)) if turn else ()
         return "\n".join(make_excerpt(text, found.query.words, room)[0] for text, room in texts if text)
+
+    from told.search.vectors.model_folder import rerank  # noqa: PLC0415
 
     turns = rerank(found.turns, text_of, lambda texts: model.scores(wanted.question, texts))
     return replace(found, turns=tuple(turns), sessions=tuple(group_by_session(turns, wanted.limit)))

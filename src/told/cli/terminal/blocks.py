@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 DIM, BOLD, HEADING, ID, PROJECT_STYLE, GOOD, WARN, BAD, HIT, COMMAND = (
     "dim", "bold", "heading", "id", "project", "good", "warn", "bad", "hit", "command",
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """Some text in one style."""
 
     text: str
@@ -21,8 +20,7 @@ class Span:
 Cell = str | Span | Sequence[Span]
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """One column of a table."""
 
     name: str
@@ -32,8 +30,7 @@ class Column:
     least: int = 0  # columns of the terminal from which on it is shown
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(NamedTuple):
     """Rows below a header."""
 
     columns: tuple[Column, ...]
@@ -41,8 +38,7 @@ class Table:
     spaced: bool = False  # an empty line between rows
 
 
-@dataclass(frozen=True, slots=True)
-class Paragraph:
+class Paragraph(NamedTuple):
     """Text that wraps by words."""
 
     cell: Cell
@@ -50,16 +46,14 @@ class Paragraph:
     hanging: int = 0  # columns by which later lines are indented further
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
+class Heading(NamedTuple):
     """A title with an empty line above it."""
 
     text: str
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Diff:
+class Diff(NamedTuple):
     """A unified diff, never wrapped."""
 
     text: str

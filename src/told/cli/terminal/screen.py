@@ -5,9 +5,6 @@ from __future__ import annotations
 import io
 import os
 import re
-import shlex
-import shutil
-import subprocess
 import sys
 from collections.abc import Iterable, Mapping
 
@@ -139,6 +136,9 @@ def _diff_style(line: str) -> str:
 
 def write_paged(text: str, environ: Mapping[str, str]) -> None:
     """Write text to the terminal, through a pager if it is longer than the screen."""
+    import shlex  # noqa: PLC0415 - most output fits the screen
+    import shutil  # noqa: PLC0415
+
     command = environ.get("TOLD_PAGER", environ.get("PAGER", _PAGER))
     is_long = text.count("\n") >= shutil.get_terminal_size().lines
     words = shlex.split(command) if is_long and sys.stdin.isatty() else []
@@ -147,6 +147,8 @@ def write_paged(text: str, environ: Mapping[str, str]) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
         return
+    import subprocess  # noqa: PLC0415
+
     shown = {"LESS": "FRX", "LESSCHARSET": "utf-8"} | dict(environ)
     with subprocess.Popen([program, *words[1:]], stdin=subprocess.PIPE, env=shown) as pager:  # noqa: S603 - the user's own pager
         try:

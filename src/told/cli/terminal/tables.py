@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from told.agents import all_agents, label
+from told.agents import bundled_names, label
 from told.cli.context import Context, MemoryView, short_path
 from told.cli.sessions import session_summary
 from told.cli.terminal.blocks import (
@@ -17,9 +18,12 @@ from told.cli.terminal.blocks import (
     Table,
     kind_style,
 )
-from told.store.memories.records import ACTIVE, USER, Memory
+from told.store.memories.names import ACTIVE, USER
 from told.store.sessions.read import CheckpointRow, SessionRow, TouchRow, TurnRow
 from told.text import relative_time
+
+if TYPE_CHECKING:
+    from told.store.memories.records import Memory
 
 _ID = Column("ID", ID)
 _AGENT = Column("AGENT", least=50)
@@ -28,8 +32,8 @@ _PROJECT = Column("PROJECT", PROJECT_STYLE, least=60)
 
 def agent_span(agent: str) -> Span:
     """Return an agent's short name in its colour."""
-    known = list(all_agents())
-    return Span(label(agent), f"agent.{known.index(agent)}" if agent in known else "")
+    known, package = bundled_names(), agent.replace("-", "_")
+    return Span(label(agent), f"agent.{known.index(package)}" if package in known else "")
 
 
 def session_table(context: Context, rows: Sequence[SessionRow], *, with_project: bool) -> Table:

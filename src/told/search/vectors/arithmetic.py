@@ -206,3 +206,20 @@ def count_column_differences(one: bytes, several: Sequence[bytes]) -> list[bytes
 def estimate_similarity(differences: float) -> float:
     """Return the likely similarity of vectors by how many signs differ."""
     return sin(pi / 2 * (1 - 2 * differences / SIGN_COUNT))
+
+
+def pack_vectors(vectors: Sequence[bytes | None], asked: int) -> bytes:
+    """Join a turn's vectors behind two bytes with the count of each side."""
+    own = [one for one in vectors[:asked] if one]
+    others = [one for one in vectors[asked:] if one]
+    return bytes([len(own), len(others)]) + b"".join(own + others) if own or others else b""
+
+
+def unpack_vectors(blob: bytes) -> tuple[list[bytes], list[bytes]]:
+    """Return the vectors of the question and those of the answer."""
+    if not blob:
+        return [], []
+    own, others = blob[:2]
+    size = (len(blob) - 2) // (own + others)
+    found = [blob[at : at + size] for at in range(2, len(blob), size)]
+    return found[:own], found[own:]

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from hashlib import blake2b
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from told.endpoint import post_json
 from told.errors import BusyError, MissingError
+from told.hashing import blake2b
 from told.search.vectors.arithmetic import quantize
-from told.search.vectors.model_folder import load_local_embedder
 from told.search.vectors.table import make_vector, table_model_id
-from told.settings.keys import OFF, Endpoint, is_address, parse_endpoint
+from told.settings.keys import OFF
+
+if TYPE_CHECKING:
+    from told.settings.endpoints import Endpoint
 
 _BATCH = 64  # texts in a request
 _MAX_TEXT = 8_000  # characters: about as many tokens as such models read
@@ -73,8 +74,12 @@ def load_embedder(
         return load_default_embedder()
     if setting == OFF:
         return None
+    from told.settings.endpoints import is_address, parse_endpoint  # noqa: PLC0415 - few have a model
+
     if is_address(setting):
         return RemoteEmbedder(parse_endpoint(setting), environ or {}, redact)
+    from told.search.vectors.model_folder import load_local_embedder  # noqa: PLC0415
+
     return load_local_embedder(setting)
 
 
@@ -119,6 +124,8 @@ class RemoteEmbedder:
 
     def _request(self, texts: list[str]) -> list[list[float]]:
         """Request the vectors of texts."""
+        from told.endpoint import post_json  # noqa: PLC0415 - few have an endpoint
+
         body = {"model": self._endpoint.model, "input": texts, "encoding_format": "float"}
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         found = post_json(self._endpoint, body, headers, _TIMEOUT)

@@ -10,15 +10,15 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from hashlib import blake2b
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
 from told.errors import MissingError
+from told.hashing import blake2b
 from told.search.rank import RankedTurn, stretch_scores
 from told.search.vectors.arithmetic import quantize
-from told.settings.keys import FLOOR
+from told.settings.endpoints import FLOOR
 
 _REQUIRED_FILES = ("model.onnx", "tokenizer.json", "told.json")
 _WEIGHT_FILES = ("model.onnx_data", "model.onnx.data")  # of large models

@@ -12,14 +12,14 @@ each number with 128 added. Many pieces have a second record with a `?` prefix, 
 from __future__ import annotations
 
 import mmap
+import os
 import sys
 from collections.abc import Callable
 from functools import cache
-from hashlib import blake2s
-from pathlib import Path
 from typing import Any
 from unicodedata import category, normalize
 
+from told.hashing import blake2s
 from told.search.tokens import split_identifier
 from told.search.vectors.arithmetic import (
     normalize_vector,
@@ -40,7 +40,7 @@ MAX_PROBES = 512  # slots read for a piece
 MAX_WEIGHT = 0x7FFF  # 512 rows with such a weight fit into the lanes of the arithmetic
 MAX_CHARACTERS = 8192  # later text hardly moves the mean
 MAX_PIECES = 512
-TABLE_PATH = str(Path(__file__).parent / "data" / "meaning.bin")
+TABLE_PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data", "meaning.bin")
 
 _RECORDS_START = HEADER_BYTES + 4 * SLOTS
 _MIXER, _MERSENNE = 0x9E3779B97F4A7C15, 2**61 - 1  # spread similar words over the slots

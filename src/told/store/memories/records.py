@@ -1,15 +1,32 @@
 """Define memories, and convert them to and from rows of `memory.db`."""
 
+# ruff: noqa: PLC0414 - the names of status, trust and scope belong to the record
+
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from functools import cache
-from hashlib import blake2s
 from typing import Any
 
+from told.hashing import blake2s
 from told.jsontext import dump_json, load_json
 from told.store.database import public_id
+from told.store.memories.names import ACTIVE as ACTIVE
+from told.store.memories.names import AGENT as AGENT
+from told.store.memories.names import ARCHIVED as ARCHIVED
+from told.store.memories.names import CANDIDATE as CANDIDATE
+from told.store.memories.names import DISMISSED as DISMISSED
+from told.store.memories.names import FORGOTTEN as FORGOTTEN
+from told.store.memories.names import GLOBAL as GLOBAL
+from told.store.memories.names import PROJECT as PROJECT
+from told.store.memories.names import QUARANTINED as QUARANTINED
+from told.store.memories.names import SHARED as SHARED
+from told.store.memories.names import SUPERSEDED as SUPERSEDED
+from told.store.memories.names import TEAM as TEAM
+from told.store.memories.names import TOOL as TOOL
+from told.store.memories.names import UNCONFIRMED as UNCONFIRMED
+from told.store.memories.names import USER as USER
 
 RULE, CORRECTION, PREFERENCE = "rule", "correction", "preference"
 DECISION, FACT, WARNING, OBSERVATION = "decision", "fact", "warning", "observation"
@@ -17,13 +34,8 @@ KINDS = (RULE, DECISION, FACT, OBSERVATION)
 MARKS = (CORRECTION, PREFERENCE, WARNING)  # kinds of their own in old journals
 KIND_NAMES = (RULE, CORRECTION, PREFERENCE, DECISION, FACT, WARNING, OBSERVATION)
 _KIND_OF_MARK = {CORRECTION: RULE, PREFERENCE: RULE, WARNING: FACT}
-ACTIVE, SUPERSEDED, QUARANTINED, FORGOTTEN = "active", "superseded", "quarantined", "forgotten"
-ARCHIVED, CANDIDATE, DISMISSED = "archived", "candidate", "dismissed"
-UNCONFIRMED = (CANDIDATE, DISMISSED)  # only found on request
-USER, AGENT, TOOL, TEAM = "user", "agent", "tool", "team:"
 WAS = "was"  # edge from a memory to the one that it probably replaces
 CAPTURE = "capture"  # told itself, for what users stated in sessions
-GLOBAL, PROJECT, SHARED = "global", "project:", "shared:"
 
 
 @dataclass(frozen=True, slots=True)

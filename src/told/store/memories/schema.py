@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 from typing import Any
 
 import apsw
@@ -38,7 +38,8 @@ def migrate(connection: apsw.Connection) -> bool:
     with transaction(connection):
         found = _version(connection)
         if found == 0 and not fetch(connection, "SELECT 1 FROM sqlite_schema LIMIT 1"):
-            connection.execute((Path(__file__).parent / "schema.sql").read_text(encoding="utf-8"))
+            with open(os.path.join(os.path.dirname(__file__), "schema.sql"), encoding="utf-8") as file:
+                connection.execute(file.read())
             connection.execute(f"PRAGMA user_version={VERSION}")
             return True
         return found == VERSION

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import apsw
 
 from told.store.database import Queries
 from told.store.sessions.facts import WorkQueue
-from told.store.sessions.write import SessionWriter
+
+if TYPE_CHECKING:  # reading does not load what writes
+    from told.store.sessions.write import SessionWriter
 
 LAYOUT = "checkpoint"  # of their sources, which no sweep reads
 _KNOWN = "SELECT id, path, size, changed, state FROM source WHERE layout = 'checkpoint'"

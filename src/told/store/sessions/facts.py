@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from hashlib import blake2s
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from told.model import Facts
+from told.hashing import blake2s
 from told.store.database import Queries, transaction
+
+if TYPE_CHECKING:
+    from told.model import Facts
 
 _FIELDS = ("cwd", "branch", "repository", "parent", "kind", "model")
 TO_CAPTURE, TO_OBSERVE, TO_EMBED = 0, 1, 2  # stages; triggers add the last one
@@ -74,8 +75,7 @@ class SessionFacts(Queries):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class QueuedSession:
+class QueuedSession(NamedTuple):
     """A session with turns that await work."""
 
     id: int
@@ -161,8 +161,7 @@ class WorkQueue(Queries):
             self._db.executemany("DELETE FROM renamed WHERE old = ? AND new = ?", renamed)
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(NamedTuple):
     """The source of a trimmed session."""
 
     id: int

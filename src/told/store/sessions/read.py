@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from told.store.database import Queries, join_conditions
 from told.store.sessions.checkpoints import Project
-from told.store.sessions.write import TurnText
 
 _SESSION = """SELECT s.id, s.public, s.agent, s.native, coalesce(p.name, ''), s.part, s.branch, s.turns,
   s.summary, s.title, s.title_by, s.started, s.ended, s.kind, s.parent, s.cwd, s.archived, s.model
@@ -19,8 +18,7 @@ _TURN = "SELECT session_id, n, at, asked, answered, steps FROM turn"
 _SAME_SECOND = 64
 
 
-@dataclass(frozen=True, slots=True)
-class SessionRow:
+class SessionRow(NamedTuple):
     """A session."""
 
     id: int
@@ -56,7 +54,23 @@ class TurnRow:
 
 
 @dataclass(frozen=True, slots=True)
-class TouchRow:
+class TurnText:
+    """One exchange as it is stored."""
+
+    n: int
+    at: int
+    key: str | int  # native id, or its hash
+    asked: str
+    answered: str
+    steps: str
+
+    @property
+    def texts(self) -> tuple[str, str, str]:
+        """What was asked and answered, and the agent's steps."""
+        return self.asked, self.answered, self.steps
+
+
+class TouchRow(NamedTuple):
     """A file that a session touched."""
 
     path: str
@@ -68,8 +82,7 @@ class TouchRow:
     root: str
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectRow:
+class ProjectRow(NamedTuple):
     """A project and the activity in it, without that of subagents."""
 
     name: str
@@ -81,8 +94,7 @@ class ProjectRow:
     agents: str  # joined by commas
 
 
-@dataclass(frozen=True, slots=True)
-class CheckpointRow:
+class CheckpointRow(NamedTuple):
     """A checkpoint of an agent, or one that told saved as a file."""
 
     public: str
@@ -130,7 +142,8 @@ class SessionReader(Queries):
     def count_trimmed(self, wanted: Filter) -> int:
         """Return how many sessions were trimmed and are not searched."""
         where, values = _where(wanted)
-        sql = "SELECT count(*) FROM trimmed t JOIN session s ON s.id = t.session_id WHERE s.turns > 0"
+        # Few sessions are trimmed: CROSS JOIN makes SQLite begin with them.
+        sql = "SELECT count(*) FROM trimmed t CROSS JOIN session s ON s.id = t.session_id WHERE s.turns > 0"
         return int(self._fetch_value(sql + where, values))
 
     def session(self, session_id: int) -> SessionRow:
@@ -297,8 +310,7 @@ _EPOCH = 1_420_070_400
 _SLACK = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
-class TimelinePosition:
+class TimelinePosition(NamedTuple):
     """A position among all turns, ordered by time, session and number."""
 
     at: int
@@ -321,7 +333,7 @@ class TimelineReader(Queries):
         found = self._turns(
             f"t.id <= {most} AND t.at <= ?1", f"t.id DESC LIMIT {limit + _SAME_SECOND}", position, wanted
         )
-        return [turn for place, turn in found if place < astuple(position)][-limit:]
+        return [turn for place, turn in found if place < position][-limit:]
 
     def after(self, position: TimelinePosition, wanted: Filter, limit: int) -> list[TurnRow]:
         """Return the first turns after a position, in order."""
@@ -329,7 +341,7 @@ class TimelineReader(Queries):
         found = self._turns(
             f"t.id >= {least} AND t.at >= ?1", f"t.id ASC LIMIT {limit + _SAME_SECOND}", position, wanted
         )
-        return [turn for place, turn in found if place > astuple(position)][:limit]
+        return [turn for place, turn in found if place > position][:limit]
 
     def _turns(
         self, where: str, order: str, position: TimelinePosition, wanted: Filter

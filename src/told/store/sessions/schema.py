@@ -6,13 +6,13 @@ A migration is never edited once released.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from hashlib import blake2s
-from pathlib import Path
 from typing import Any
 
 import apsw
 
+from told.hashing import blake2s
 from told.store.database import (
     LETTERS,
     check_index,
@@ -123,7 +123,8 @@ VERSION = 6
 
 
 def _read_sql(name: str) -> str:
-    return (Path(__file__).parent / name).read_text(encoding="utf-8")
+    with open(os.path.join(os.path.dirname(__file__), name), encoding="utf-8") as file:
+        return file.read()
 
 
 # From version N to N + 1.

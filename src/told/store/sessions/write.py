@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from hashlib import blake2s
 from typing import Any
 
 import apsw
 
+from told.hashing import blake2s
 from told.model import Checkpoint, Ref, Touch
 from told.store.database import IndexedWriter, public_id
 from told.store.sessions.facts import SessionFacts, TrimmedSessions, WorkQueue
+from told.store.sessions.read import TurnText
 from told.store.sessions.schema import FIRST_NOTE, OWN_CHECKPOINT, TITLE, checkpoint_id, project_token
 
 # A turn's row id counts eighths of seconds since 2015, so that rows are in order of time.
@@ -43,23 +44,6 @@ class SessionState:
     parent: str = ""
     title: str = ""
     summary: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class TurnText:
-    """One exchange as it is stored."""
-
-    n: int
-    at: int
-    key: str | int  # native id, or its hash
-    asked: str
-    answered: str
-    steps: str
-
-    @property
-    def texts(self) -> tuple[str, str, str]:
-        """What was asked and answered, and the agent's steps."""
-        return self.asked, self.answered, self.steps
 
 
 def hash_key(agent: str, key: str | int) -> int | None:

@@ -1,49 +1,39 @@
-"""Open told's home, settings, key, redactor and stores for one run."""
+"""Open told's home, settings, key, redactor and stores for one run.
+
+Most commands only read, so what imports, learns and writes is loaded by the functions that need it.
+"""
 
 from __future__ import annotations
 
 import os
 import re
-import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import apsw
 
 from told.agents import all_agents, find_agent, installed_agents
-from told.errors import BusyError, MissingError, NotFoundError, ToldError, UsageError
+from told.errors import BusyError, NotFoundError, ToldError, UsageError
 from told.fence import Fence
-from told.ingest.archive import CompleteSessions, Texts
+from told.ingest.complete_sessions import CompleteSessions, Texts
 from told.ingest.projects import find_git_root, find_project, identify
 from told.ingest.scan import scan
-from told.ingest.sweep import Sweep, reread_texts
-from told.journal.apply import find_memory_damage, open_memories, rebuild
-from told.learning.learn import LearnResult, learn
-from told.memories.journal_writer import Caller, JournalWriter, detect_caller
-from told.memories.proof import Message
-from told.memories.remember import NewMemory, validate_text
-from told.memories.said import Draft, find_replaced, list_messages, verify
-from told.memories.scopes import (
-    active_scopes,
-    parse_scope,
-    require_scope,
-    validate_kind,
-    validate_scope_name,
-)
-from told.memories.session_notes import find_running_session, note_reader
-from told.redact.custom_rules import check_rule
-from told.redact.engine import Redactor, has_secret, is_plain_name, redact_id, redact_path
-from told.settings import CONFIG, Settings, load_safe_settings, load_settings
-from told.settings.keys import suggest_key
-from told.store.database import open_database
-from told.store.memories.read import UNREADABLE, Memories
-from told.store.memories.records import GLOBAL, PROJECT
+from told.redact.names import has_secret, is_plain_name, redact_id, redact_path
+from told.settings import CONFIG, CustomRule, Settings, load_safe_settings, load_settings
+from told.store.memories.names import GLOBAL, PROJECT
 from told.store.sessions.checkpoints import Project, Projects
 from told.store.sessions.facts import WorkQueue
-from told.store.sessions.schema import VERSION, migrate, read_version
-from told.store.sessions.sources import SourceStates
+from told.store.sessions.source_states import SourceStates
+
+if TYPE_CHECKING:
+    from told.learning.learn import LearnResult
+    from told.memories.caller import Caller
+    from told.memories.proof import Message
+    from told.memories.said import Draft
+    from told.redact.engine import Redactor
+    from told.store.memories.read import Memories
 
 _LEARN_SECONDS = 0.4  # a command waits this long; the background does the rest
 _IMPORT_SECONDS = 2.0
@@ -56,7 +46,7 @@ def load_checked_settings(environ: Mapping[str, str], *, lenient: bool = False) 
 
     With `lenient`, an invalid file gives safe settings that state the problem.
     """
-    found = load_safe_settings(environ, check_rule) if lenient else load_settings(environ, check_rule)
+    found = load_safe_settings(environ, _check_rule) if lenient else load_settings(environ, _check_rule)
     path = os.path.join(found.home, CONFIG)
     try:
         off = tuple(full_agent_name(name, path) for name in found.agents_off)
@@ -69,6 +59,12 @@ def load_checked_settings(environ: Mapping[str, str], *, lenient: bool = False) 
     return replace(found, agents_off=off, agent_folders=folders)
 
 
+def _check_rule(rule: CustomRule) -> None:
+    from told.redact.custom_rules import check_rule  # noqa: PLC0415
+
+    check_rule(rule)
+
+
 def full_agent_name(name: str, path: str = "") -> str:
     """Return the full name of an agent in the settings, given any of its names."""
     if found := find_agent(name):
@@ -76,6 +72,8 @@ def full_agent_name(name: str, path: str = "") -> str:
     for agent in installed_agents().values():
         if name.lower() in agent.names:
             return agent.name
+    from told.settings.keys import suggest_key  # noqa: PLC0415
+
     known = all_agents()
     where = f" in {path}" if path else ""
     raise UsageError(f"Unknown agent {name!r}{where}.{suggest_key(name, known, _known_agents(known))}")
@@ -94,44 +92,6 @@ def agent_name(name: str) -> str:
         if name.lower() in agent.names:
             return agent.name
     raise UsageError(f"Unknown agent {name!r}. {_known_agents(agents)}")
-
-
-def open_store(path: str, *, any_version: bool = False) -> apsw.Connection:
-    """Open `sessions.db`; create, migrate or replace it if needed.
-
-    Args:
-        path: Where the database is.
-        any_version: Start over even if a newer told made the database.
-
-    Raises:
-        MissingError: A newer told made the database.
-    """
-    connection = open_database(path, create=not os.path.exists(path))
-    try:
-        found = read_version(connection)  # read once: another told may be creating the store right now
-        if found == VERSION:
-            return connection
-        if found < VERSION:
-            open_database(path, create=True).close()
-            if migrate(connection):
-                return connection
-        is_newer = found > VERSION
-    except (apsw.NotADBError, apsw.CorruptError):
-        is_newer = False
-    connection.close()
-    if is_newer and not any_version:
-        raise MissingError("The store was made by a newer told. Update told, or run `told rebuild`.")
-    set_store_aside(path)
-    return open_store(path)
-
-
-def set_store_aside(path: str) -> None:
-    """Move a damaged database away; it is derived and will be rebuilt."""
-    for suffix in ("-wal", "-shm"):
-        if os.path.exists(path + suffix):
-            os.replace(path + suffix, f"{path}.damaged{suffix}")
-    os.replace(path, f"{path}.damaged")
-    sys.stderr.write("told: The store was damaged; it is being rebuilt from the agents' files.\n")
 
 
 def is_bare_name(name: str) -> bool:
@@ -180,6 +140,9 @@ class App:
 
         def read_again(agent: str, native: str) -> Texts:
             """Return a session's texts from its own file."""
+            from told.ingest.sweep import reread_texts  # noqa: PLC0415
+            from told.redact.engine import Redactor  # noqa: PLC0415
+
             redact = Redactor(key, settings.redaction).redact
             return reread_texts(connection, settings, environ, redact, (agent, native))
 
@@ -199,11 +162,15 @@ class App:
     @property
     def caller(self) -> Caller:
         """Return who calls: the user or an agent."""
+        from told.memories.caller import detect_caller  # noqa: PLC0415
+
         return self._site.caller or detect_caller(self.environ)
 
     @property
     def caller_session(self) -> str:
         """Return the agent's id of the caller's session, else its latest one in the folder."""
+        from told.memories.session_notes import find_running_session  # noqa: PLC0415
+
         caller = self.caller
         if caller.session or caller.is_user:
             return caller.session
@@ -221,6 +188,8 @@ class App:
 
     def redactor(self, *, emails: bool = True) -> Redactor:
         """Return the redactor; mail addresses may stay in a path."""
+        from told.redact.engine import Redactor  # noqa: PLC0415
+
         wanted = self.settings.redaction
         return Redactor(self.key, wanted if emails else replace(wanted, emails=False))
 
@@ -307,6 +276,8 @@ class App:
 
     def import_new(self, seconds: float = _IMPORT_SECONDS) -> None:
         """Import what agents wrote just now: a prompt may be seconds old."""
+        from told.ingest.sweep import Sweep  # noqa: PLC0415
+
         changed = scan(SourceStates(self.connection), self.environ, self.settings.chosen)
         if not changed.is_empty:
             sweep = Sweep(self.connection, self.settings, self.environ, self.redact)
@@ -314,6 +285,8 @@ class App:
 
     def learn(self, memories: Memories, seconds: float | None = None) -> LearnResult | None:
         """Learn from new turns; None if another told does so already."""
+        from told.learning.learn import learn  # noqa: PLC0415
+
         return learn(self.home, memories, self.connection, self.settings, self.now, seconds=seconds)
 
     def learn_briefly(self, memories: Memories) -> None:
@@ -332,6 +305,9 @@ class MemorySession:
 
     def __init__(self, app: App) -> None:
         """Open the memories as the journal has them now."""
+        from told.journal.apply import open_memories  # noqa: PLC0415
+        from told.memories.journal_writer import JournalWriter  # noqa: PLC0415
+
         self.app = app
         self.home = app.home
         self.caller = replace(app.caller, session=app.stored_id(app.caller_session))
@@ -346,6 +322,9 @@ class MemorySession:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Close the memories; rebuild a file that turned out to be damaged."""
+        from told.journal.apply import find_memory_damage, rebuild  # noqa: PLC0415
+        from told.store.memories.read import UNREADABLE  # noqa: PLC0415
+
         self.memories.close()
         if kind is not None and issubclass(kind, UNREADABLE) and find_memory_damage(self.home):
             rebuild(self.home).close()
@@ -354,10 +333,14 @@ class MemorySession:
     @property
     def scopes(self) -> tuple[str, ...]:
         """Return the scopes that apply in the folder."""
+        from told.memories.scopes import active_scopes  # noqa: PLC0415
+
         return active_scopes(self.memories, self.project)
 
     def named_scope(self, name: str, project: str = "") -> str:
         """Return the scope with a name."""
+        from told.memories.scopes import parse_scope, require_scope, validate_scope_name  # noqa: PLC0415
+
         if name not in ("", "project", GLOBAL):
             require_scope(self.memories, validate_scope_name(name))
         return parse_scope(name, project or self.project)
@@ -376,6 +359,11 @@ class MemorySession:
             quote: For agents: the user's words that prove it.
             replaces: Ids or texts of memories that it replaces.
         """
+        from told.memories.remember import NewMemory, validate_text  # noqa: PLC0415
+        from told.memories.said import Draft, find_replaced, list_messages, verify  # noqa: PLC0415
+        from told.memories.scopes import validate_kind  # noqa: PLC0415
+        from told.memories.session_notes import note_reader  # noqa: PLC0415
+
         redact = self.app.redact
         new = NewMemory(validate_text(redact(text)), self.named_scope(scope), validate_kind(kind), locked)
         old = find_replaced(self.memories, map(redact, replaces), self.scopes, self.app.now)
