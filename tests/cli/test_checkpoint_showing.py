@@ -231,7 +231,7 @@ def test_without_force_it_says_what_would_go(machine: Machine, made: dict[str, s
 
 def test_with_force_no_byte_of_it_is_left(machine: Machine, made: dict[str, str]) -> None:
     answer = machine.told("forget", made["id"][:6], "--force")
-    assert (answer.code, answer.out) == (0, f"Forgot 1 checkpoint: {made['id']}.\n")
+    assert (answer.code, answer.out) == (0, f"Forgot 1 checkpoint: {made['id']}. This cannot be undone.\n")
     assert machine.told("show", made["id"]).code == 1
     assert machine.told("search", "password form").code == 1
     for folder, _, names in os.walk(machine.told_home):

@@ -166,7 +166,8 @@ def test_the_user_accepts_that_something_is_forgotten(desk: Machine) -> None:
     with inside(desk, CLAUDECODE="1"):
         desk.told("forget", made["id"], "--force")
     waiting = desk.told("proposals", "--json").json["proposals"][0]
-    assert desk.told("proposals", "accept", waiting["id"]).out == f"Forgot {made['id']}.\n"
+    accepted = desk.told("proposals", "accept", waiting["id"]).out
+    assert accepted == f"Forgot {made['id']}. This cannot be undone.\n"
     assert desk.told("memories").code == 1
 
 

@@ -151,7 +151,7 @@ def test_archive_and_back_is_lossless(desk: Machine, calendar: Calendar) -> None
     calendar.live(98)
     assert desk.told("retention", "prune", "--force").code == 0
     back = desk.told("retention", "restore", made["id"])
-    assert (back.code, back.out.splitlines()[0]) == (0, "Restored 1 memory.")
+    assert (back.code, back.out.splitlines()[0]) == (0, "Restored 1 memory. `told undo` reverts it.")
     assert desk.told("memories", "--json").out == before[0]
     after = desk.told("why", made["id"], "--json").json
     assert [step["what"] for step in after.pop("history")] == ["remember", "archive", "restore"]
@@ -168,6 +168,9 @@ def test_all_of_it_comes_back_at_once_or_by_words(desk: Machine, calendar: Calen
     assert desk.told("retention", "restore", "nobody said this").code == 1
     assert desk.told("retention", "restore", "flaky").code == 0
     assert len(texts(desk)) == 1
+    assert desk.told("undo").out.startswith("Undone: restored m")
+    assert texts(desk) == []
+    assert desk.told("retention", "restore", "flaky").code == 0
     assert desk.told("retention", "restore", "--all", "--json").json["count"] == 1
     assert len(texts(desk)) == 2
     assert desk.told("retention", "restore", "--all").code == 1

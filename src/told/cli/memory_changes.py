@@ -189,6 +189,8 @@ def _undone_lines(view: MemoryView, done: Sequence[Operation]) -> list[str]:
         text = view.text(memory, 200) if memory else ""
         if not memory and isinstance(payload.get("text"), str):  # its creation was undone
             text = view.context.fenced(cut(payload["text"], 200), str(payload.get("trust")))
+        if one.kind == "revise" and any(other.memory == one.memory and other is not one for other in done):
+            continue
         if one.kind in _UNDONE:
             lines.append(f"{_UNDONE[one.kind]} {one.memory}: {text}")
         elif one.kind == DECIDE:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from told.conflict.compare import compare_statement
 from told.errors import NotFoundError
 from told.memories.journal_writer import JournalWriter
+from told.memories.lookup import find_rejected
 from told.memories.remember import NewMemory, Remembered, add_consequences
 from told.store.memories.records import CANDIDATE, UNCONFIRMED, Memory
 
@@ -26,6 +27,10 @@ def confirm_candidate(writer: JournalWriter, memory: str, why: str = "") -> Reme
     with writer.lock():
         old = _require_candidate(writer, memory, UNCONFIRMED if is_user else (CANDIDATE,))
         last = old.evidence[-1] if old.evidence else None
+        if not is_user and find_rejected(writer.memories, old.text, old.scope, writer.now):
+            writer.add("reject", old.id, why="says what the user rejected")
+            writer.write()
+            return Remembered(writer.read(old.id), again=True)
         said_at = 0 if is_user or last is None else last.at
         found = compare_statement(writer.memories, old.text, old.scope, said_at or writer.now, said_at)
         if found.repeats:

@@ -57,12 +57,12 @@ def change(writer: JournalWriter, action: str, memory: Memory) -> Changed:
 
     A rejected memory is dismissed: no brief or search has it, and no session teaches it again.
     """
-    if action == REJECT and memory.locked:
-        raise UsageError(f"{memory.id} is locked. Unlock it first: `told unlock {memory.id}`.")
     if not writer.caller.is_user:
         proposal = writer.propose(action, memory.id)
         writer.write()
         return Changed(memory, memory, proposal)
+    if action == REJECT and memory.locked:
+        raise UsageError(f"{memory.id} is locked. Unlock it first: `told unlock {memory.id}`.")
     if action == LOCK and memory.machine.startswith(STRANGER):
         # Others can change a memory in a shared folder, so the lock goes on a copy of the user's own.
         return correct(writer, memory, NewMemory(memory.text, memory.scope, memory.kind, locked=True))

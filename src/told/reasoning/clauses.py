@@ -40,6 +40,8 @@ _PAST = load_words_of("past")
 _UNSURE, _UNSURE_PHRASES = load_words_of("unsure"), load_cues()["unsure_phrases"]
 _ANYWHERE = load_words_of("anywhere")
 _BUT = load_words_of("but")
+_REPLACING, _REPLACED_BY = load_words_of("replacing"), load_words_of("replaced_by")
+_ENDED = load_words("ended")
 _DENIED_STATES = load_words_of("denied_states")
 _WITHOUT_STEM = EMPTY | DENY | PUNCTUATION
 _MAX_BETWEEN = 2  # words with a meaning between "use" and what is used
@@ -76,7 +78,10 @@ class Clause:
                 token = before[at]
                 if token in PUNCTUATION or between > _MAX_BETWEEN:
                     break
-                if token in _USING or any(before[at : at + len(pair)] == pair for pair in _USING_PAIRS):
+                is_past = token == "used" and (not at or before[at - 1] not in _COPULAS)  # noqa: S105 - a word
+                if token in _USING and not is_past:
+                    return True
+                if any(before[at : at + len(pair)] == pair for pair in _USING_PAIRS):
                     return True
                 between += bool(self.stems[at]) and self.stems[at] not in keys
             after = self.tokens[place + 1 : place + 4]
@@ -170,16 +175,17 @@ def _read_clause(text: str) -> Clause:
     return Clause(
         tuple(tokens), tuple(stems), frozenset(denied - affirmed), frozenset(affirmed), find_counts(tokens),
         claim,
-        changes=turned or has_phrase(claim.reading, "change"),
+        changes=turned or bool(denied and _ENDED.intersection(tokens)) or has_phrase(claim.reading, "change"),
         unsure=not _UNSURE.isdisjoint(tokens) or any(phrase in spaced for phrase in _UNSURE_PHRASES),
         conditional=claim.unless or not _ONLY.isdisjoint(tokens) or has_phrase(claim.reading, "except"),
     )  # fmt: skip
 
 
 def _end_contrast(tokens: list[str], flags: list[bool]) -> bool:
-    """End a denial: "statt X nutzen wir Y", "X was dropped in favour of Y"."""
+    """End a denial: "statt X nutzen wir Y", "replaced X with Y", "dropped X in favour of Y"."""
     for at, token in enumerate(tokens):
-        if token in _FAVOUR:
+        is_heir = token in _REPLACED_BY and not _REPLACING.isdisjoint(tokens[:at])
+        if token in _FAVOUR or is_heir:
             flags[at:] = [False] * (len(tokens) - at)
         verb = next((n for n in range(at + 1, len(tokens)) if tokens[n] in _USING), 0)
         if token in _CONTRAST and verb and DENY.isdisjoint(tokens[verb:]):
