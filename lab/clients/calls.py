@@ -26,7 +26,7 @@ def proper(past: Past) -> list[Call]:
     return [
         GOOD,
         Call("timeline", {"around": past.session}),
-        Call("get", {"id": past.kept}),
+        Call("get", {"ids": [past.kept]}),
         Call("remember", {"items": [{"text": "The invoice export runs at night.", "kind": "fact"}]}),
         Call("correct", {"id": past.outdated, "text": "The shop closes at nine."}),
         Call("forget", {"id": past.unwanted}),
@@ -65,7 +65,8 @@ def _put_megabyte(schema: Mapping[str, Any]) -> dict[str, Any]:
     if texts:
         return {next((key for key in schema.get("required") or () if key in texts), texts[0]): MEGABYTE}
     key = next(key for key, one in properties.items() if one.get("type") == "array")
-    return {key: [_put_megabyte(properties[key]["items"])]}
+    item = properties[key]["items"]
+    return {key: [MEGABYTE if item.get("type") == "string" else _put_megabyte(item)]}
 
 
 def _properties(schema: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -186,7 +186,8 @@ def test_the_next_command_works_whatever_was_shown_and_to_whom(known: Machine) -
         known.told("brief", "--session", session)
         known.told("brief", "--prompt", "push to the main branch", "--session", session)
     known.told("forget", gone, "--force")
-    for words in (("brief", "--session", SESSION), ("stats",), ("memories",), ("health",), ("rebuild",)):
+    assert known.told("brief", "--session", SESSION).err.startswith("told: Nothing new")
+    for words in (("stats",), ("memories",), ("health",), ("rebuild",)):
         answer = known.told(*words)
         assert (answer.code, answer.err) == (0, ""), words
 

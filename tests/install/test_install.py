@@ -27,7 +27,7 @@ def _alone(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out the agents of the machine that runs the tests, and look for an interpreter only once."""
     machine.environ["PATH"] = str(machine.home / "bin")
     launch_with(monkeypatch, STARTED)
-    monkeypatch.setattr(wiring_wishes, "COMMANDS", WITH_MCP)
+    monkeypatch.setattr(wiring_wishes, "all_commands", lambda: WITH_MCP)
 
 
 def claude(machine: Machine) -> Path:

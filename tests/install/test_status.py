@@ -236,11 +236,11 @@ def test_a_mistyped_agent(machine: Machine) -> None:
 def test_ping_works_without_a_service(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     answer = machine.told("ping")
     assert (answer.code, answer.err) == (0, "")
-    assert answer.out.startswith("No service is running. A hook ran without it in ")
+    assert answer.out.startswith("told answered a hook in ")
     found = machine.told("ping", "--json")
-    assert (found.code, found.json["running"], found.json["hook_problem"]) == (0, False, None)
+    assert (found.code, found.json["running"], found.json["answers"]) == (0, False, True)
     launch_with(monkeypatch, replace(STARTED, interpreter="/opt/gone/python3"))
     answer = machine.told("ping")
     assert (answer.code, answer.out) == (4, "")
-    assert answer.err.startswith("told: No service is running, and the hook fails: it does not start")
+    assert answer.err.startswith("told: told cannot answer a hook: it does not start")
     assert machine.told("ping", "--json").code == 4

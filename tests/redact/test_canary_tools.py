@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 NEEDED: dict[str, Any] = {
+    "ids": ["mnobody"],
     "query": "pnpm", "id": "pnpm", "text": "We use pnpm in this house.", "goal": "Move to pnpm",
     "topic": "pnpm", "question": "Do we use pnpm?", "useful": True,
     "items": [{"text": "We use pnpm in this house."}],

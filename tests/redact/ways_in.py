@@ -68,7 +68,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
 # Every MCP tool with its text arguments.
 TOOLS = {
     "search": ("query", "in", "project", "agent", "since"), "timeline": ("around", "project"),
-    "get": ("id", "project"),
+    "get": ("id", "ids", "project"),
     "remember": ("items", "text", "kind", "quote", "scope", "replaces", "project"),
     "correct": ("id", "text", "quote", "kind", "project"), "forget": ("id", "project"),
     "checkpoint": (

@@ -226,8 +226,6 @@ def remember(context: Context, arguments: Arguments) -> None:
             )
             if not context.as_json:
                 _print_saved(view, saved)
-                if locked:
-                    print_guard(context, saved.done.memory)
     if not saved_items:
         raise UsageError("\n".join(problems))
     if context.as_json:
@@ -326,6 +324,7 @@ def _print_saved(view: MemoryView, saved: _Saved) -> None:
     if saved.proposals:
         context.print(waiting_note(saved.proposals))
     if not done.again or done.counted or done.confirmed:
+        print_guard(context, memory)
         view.print_undo()
 
 

@@ -187,7 +187,7 @@ def _decide(context: Context, arguments: Arguments, action: str, words: list[str
         return
     is_known = (action in ("edit", "scope") and len(words) > 1) or (action in _DECISIONS and bool(words))
     if not is_known or (action == "scope" and len(words) > 2):
-        raise UsageError(_USAGE)
+        raise UsageError(f"`told review` does not take {cut(action, 40)!r}. {_USAGE}")
     with MemoryView(context) as view:
         if action in _DECISIONS:
             items = list({one.id: one for one in (_find_item(view, given) for given in words)}.values())
