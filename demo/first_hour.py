@@ -10,6 +10,7 @@ import io
 import os
 import re
 import shlex
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -57,7 +58,7 @@ STEPS = (
     Step("brief", 'told brief --prompt "the cart is slow, profile it"'),
     Step("remember", 'told remember "Never push to main without a review"'),
     Step("lock", 'told lock "Never force-push to main"'),
-    Step("checkpoint", 'told checkpoint "Refunds with a key" --done "the table" --pending "the form"'),
+    Step("checkpoint", 'told checkpoint "Refunds" --done "the table" --pending "the form"'),
     Step("health", "told health"),
     Step("status", "told status"),
     Step("help", "told help"),
@@ -69,6 +70,7 @@ STEPS = (
 def screens(folder: str) -> Iterator[tuple[Step, str]]:
     """Run the steps one after the other; yield each with what the terminal shows."""
     visitor, user = (Scratch(os.path.join(folder, name)) for name in ("visitor", "user"))
+    user.environ["TOLD_HOME"] = os.path.join(user.home, ".told")
     visitor.told("index")  # the page itself imports as much as it can at once
     for step in STEPS:
         scratch = visitor if step.name == "new-user" else user
@@ -87,13 +89,6 @@ def _last_screen(text: str) -> str:
     for lines, added in zip(redrawn[:-2:2], redrawn[1:-2:2], strict=True):
         shown = "".join(shown.splitlines(keepends=True)[: -int(lines)]) + added
     return shown
-
-
-def examples() -> list[str]:
-    """Return every example of every help."""
-    return [
-        typed for command in all_commands() if not command.hidden for typed, _ in examples_of(command.name)
-    ]
 
 
 def picture(title: str, text: str) -> str:
@@ -127,24 +122,36 @@ def main() -> int:
 
 
 def _run_examples() -> int:
+    """Run every example at a terminal, those of each command on the history as it was."""
     failed = 0
     with tempfile.TemporaryDirectory(prefix="told-examples-") as folder:
-        scratch = Scratch(folder)
-        del scratch.environ["TOLD_BACKGROUND"]  # the service is among the examples
+        live, pristine = os.path.join(folder, "live"), os.path.join(folder, "pristine")
+        scratch = Scratch(live)
+        quiet = scratch.environ
         scratch.told("index")
-        for typed in examples():
-            if "|" in typed or typed in ("told mcp", "told uninstall"):
-                continue  # they read standard input
-            for one in typed.split(" && "):
-                done = scratch.told_at_terminal(*shlex.split(one)[1:], columns=COLUMNS, show=False)
-                lines = [line.rpartition("\r")[2] for line in remove_escapes(done.stdout).split("\n")]
-                wide = not _FOR_PROGRAMS.search(one) and max(map(len, lines)) > COLUMNS
-                bad = done.returncode not in (0, 1) or "Traceback" in done.stdout or wide
-                failed += bool(bad)
-                print(f"{'FAILED' if bad else 'ok':7} {done.returncode} $ {one}", flush=True)
-                if bad:
-                    print(remove_escapes(done.stdout))
+        shutil.copytree(live, pristine)
+        for command in all_commands():
+            if command.hidden or command.name in ("hook", "mcp"):  # they read standard input
+                continue
+            shutil.rmtree(live)
+            shutil.copytree(pristine, live)
+            is_service = command.name == "service"
+            scratch.environ = quiet | ({"TOLD_BACKGROUND": ""} if is_service else {})
+            for typed, _ in examples_of(command.name):
+                failed += sum(not _works(scratch, one) for one in typed.split(" && "))
     return 1 if failed else 0
+
+
+def _works(scratch: Scratch, example: str) -> bool:
+    """Run an example; tell whether it succeeds in lines that fit."""
+    done = scratch.told_at_terminal(*shlex.split(example)[1:], columns=COLUMNS, show=False)
+    lines = [line.rpartition("\r")[2] for line in remove_escapes(done.stdout).split("\n")]
+    is_wide = not _FOR_PROGRAMS.search(example) and max(map(len, lines)) > COLUMNS
+    works = done.returncode in (0, 1) and "Traceback" not in done.stdout and not is_wide
+    print(f"{'ok' if works else 'FAILED':7} {done.returncode} $ {example}", flush=True)
+    if not works:
+        print(remove_escapes(done.stdout))
+    return works
 
 
 if __name__ == "__main__":

@@ -57,7 +57,7 @@ TALKS = (
         branch="speed",
     ),
     Talk(
-        "claude-code", SHOP, 15.3, "Move the checkout to a queue",
+        "claude-code", SHOP, 15.3, "Orders that are charged twice",
         (
             Turn(
                 "Customers were charged twice when the browser resent the order. How can we rule that out?",
@@ -78,7 +78,7 @@ TALKS = (
                 ),
             ),
         ),
-        branch="orders",
+        branch="orders", key="Move the checkout to a queue",
         note="The order form sends an idempotency key, kept for 24 hours. Pending: the same for refunds. "
         "Files: src/checkout/order.ts, migrations/0031_idempotency_key.sql.",
     ),

@@ -52,12 +52,13 @@ class Talk:
     title: str
     turns: tuple[Turn, ...]
     branch: str = "main"
+    key: str = ""  # what its id is made of, instead of the title
     note: str = ""  # the hand-over note that the agent wrote at the end
 
     @property
     def id(self) -> str:
         """The session's id in its agent: always the same for the same talk."""
-        return uuid(self.agent, self.title)
+        return uuid(self.agent, self.key or self.title)
 
     def times(self, now: int) -> list[int]:
         """Return when each turn was asked, in milliseconds."""

@@ -19,7 +19,7 @@ from lab.table import kept
 from tests.agent_notes import HEAD as AGENTS_HEAD
 from tests.agent_notes import NOTES
 from told.agents import all_agents
-from told.cli.arguments import all_commands
+from told.cli.help import command_groups, examples_of
 from told.settings.keys import KEYS, RULES
 from told.settings.write import make_template, to_toml
 
@@ -63,9 +63,13 @@ An error is one sentence on standard error that says what to do.
 
 ## Output
 
-Text is short by default, so that an agent can afford to read it. Text that told did not write is inside tags
-such as `<agent k3xq7>` and `</agent k3xq7>`; see [how it works](how-it-works.md#trust-and-fences). `--json`
-prints one line of compact JSON; [json.md](json.md) lists its fields.
+At a terminal, told prints tables with colours and relative dates, wrapped at its width, and shows long
+output in your pager (`TOLD_PAGER`, `PAGER`, else `less`). It respects `--color`, `NO_COLOR` and `TERM=dumb`.
+
+In a pipe or an agent's shell, text is short, so that an agent can afford to read it. Text that told did not
+write is inside tags such as `<agent k3xq7>` and `</agent k3xq7>`; see
+[how it works](how-it-works.md#trust-and-fences). `--json` prints one line of compact JSON;
+[json.md](json.md) lists its fields.
 """
 
 
@@ -86,10 +90,12 @@ scripted model on this machine, and writes this table:
 
 def commands_page() -> str:
     """Return docs/commands.md."""
-    visible = [command for command in all_commands() if not command.hidden]
-    rows = [f"| [`told {one.name}`](#told-{one.name}) | {one.summary} |" for one in visible]
-    table = "\n".join(["| command | what it does |", "|---|---|", *rows])
-    return _COMMANDS_HEAD + table + "\n\n" + "".join(map(_command, visible)) + _COMMANDS_END
+    parts = [_COMMANDS_HEAD]
+    for group, commands in command_groups():
+        rows = [f"| [`told {one.name}`](#told-{one.name}) | {one.summary} |" for one in commands]
+        parts.append("\n".join([f"| {group} | |", "|---|---|", *rows]) + "\n\n")
+    parts += [_command(one) for _, commands in command_groups() for one in commands]
+    return "".join(parts) + _COMMANDS_END
 
 
 def _command(command: Command) -> str:
@@ -102,6 +108,8 @@ def _command(command: Command) -> str:
     if command.options:
         rows = [f"| `{_flag(option)}` | {option.help} |" for option in command.options]
         parts.append("\n".join(["| option | |", "|---|---|", *rows]) + "\n")
+    examples = [f"{typed}  # {does}" if does else typed for typed, does in examples_of(command.name)]
+    parts.append("\n".join(["```sh", *examples, "```\n"]))
     return "\n".join(parts) + "\n"
 
 

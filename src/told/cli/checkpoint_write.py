@@ -15,7 +15,7 @@ from told.checkpoints.from_session import build_from_session, list_changes, read
 from told.checkpoints.save import SavedCheckpoint, close_checkpoint, save_checkpoint
 from told.cli.arguments import Arguments
 from told.cli.checkpoint_fields import CheckpointFields, from_arguments, from_json
-from told.cli.context import MOST_MATCHES, SHORTEST_ID, Context, cut
+from told.cli.context import MOST_MATCHES, SHORTEST_ID, Context, cut, short_home
 from told.cli.sessions import find_own_checkpoint, without_helpers
 from told.errors import UsageError
 from told.ingest.projects import find_git_root, find_project, identify
@@ -215,7 +215,8 @@ def checkpoint(context: Context, arguments: Arguments) -> None:
         return
     again = " (already there)" if saved.again else ""
     unknown = f" (ignored: {', '.join(map(context.name, given.unknown))})" if given.unknown else ""
-    context.print(f"{saved.handover.id} {saved.handover.status} {saved.path}{again}{unknown}")
+    path = short_home(context, saved.path) if context.is_at_terminal else saved.path
+    context.print(f"{saved.handover.id} {saved.handover.status} {path}{again}{unknown}")
 
 
 def _as_json(context: Context, saved: SavedCheckpoint) -> dict[str, Any]:

@@ -31,6 +31,7 @@ from told.cli.health_checks import (
 from told.cli.projects import project_notes
 from told.cli.retention import disk_json, disk_line
 from told.cli.service import describe_problem, problem_json, recent_problems
+from told.cli.terminal.blocks import BAD, DIM, GOOD, WARN, Cell, Column, Span, Table
 from told.errors import MissingError, ToldError
 from told.hook.dispatch import read_last_failure
 from told.ingest.checkpoint_files import find_unreadable
@@ -40,7 +41,7 @@ from told.store.foreign import ForeignDatabase, ForeignError
 from told.store.memories.read import Memories, memory_path, open_memory_database
 from told.store.sessions.match import TurnVectors
 from told.store.sessions.sources import Inventory, Sources, StoreStatus
-from told.text import clean
+from told.text import clean, relative_time
 
 _WEEK_MS = 7 * 86_400_000
 _FILES_SHOWN = 3  # unreadable checkpoints
@@ -143,9 +144,18 @@ def _verdict_json(verdict: Verdict, scores: list[Dimension]) -> dict[str, Any]:
 
 
 def _print_dimensions(context: Context, scores: list[Dimension], width: int) -> None:
+    if context.is_at_terminal:
+        columns = (Column("SCORE", right=True), Column("CHECK"), Column("STATE", wraps=True))
+        context.show(Table(columns, [(_score_span(one), one.name, one.says) for one in scores]))
+        return
     for one in scores:
         score = "  - " if one.score is None else f"{one.score:4.1f}"
         context.print(f"  {score}  {one.name:{width}} {one.says}")
+
+
+def _score_span(one: Dimension) -> Span:
+    style = {"GREEN": GOOD, "AMBER": WARN, "RED": BAD}.get(one.zone, DIM)
+    return Span("-" if one.score is None else f"{one.score:.1f}", style)
 
 
 def _unreadable_notes(checkpoints: list[dict[str, str]]) -> list[str]:
@@ -233,6 +243,13 @@ def agents(context: Context, _: Arguments) -> None:
 
 
 def _print_agents(context: Context, rows: list[dict[str, Any]]) -> None:
+    if context.is_at_terminal and rows:
+        columns = (
+            Column("AGENT"), Column("SESSIONS", right=True), Column("FILES", right=True),
+            Column("LAST", DIM), Column("", WARN, wraps=True, least=60),
+        )  # fmt: skip
+        context.show(Table(columns, [_agent_cells(context, row) for row in rows]))
+        return
     context.print(f"{count(len(rows), 'agent')} found{':' if rows else '.'}")
     for row in rows:
         last = when(row["last_ms"], context.now) if row["last_ms"] else "never"
@@ -242,6 +259,14 @@ def _print_agents(context: Context, rows: list[dict[str, Any]]) -> None:
             f"  {row['agent']:18} {count(row['sessions'], 'session')}, {count(row['files'], 'file')},"
             f" last {last}{problems}{off}"
         )
+
+
+def _agent_cells(context: Context, row: dict[str, Any]) -> list[Cell]:
+    notes = [count(row["problems"], "problem")] * bool(row["problems"]) + ["turned off"] * (
+        not row["enabled"]
+    )
+    last = relative_time(row["last_ms"], context.now) if row["last_ms"] else "never"
+    return [row["agent"], f"{row['sessions']:,}", f"{row['files']:,}", last, ", ".join(notes)]
 
 
 def _agent_json(context: Context, agent: Agent, stored: Inventory | None) -> dict[str, Any]:
