@@ -49,7 +49,7 @@ def one_sentence(answer: Answer, code: int) -> str:
         (("search",), WRONG, "Missing argument: `told search QUERY`."),
         (("search", " "), WRONG, "Missing argument: `told search QUERY`."),
         (("search", "--fix", "x"), WRONG, "Put words that begin with a dash after `--`."),
-        (("list", "--agent", "foo"), WRONG, "Unknown agent 'foo'. told knows: aider, claude-code,"),
+        (("list", "--agent", "foo"), WRONG, 'Unknown agent "foo". told knows: aider, claude-code,'),
         (("list", "--project", "nope"), NOTHING, "No project is called 'nope'. `told repos` lists them."),
         (("list", "--project", "/no/where"), NOTHING, "No project is called '/no/where'."),
         (("list", "--project", "x", "--all-projects"), WRONG, "Give --project or --all-projects, not both."),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Self
 import apsw
 
 from told.agents import all_agents, find_agent, installed_agents
+from told.agents.base import Agent
 from told.errors import BusyError, NotFoundError, ToldError, UsageError
 from told.fence import Fence
 from told.ingest.complete_sessions import CompleteSessions, Texts
@@ -87,11 +88,20 @@ def agent_name(name: str) -> str:
     """Return the full name of an agent given its name, label or alias."""
     if not name:
         return ""
-    agents = all_agents()
-    for agent in agents.values():
-        if name.lower() in agent.names:
-            return agent.name
-    raise UsageError(f"Unknown agent {name!r}. {_known_agents(agents)}")
+    return match_agent(name, all_agents()).name
+
+
+def match_agent(given: str, known: Mapping[str, Agent]) -> Agent:
+    """Return the agent that a name, label or alias means."""
+    by_name = {name: agent for agent in known.values() for name in agent.names}
+    agent = by_name.get(given.lower())
+    if agent is None:
+        from difflib import get_close_matches  # noqa: PLC0415 - for a wrong name only
+
+        close = get_close_matches(given.lower(), sorted(by_name, key=len), 1, 0.5)
+        hint = f'Did you mean "{by_name[close[0]].name}"?' if close else _known_agents(known)
+        raise UsageError(f'Unknown agent "{given}". {hint}')
+    return agent
 
 
 def is_bare_name(name: str) -> bool:

@@ -10,12 +10,11 @@ from typing import Any
 from told.agents import all_agents, installed_agents
 from told.agents.base import Agent, find_roots
 from told.agents.reading import find_missing_columns
-from told.app import agent_name
+from told.app import agent_name, match_agent
 from told.app.call_log import read_calls
 from told.app.similarity import embedder_of
 from told.cli.arguments import Arguments
 from told.cli.config import config_notes
-from told.cli.connect.install import match_agent
 from told.cli.context import Context, count, iso, when
 from told.cli.health_checks import (
     NEW,

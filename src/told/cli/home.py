@@ -196,7 +196,7 @@ def _print_next(context: Context, page: _Page) -> None:
         return
     context.show(Heading("Next"))
     rows = [(Span(command, COMMAND), does) for command, does in page.next_steps]
-    context.show(Table((Column(""), Column("", wraps=True)), rows))
+    context.show(Table((Column(""), Column("", wraps=True, least=70)), rows))
 
 
 def _heading(context: Context, text: str, note: str = "") -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import Any
 
 from told.agents import wired_agents
@@ -24,6 +23,7 @@ from told.agents.wiring import (
     Entry,
     Place,
 )
+from told.app import match_agent
 from told.cli.arguments import Arguments, all_commands
 from told.cli.context import Context, confirm_yes, count, may_ask, short_home
 from told.cli.index import index
@@ -70,18 +70,6 @@ def named_agents(arguments: Arguments) -> list[Agent]:
             agent = match_agent(name, wired_agents())
             chosen[agent.name] = agent
     return list(chosen.values())
-
-
-def match_agent(given: str, known: Mapping[str, Agent]) -> Agent:
-    """Return the agent that a name, label or alias means."""
-    name = given.lower()
-    by_name = {one: agent for agent in known.values() for one in (agent.name, agent.label, *agent.aliases)}
-    agent = by_name.get(name)
-    if agent is None:
-        close = get_close_matches(name, sorted(by_name, key=len), 1, 0.5)
-        hint = f'Did you mean "{by_name[close[0]].name}"?' if close else f"told knows: {', '.join(known)}."
-        raise UsageError(f'Unknown agent "{name}". {hint}')
-    return agent
 
 
 def choose_option(arguments: Arguments, option: str, choices: tuple[str, ...], default: str) -> str:
