@@ -211,9 +211,7 @@ def test_damaged_memories_do_not_stop_a_search(api: Machine) -> None:
     assert [row["id"] for row in memories(api, "cache", "TTL", "--in", "memories")] == [made]
 
 
-def test_memories_that_are_busy_do_not_stop_a_search(
-    api: Machine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_memories_that_are_busy_do_not_stop_a_search(api: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "WAIT_MS", 50)
     remember(api, "Flush the cache after a TTL change")
     other = apsw.Connection(str(api.told_home / "memory.db"))
