@@ -8,6 +8,8 @@ import shutil
 import sys
 import tempfile
 
+import pytest
+
 from told.install import place
 
 _MEMORY_DISK = "/dev/shm"
@@ -47,6 +49,18 @@ def _run_once(words: list[str]) -> tuple[int, str, str] | None:
 place._run = _run_once
 
 
-def pytest_collection_finish() -> None:
+def _freeze() -> None:
+    """Never look again at what lives by now: many tests collect garbage, and the heap of a run is large."""
     gc.collect()
-    gc.freeze()  # thousands of collected tests need not be looked at again
+    gc.freeze()
+
+
+def pytest_collection_finish() -> None:
+    _freeze()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Freeze what a module keeps, such as the parsed sources of all of told."""
+    if nextitem is None or nextitem.path != item.path:
+        _freeze()

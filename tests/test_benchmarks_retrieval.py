@@ -108,8 +108,9 @@ def test_longmemeval_scores_three_settings_by_type_and_part(
 
 
 def test_longmemeval_without_haystacks_says_so_and_fits_80_columns(
-    published: Path, capsys: pytest.CaptureFixture[str]
+    published: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(longmemeval, "_QUICK", 2)
     assert main(["longmemeval", "--data", str(published / longmemeval_data.ORACLE), "--quick"]) == 0
     out = capsys.readouterr().out
     assert "--haystacks" in out
@@ -198,8 +199,9 @@ def test_the_code_histories_are_complete_and_the_same_each_time() -> None:
     assert sum(1 for count in shared if count < 2) > len(shared) * 0.8
 
 
-def test_code_counts_places(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    data = tmp_path / "mine.txt"
+def _own_history(folder: Path) -> Path:
+    """Write a small history of one's own."""
+    data = folder / "mine.txt"
     lines = ["now 2026-09-20"]
     for number, word in enumerate(WORDS):
         lines += [
@@ -210,6 +212,11 @@ def test_code_counts_places(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
             "? unrelated nonsense",
         ]
     data.write_text("\n".join(lines))
+    return data
+
+
+def test_code_counts_places(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = _own_history(tmp_path)
     assert main(["code", "--data", str(data), "--quick", "--json"]) == 0
     figures = json.loads(capsys.readouterr().out)
     assert (figures["sessions"], figures["questions"]) == (80, 20)
@@ -233,12 +240,14 @@ def test_what_is_no_history_is_refused(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def test_figures_are_written_between_their_marks_and_nowhere_else(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(code, "_QUICK", 12)
+    words = ["code", "--data", str(_own_history(tmp_path)), "--quick", "--write"]
     target = tmp_path / "page.md"
     begin, end = page.marks("code")
     target.write_text(f"before\n\n{begin}\nold figures\n{end}\n\nafter\n")
-    assert main(["code", "--quick", "--write", str(target)]) == 0
+    assert main([*words, str(target)]) == 0
     text = target.read_text()
     assert text.startswith(f"before\n\n{begin}\n\n| any@1 / any@5 / mrr |")
     assert text.endswith(f"{end}\n\nafter\n")
@@ -246,7 +255,7 @@ def test_figures_are_written_between_their_marks_and_nowhere_else(
     assert "| plain FTS5 |" in text
     target.write_text("no marks\n")
     capsys.readouterr()
-    assert main(["code", "--quick", "--write", str(target)]) == 1
+    assert main([*words, str(target)]) == 1
     assert "no place" in capsys.readouterr().err
     assert target.read_text() == "no marks\n"
 

@@ -100,7 +100,7 @@ def test_fence_keeps_ordinary_markup() -> None:
     "piece", ["<", "<agent abcde>", "<team ", "</agent ", "<agent abcde", "<agent aaaab></agent aaaac>"]
 )
 def test_fence_terminates_on_many_brackets(piece: str) -> None:
-    text = piece * (1_000_000 // len(piece))
+    text = piece * (200_000 // len(piece))
     # Anything but linear work would not come to an end here.
     assert Fence(KEY).block(text).endswith(">")
     assert len(strip_fenced(text)) <= len(text)

@@ -13,6 +13,7 @@ import pytest
 import told
 from tests.cli.machine import NOW, ago
 from tests.cli.test_learning import desk, say
+from tests.soak import points
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["desk"]
 
-RUNS = 100
+RUNS = points(everyday=8, soak=100)
 SESSION = "0f0f0f0f-0000-4000-8000-0000000000bb"
 PROMPT = "deploy the gateway and run the tests before you push to main"
 HISTORY = [
@@ -72,14 +73,14 @@ def known(desk: Machine) -> Machine:
 
 
 @pytest.mark.parametrize("words", QUESTIONS, ids=" ".join)
-def test_a_hundred_runs_give_the_same_bytes(known: Machine, words: tuple[str, ...]) -> None:
+def test_many_runs_give_the_same_bytes(known: Machine, words: tuple[str, ...]) -> None:
     first = known.told(*words)
     assert (first.code, first.err) == (0, "")
     assert first.out
     assert {known.told(*words) for _ in range(RUNS)} == {first}
 
 
-def test_a_hundred_runs_from_the_same_shown_before_state_give_the_same_bytes(known: Machine) -> None:
+def test_many_runs_from_the_same_shown_before_state_give_the_same_bytes(known: Machine) -> None:
     kept = known.told_home.with_name("kept")
     shutil.copytree(known.told_home, kept)
     answers = set()
@@ -110,7 +111,7 @@ def fresh(machine: Machine, words: tuple[str, ...]) -> Iterator[str]:
 
 def test_the_same_history_is_learned_to_the_same_answers(desk: Machine) -> None:
     answers = set()
-    for _ in range(4):
+    for _ in range(points(everyday=2, soak=4)):
         shutil.rmtree(desk.told_home, ignore_errors=True)
         learn(desk)
         lines = desk.told("brief", "--prompt", PROMPT, "--json").json["lines"]

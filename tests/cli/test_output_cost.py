@@ -54,25 +54,22 @@ def cost(machine: Machine, *words: str) -> float:
     return len(answer.out.encode()) / 4
 
 
-@pytest.mark.parametrize("inside", [False, True])
-def test_orientation_costs_little(history: Machine, monkeypatch: pytest.MonkeyPatch, inside: bool) -> None:
-    if inside:
-        monkeypatch.chdir(history.home / "code" / PROJECTS[0])
-    assert cost(history, "files", "--limit", "10") <= 150
-    assert cost(history, "list", "--limit", "5") <= 150
-
-
-@pytest.mark.parametrize(
-    "query", ["export timeouts", "why does the search index use so much memory?", "connection pool batch"]
-)
-def test_five_hits_cost_little(history: Machine, query: str) -> None:
-    assert history.told("search", query, "--json").json["count"] == 5
-    assert cost(history, "search", query) <= 350
-
-
-def test_a_session_costs_little_however_long_it_is(history: Machine) -> None:
+def test_orientation_five_hits_and_a_session_cost_little(
+    history: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for query in (
+        "export timeouts",
+        "why does the search index use so much memory?",
+        "connection pool batch",
+    ):
+        assert history.told("search", query, "--json").json["count"] == 5
+        assert cost(history, "search", query) <= 350
     for session in history.ids("-n", "8"):
         assert cost(history, "show", session) <= 500
+    for folder in (history.home, history.home / "code" / PROJECTS[0]):
+        monkeypatch.chdir(folder)
+        assert cost(history, "files", "--limit", "10") <= 150
+        assert cost(history, "list", "--limit", "5") <= 150
 
 
 def test_a_session_of_unspaced_letters_costs_no_more(machine: Machine) -> None:
