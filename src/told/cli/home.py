@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from told.agents import all_agents
 from told.cli.arguments import Arguments
-from told.cli.checkpoint_show import next_line
+from told.cli.checkpoint_lines import next_line
 from told.cli.context import Context, MemoryView, SessionScope, count, cut, memory_count
 from told.cli.health import health_sentence
 from told.cli.memories import print_memories

@@ -21,7 +21,7 @@ from told.conflict.outdated import (
 )
 from told.conflict.reading import find_own_folder
 from told.recall.prompt import Prompt, RecallRequest, is_elsewhere, match_place
-from told.search.index_text import About, parse_about
+from told.search.about import About, parse_about
 from told.search.query import find_keywords
 from told.search.vectors.arithmetic import similarities
 from told.search.vectors.table import table_model_id

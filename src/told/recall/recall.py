@@ -13,7 +13,7 @@ from told.recall import layers
 from told.recall.filters import Successor, find_overruled, find_reason_against, find_successors
 from told.recall.layers import WEIGHTS, Candidates, find_candidates, find_similar, measure_use
 from told.recall.prompt import Prompt, RecallRequest, read_prompt
-from told.search.index_text import About, parse_about
+from told.search.about import About, parse_about
 from told.search.query import find_keywords
 from told.store.memories.read import Memories
 from told.store.memories.records import AGENT, TOOL, USER, Memory

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from told.agents import label
-from told.cli.checkpoint_show import checkpoint_line
+from told.cli.checkpoint_lines import checkpoint_line
 from told.cli.context import Context, cut, iso, short_home, when
 from told.cli.sessions import session_head, session_json, session_summary
 from told.cli.terminal.blocks import BOLD, DIM, ID, Cell, Column, Span, Table, kind_style, marked

@@ -15,6 +15,7 @@ from told.store.sessions.facts import WorkQueue
 if TYPE_CHECKING:  # reading does not load what writes
     from told.store.sessions.write import SessionWriter
 
+PLANS, QUESTIONS = "Plans", "Open questions"  # headings after the pending items
 LAYOUT = "checkpoint"  # of their sources, which no sweep reads
 _KNOWN = "SELECT id, path, size, changed, state FROM source WHERE layout = 'checkpoint'"
 _PROJECT = "SELECT id, key, name, root FROM project"
