@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from told.agents import all_agents
 from told.cli.arguments import Arguments
@@ -34,8 +34,7 @@ _QUERY_FROM, _QUERY_WORDS = 30, 3  # sessions, words
 _WORD = re.compile(r"\b[^\W\d_]{3,}\b")
 
 
-@dataclass(frozen=True, slots=True)
-class _Page:
+class _Page(NamedTuple):
     """Everything the page shows."""
 
     scope: SessionScope
@@ -78,16 +77,16 @@ def _collect(view: MemoryView, arguments: Arguments) -> _Page:
     mine = Filter(helpers=False)
     scope, sessions = query_here_or_everywhere(
         context, arguments,
-        lambda wanted: context.reading.sessions(replace(wanted, helpers=False), _SESSIONS),
+        lambda wanted: context.reading.sessions(wanted._replace(helpers=False), _SESSIONS),
     )  # fmt: skip
-    notes = context.reading.checkpoints(replace(scope.filter, since=0), 20)
+    notes = context.reading.checkpoints(scope.filter._replace(since=0), 20)
     scopes = active_scopes(view.memories, view.project)
     found = list_memories(
         view.memories, MemoryFilter(scopes, "", ACTIVE, observations=False), context.now, 50
     )
     learned = [one for one in found if context.now - one.updated < _WEEK_MS and _is_learned(one)]
     stored = StoreStatus(context.connection).inventory().values()
-    today = replace(scope.filter, since=context.parse_time("today"), helpers=False)
+    today = scope.filter._replace(since=context.parse_time("today"), helpers=False)
     return _Page(
         scope, sessions, context.reading.count(mine), context.reading.count(today),
         [note for note in notes if note.status == "open"][:_NOTES], learned[:_LEARNED],
@@ -103,7 +102,7 @@ def _is_learned(memory: Memory) -> bool:
 
 def _suggest_query(context: Context, scope: SessionScope) -> str:
     """Return words of an earlier session that find it again."""
-    wanted = replace(scope.filter, helpers=False)
+    wanted = scope.filter._replace(helpers=False)
     rows = context.reading.sessions(wanted, _QUERY_FROM)
     best = ""
     for row in rows[_SESSIONS:] or rows:  # one that is not on the page

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
-from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from told.search.tokens import (
     PUNCTUATION,
@@ -24,7 +23,8 @@ from told.search.topics import split_words
 @cache
 def load_tables() -> dict[str, Any]:
     """Load all tables of `words.toml`."""
-    return tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
+    with open(os.path.join(os.path.dirname(__file__), "words.toml"), "rb") as file:
+        return tomllib.load(file)
 
 
 def load_words(name: str, table: str = "words") -> frozenset[str]:
@@ -68,8 +68,7 @@ _MIN_LIMITED = 3  # words of a statement that is limited to a folder
 _POSITIVE_AFTER_DENIAL = frozenset(("forget", "only", "just", "longer"))
 
 
-@dataclass(frozen=True, slots=True)
-class Count:
+class Count(NamedTuple):
     """A number with its unit and the words around it."""
 
     value: str
@@ -79,8 +78,7 @@ class Count:
     digits: str = ""  # as written
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """The parts of a statement that are compared."""
 
     tokens: tuple[str, ...]  # in lower case, with punctuation
@@ -311,8 +309,7 @@ def find_own_folder(text: str) -> str:
     return place.strip("/*") if is_path(place) or is_folder else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(NamedTuple):
     """A statement with its affirmed and denied words."""
 
     reading: Reading

@@ -7,10 +7,10 @@ whatever else is alike.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
 from told.conflict.reading import (
     EMPTY,
@@ -31,8 +31,7 @@ _VERB_ENDINGS = ("s", "ed", "en", "t")
 _MIN_SHARED = 2  # content words of a common frame
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(NamedTuple):
     """The content words of a statement in order, and where its value begins."""
 
     keys: tuple[str, ...]
@@ -78,8 +77,7 @@ def read_frame(reading: Reading) -> Frame:
     return _build_frame(reading.tokens)
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """Words in which two statements differ."""
 
     old: tuple[int, int]  # keys of the old frame

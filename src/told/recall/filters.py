@@ -6,7 +6,7 @@ Nothing is ended here: an outdated memory is only not shown, and the newer one i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from told.conflict.outdated import (
     MIN_LIKELIHOOD,
@@ -40,8 +40,7 @@ _MAX_CHAIN = 4
 SAME_SUBJECT, LIKELY_SAME_SUBJECT = 0.6, 0.4
 
 
-@dataclass(frozen=True, slots=True)
-class Successor:
+class Successor(NamedTuple):
     """A newer memory that seems to replace another."""
 
     row: int

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from told.conflict.reading import find_own_folder, is_path, load_words
 from told.search.query import find_keywords
@@ -23,7 +22,9 @@ _MAX_THANKS, _MAX_HOW_TO, _MAX_SHORT = 4, 10, 6  # words
 _MAX_QUIET = 16  # words; a longer prompt says something of its own
 _MAX_OPENING = 12  # words
 _MAX_WORDS, _MAX_LENGTH, _MAX_UNKNOWN = 24, 9, 3  # that count for the wording
-_QUIET: dict[str, Any] = tomllib.loads(Path(__file__).with_name("quiet.toml").read_text(encoding="utf-8"))
+_FOLDER = os.path.dirname(__file__)
+with open(os.path.join(_FOLDER, "quiet.toml"), "rb") as _file:
+    _QUIET: dict[str, Any] = tomllib.load(_file)
 _CHAT, _THANKS, _OWN = (frozenset(_QUIET[name].split()) for name in ("chat", "thanks", "own"))
 _NO_SUBJECT = STOP_WORDS | VAGUE_WORDS | _CHAT | frozenset(_QUIET["generic"].split())
 _LANGUAGE_THINGS = frozenset(_QUIET["language_things"].split())
@@ -36,8 +37,7 @@ _BETWEEN = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class RecallRequest:
+class RecallRequest(NamedTuple):
     """A prompt and the place where it is asked."""
 
     prompt: str
@@ -48,8 +48,7 @@ class RecallRequest:
     search: bool = False  # the user searches memories: no prompt is quiet, and more are scored
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
+class Prompt(NamedTuple):
     """The parts of a prompt that recall uses."""
 
     text: str
@@ -128,8 +127,8 @@ def _asks_for_meaning(text: str, bare: str, words: Sequence[str]) -> bool:
 @cache
 def _load_wording_weights() -> tuple[int, dict[str, int]]:
     """Load the bias and the weights that `python -m training.quiet` wrote, in hundredths."""
-    text = Path(__file__).with_name("quiet_weights.txt").read_text(encoding="utf-8")
-    bias, *lines = text.splitlines()
+    with open(os.path.join(_FOLDER, "quiet_weights.txt"), encoding="utf-8") as file:
+        bias, *lines = file.read().splitlines()
     found: dict[str, int] = {}
     for line in lines:
         weight, *names = line.split(" ")

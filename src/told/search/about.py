@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from told.search.query import MAX_HEADS, find_keywords
 from told.search.topics import find_topics
 
 
-@dataclass(frozen=True, slots=True)
-class About:
+class About(NamedTuple):
     """The topics and first keywords of a memory."""
 
     topics: dict[str, float]  # with their strength

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from told.search.about import format_about
 from told.search.dates import MONTHS, WEEKDAYS, day_word
@@ -114,8 +114,7 @@ def make_index_fields(text: str, at: int) -> IndexFields:
     return IndexFields(make_extra_words(text, at), format_about(text), embed(text))
 
 
-@dataclass(frozen=True, slots=True)
-class Passages:
+class Passages(NamedTuple):
     """The texts of a turn to embed: per side the text, then its passages."""
 
     asked: tuple[str, ...]

@@ -327,7 +327,7 @@ def _offer_history(context: Context, arguments: Arguments) -> None:
 
 def _import_now(context: Context, arguments: Arguments) -> None:
     settings = context.settings
-    context.settings = replace(settings, background=False)  # show at once what was learned
+    context.settings = settings._replace(background=False)  # show at once what was learned
     try:
         index(context, arguments)
     finally:

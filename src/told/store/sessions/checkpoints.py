@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 
@@ -21,8 +20,7 @@ _KNOWN = "SELECT id, path, size, changed, state FROM source WHERE layout = 'chec
 _PROJECT = "SELECT id, key, name, root FROM project"
 
 
-@dataclass(frozen=True, slots=True)
-class KnownFile:
+class KnownFile(NamedTuple):
     """A checkpoint's file as it was imported."""
 
     source_id: int
@@ -112,8 +110,7 @@ class OwnCheckpoints(Queries):
         return {path: (agent, native) for path, agent, native in found}
 
 
-@dataclass(frozen=True, slots=True)
-class Project:
+class Project(NamedTuple):
     """One code base."""
 
     id: int
