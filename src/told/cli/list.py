@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from told.agents import label
 from told.cli.arguments import Arguments
@@ -104,8 +104,7 @@ def _print_prompts(
         context.print(context.fence.block("\n".join(lines), "user"))
 
 
-@dataclass(frozen=True, slots=True)
-class _Centre:
+class _Centre(NamedTuple):
     """The item around which prompts are shown."""
 
     id: str

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import inf
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from told.recall import layers
-from told.recall.filters import Successor, find_overruled, find_reason_against, find_successors
+from told.recall.filters import find_overruled, find_reason_against
 from told.recall.layers import WEIGHTS, Candidates, find_candidates, find_similar, measure_use
 from told.recall.prompt import Prompt, RecallRequest, read_prompt
 from told.search.about import About, parse_about
 from told.search.query import find_keywords
 from told.store.memories.read import Memories
 from told.store.memories.records import AGENT, TOOL, USER, Memory
+
+if TYPE_CHECKING:
+    from told.recall.successors import Successor
 
 # A rule that is overlooked does more harm than a fact.
 KIND_WEIGHTS = {
@@ -195,6 +198,8 @@ class _Selection(NamedTuple):
             checked.update(one.row for one in shown)
             newer: dict[int, Successor] = {}
             if shown and left:
+                from told.recall.successors import find_successors  # noqa: PLC0415 - few searches show one
+
                 rows = {one.row: one.memory for one in shown}
                 newer = find_successors(self.memories, rows, seen, scores, self.request)
             if not newer:
