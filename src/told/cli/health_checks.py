@@ -9,7 +9,7 @@ from typing import Any
 
 from told.agents import wired_agents
 from told.agents.base import Agent, find_roots, find_sources
-from told.app.call_log import Call
+from told.app.call_log import Call, read_calls
 from told.cli.context import Context, count, short_home
 from told.cli.service import agent_rows, recent_waits
 from told.ingest.archive import find_damaged_files
@@ -124,6 +124,13 @@ def judge(scores: list[Dimension]) -> Verdict:
     if worst is None:
         return Verdict(NEW, None, to_begin)
     return Verdict(worst.zone, worst.score, to_begin if worst.zone == "GREEN" else worst.do)
+
+
+def health_sentence(context: Context) -> str:
+    """Return the score and what to do in one line."""
+    status = StoreStatus(context.connection)
+    verdict = judge_home(context, score_dimensions(context, status, read_calls(context.home), []))
+    return str(verdict)
 
 
 def judge_home(context: Context, scores: list[Dimension]) -> Verdict:

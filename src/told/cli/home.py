@@ -9,8 +9,7 @@ from told.agents import all_agents
 from told.cli.arguments import Arguments
 from told.cli.checkpoint_lines import next_line
 from told.cli.context import Context, MemoryView, SessionScope, count, cut, memory_count
-from told.cli.health import health_sentence
-from told.cli.memories import print_memories
+from told.cli.health_checks import health_sentence
 from told.cli.sessions import (
     print_unread,
     query_here_or_everywhere,
@@ -19,7 +18,7 @@ from told.cli.sessions import (
     session_summary,
 )
 from told.cli.terminal.blocks import BAD, BOLD, COMMAND, GOOD, WARN, Column, Heading, Paragraph, Span, Table
-from told.cli.terminal.tables import checkpoint_table, session_table
+from told.cli.terminal.tables import checkpoint_table, print_memories, session_table
 from told.install.ledger import Ledger
 from told.memories.review import find_review_items
 from told.memories.scopes import MemoryFilter, active_scopes, list_memories

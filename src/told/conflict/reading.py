@@ -17,7 +17,6 @@ from told.search.tokens import (
     is_unspaced,
     tokenize,
 )
-from told.search.topics import split_words
 
 
 @cache
@@ -62,9 +61,6 @@ _SECONDS = {word: float(seconds) for word, seconds in load_groups("seconds").ite
 _UNITS = load_groups("units")
 TIME_UNITS = frozenset(_SECONDS)
 _SINGLE = load_words("single")
-_FILE_ENDINGS = load_words("file_endings", "places")
-_BEFORE_FOLDER, _ARTICLES = load_words("before_folder", "places"), load_words("articles", "places")
-_MIN_LIMITED = 3  # words of a statement that is limited to a folder
 _POSITIVE_AFTER_DENIAL = frozenset(("forget", "only", "just", "longer"))
 
 
@@ -284,29 +280,6 @@ def split_number(token: str) -> tuple[str, str]:
     while end < len(token) and (token[end].isdigit() or token[end] in ".:,-x"):
         end += 1
     return token[:end].rstrip(".:,-x") or token, token[end:]
-
-
-def is_path(word: str) -> bool:
-    """Tell whether a word is a path or file name."""
-    if "://" in word or word.startswith("--"):
-        return False
-    _, dot, ending = word.rpartition(".")
-    return (bool(dot) and ending in _FILE_ENDINGS) or ("/" in word.strip("/") and not word[0].isdigit())
-
-
-def find_own_folder(text: str) -> str:
-    """Return the folder of a limited statement: `In src/legacy keep …`."""
-    first, _, rest = text.lstrip()[:200].partition(" ")
-    if first.lower() not in _BEFORE_FOLDER:
-        return ""
-    words = [first, *split_words(rest)]
-    if len(words) < _MIN_LIMITED:
-        return ""
-    at = 2 if words[1] in _ARTICLES else 1
-    place = words[at]
-    written = rest.split()[at - 1 : at]  # with the slash at its end
-    is_folder = "_" in place or bool(written and written[0].strip("`'\",:").endswith("/"))
-    return place.strip("/*") if is_path(place) or is_folder else ""
 
 
 class Claim(NamedTuple):

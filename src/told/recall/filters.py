@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from told.conflict.reading import find_own_folder
+from told.conflict.places import find_own_folder
 from told.recall.prompt import Prompt, RecallRequest, is_elsewhere, match_place
 from told.search.about import About
 from told.store.memories.records import ACTIVE, TOOL, Memory

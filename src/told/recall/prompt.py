@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-from told.conflict.reading import find_own_folder, is_path, load_words
+from told.conflict.places import ALL, AND, ARTICLES, BEFORE_FOLDER, BUT, find_own_folder, is_path
 from told.search.query import find_keywords
 from told.search.tokens import STOP_WORDS, VAGUE_WORDS, is_unspaced
 from told.search.topics import find_topic_hints, split_words
@@ -31,10 +31,7 @@ _LANGUAGE_THINGS = frozenset(_QUIET["language_things"].split())
 _COMMON_FOLDERS = frozenset(_QUIET["common_folders"].split())
 _HOW_TO = tuple(f" {start} " for start in _QUIET["how"])
 _CONVERT = tuple(f" {start} " for start in _QUIET["convert"])
-_ALL, _BUT = load_words("all", "places"), load_words("but", "places")
-_BETWEEN = (
-    load_words("before_folder", "places") | load_words("articles", "places") | load_words("and", "places")
-)
+_BETWEEN = BEFORE_FOLDER | ARTICLES | AND
 
 
 class RecallRequest(NamedTuple):
@@ -211,14 +208,14 @@ def is_elsewhere(text: str, prompt: Prompt) -> bool:
 def _find_excluded(text: str) -> list[str]:
     """Return what a statement excludes: `All modules but legacy are …`."""
     words = split_words(text[:200])[:_MAX_OPENING]
-    if not words or words[0] not in _ALL:
+    if not words or words[0] not in ALL:
         return []
-    at = next((at for at, word in enumerate(words) if at and word in _BUT), len(words))
+    at = next((at for at, word in enumerate(words) if at and word in BUT), len(words))
     found = []
     for before, word in zip(words[at:], words[at + 1 :], strict=False):
         if word in _BETWEEN:
             continue
-        if before not in _BUT and before not in _BETWEEN:
+        if before not in BUT and before not in _BETWEEN:
             break
         found.append(word.strip("/*"))
     return found

@@ -60,7 +60,7 @@ _SYNONYMS = load_data("synonyms.toml")
 _STOP_WORDS = load_data("stop_words.toml")
 
 SAME: dict[str, str] = {}  # synonym: canonical word
-for _line in _SYNONYMS["same"]:
+for _line in _SYNONYMS["same"].splitlines():
     for _word in _line.split():
         SAME.setdefault(_word, _line.split()[0])
 # `pnpm` is a value of the slot `package-manager`; values of one slot are alternatives.
