@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
 from told.errors import NotFoundError, UsageError
@@ -174,6 +173,8 @@ def find_memories(
 
 def find_similar(memories: Memories, given: str, scopes: Sequence[str]) -> list[Memory]:
     """Return up to three memories with an id or words like the given ones, for a typing error."""
+    from difflib import get_close_matches  # noqa: PLC0415 - for a wrong name only
+
     if given[:1] == "m" and given.isascii() and given.isalnum():
         near = get_close_matches(given, memories.ids(), _MAX_SIMILAR, _MIN_SIMILAR_ID)
         if near:

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from told.agents import wired_agents
-from told.agents.base import Agent
+from told.agents.base import Agent, find_agent_sign
 from told.agents.wiring import (
     FULL,
     HOOKS,
@@ -36,7 +36,6 @@ from told.install.apply import (
     WRITTEN,
     Step,
     command_folder,
-    find_agent_sign,
     has_hooks,
     inspect_wiring,
     owner_of,
