@@ -30,7 +30,7 @@ _ELISIONS = ("l'", "d'", "n'", "j'", "s'", "c'", "qu'", "m'", "t'")
 
 
 def load_data(name: str) -> dict[str, Any]:
-    """Read a TOML file of the data folder."""
+    """Read a TOML file of the data folder; literal strings, as in '…', are read several times faster."""
     with open(os.path.join(os.path.dirname(__file__), "data", name), "rb") as file:
         return tomllib.load(file)
 
@@ -60,9 +60,9 @@ _SYNONYMS = load_data("synonyms.toml")
 _STOP_WORDS = load_data("stop_words.toml")
 
 SAME: dict[str, str] = {}  # synonym: canonical word
-for _line in _SYNONYMS["same"].splitlines():
-    for _word in _line.split():
-        SAME.setdefault(_word, _line.split()[0])
+for _words in map(str.split, _SYNONYMS["same"].splitlines()):
+    for _word in _words:
+        SAME.setdefault(_word, _words[0])
 # `pnpm` is a value of the slot `package-manager`; values of one slot are alternatives.
 SLOTS, VALUES = _load_slots(_SYNONYMS["slots"])
 TASKS = _load_tasks(_SYNONYMS["tasks"])
