@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import time
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from benchmarks import CannotMeasureError, banks, histories, measure, story, tools
@@ -92,7 +91,7 @@ def _fill(store: str, key: str, size: int) -> None:
     with memories.writer.transaction():
         for memory in banks.generated(size):
             scope = PROJECT + key if memory.scope == banks.LARGE else memory.scope
-            memories.writer.put(replace(memory, scope=scope), make_index_fields, fresh=True)
+            memories.writer.put(memory._replace(scope=scope), make_index_fields, fresh=True)
     memories.close()
 
 

@@ -7,7 +7,6 @@ import calendar
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import apsw
@@ -138,7 +137,7 @@ def taken_in(kept: list[Memory], new: Memory) -> list[Memory]:
         elif found.label == REPEATS and new.trust == AGENT and old.trust == USER:
             return kept
     return [
-        *(replace(one, status=SUPERSEDED, superseded_by=new.id) if one.id in ended else one for one in kept),
+        *(one._replace(status=SUPERSEDED, superseded_by=new.id) if one.id in ended else one for one in kept),
         new,
     ]
 

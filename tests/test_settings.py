@@ -6,7 +6,6 @@ import os
 import re
 import tempfile
 import tomllib
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -338,7 +337,7 @@ def test_invalid_project_file_is_only_noted(content: bytes) -> None:
         assert there == apply_project_settings(mine, str(made.root))  # from what was kept of it
         assert there.brief_tokens >= mine.brief_tokens
         same: dict[str, Any] = {"learn": mine.learn, "brief_tokens": 0, "brief_start_tokens": 0}
-        assert replace(there, **same) == replace(mine, **same)
+        assert there._replace(**same) == mine._replace(**same)
 
 
 def test_ignore_project_links_and_large_files(project: Project, tmp_path: Path) -> None:

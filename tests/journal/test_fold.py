@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -135,7 +134,7 @@ def test_clock_set_back_keeps_machine_order() -> None:
 def test_only_the_user_changes_a_locked_memory(kind: str, payload: dict[str, Any], by: str) -> None:
     before = folded(made(), op(2, "lock"))
     after = folded(made(), op(2, "lock"), op(3, kind, "mmmmmmma", by, **payload))
-    assert replace(before, last=after.last) == after
+    assert before._replace(last=after.last) == after
     assert before.locked
 
 
@@ -216,7 +215,7 @@ def test_erasing_payloads_does_not_change_a_forgotten_memory(operations: list[Op
     forget = Operation("one", 99, 99, "forget", "mmmmmmma", "user", {"evidence": [{"session": "s"}]})
     later = [*operations, forget]
     erased = [
-        replace(one, payload=None) if one.memory == "mmmmmmma" and one.kind != "forget" else one
+        one._replace(payload=None) if one.memory == "mmmmmmma" and one.kind != "forget" else one
         for one in later
     ]
     assert fold(erased).get("mmmmmmma") == fold(later).get("mmmmmmma")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hypothesis import given, settings
@@ -194,7 +193,7 @@ def test_redact_keeps_the_seal(tmp_path: Path) -> None:
     home.mkdir()
     load_key(str(home))
     place = ProjectJournal(str(home), str(root), "project:shop")
-    place = replace(place, series=(own_series_name(place),))
+    place = place._replace(series=(own_series_name(place),))
     register(place)
     draft = Draft("remember", "user", {"text": f"It is {SECRET}.", "scope": "project:shop"}, "mabcdefg")
     append(str(home), [draft], now=NOW, project=place)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -47,7 +46,7 @@ def writer(tmp_path: Path) -> Iterator[JournalWriter]:
 
 def unsure(text: str = RULE, session: str = "one", **more: object) -> NewMemory:
     new = NewMemory(text, SCOPE, quote=text, agent="claude-code", session=session, at=NOW, candidate=True)
-    return replace(new, **more)  # type: ignore[arg-type]
+    return new._replace(**more)  # type: ignore[arg-type]
 
 
 def sure(text: str = RULE, session: str = "one", **more: object) -> NewMemory:
@@ -156,7 +155,7 @@ def test_second_statement_of_the_same_quote_is_another_memory(writer: JournalWri
 def test_agent_without_proof_refines_nothing(writer: JournalWriter) -> None:
     made = remember(writer, sure()).memory
     said = NewMemory("Skip the linter.", SCOPE, trust="agent", quote=RULE, agent="claude-code", session="one")
-    remember(acting(writer, AGENT), replace(said, candidate=True))
+    remember(acting(writer, AGENT), said._replace(candidate=True))
     assert (writer.read(made.id).text, writer.read(made.id).status) == (RULE, ACTIVE)
     assert sorted(statuses(writer)) == [ACTIVE, CANDIDATE]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from tests.recall.test_recall import DAY, NOW, SHOP, bank, memory
@@ -83,7 +81,7 @@ def test_memory_is_shown_again_after_a_compaction() -> None:
 def test_tool_text_is_shown_on_request_and_fenced() -> None:
     known = bank(memory(1, "Use npm, never pnpm.", trust=TOOL))
     assert make_prompt_brief(known, ASK, FENCE) == Brief()
-    made = make_prompt_brief(known, replace(ASK, tools=True), FENCE)
+    made = make_prompt_brief(known, ASK._replace(tools=True), FENCE)
     assert made.text.startswith("Rules:\n- <tool ")
     assert "from a tool" in made.text
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import apsw
 import pytest
 from hypothesis import given, settings
@@ -116,7 +114,7 @@ def test_proven_memory_ranks_before_an_equal_one() -> None:
     plain = memory(1, "Install packages with pnpm.")
     proven = memory(2, "Install packages with pnpm!", created=plain.created, alpha=20.0)
     assert asked(bank(plain, proven), "install zod")[0] == "m2"
-    assert asked(bank(replace(plain, alpha=20.0), replace(proven, alpha=4.0)), "install zod")[0] == "m1"
+    assert asked(bank(plain._replace(alpha=20.0), proven._replace(alpha=4.0)), "install zod")[0] == "m1"
 
 
 def test_memory_with_low_confidence_is_hidden_unless_locked() -> None:
@@ -236,7 +234,7 @@ def test_candidate_is_never_recalled(prompt: str, kind: str, locked: bool, age: 
 def test_prompt_gets_at_most_five_lines() -> None:
     known = [memory(number, f"Install package {number} with pnpm only.") for number in range(1, 20)]
     assert len(asked(bank(*known), "install a package with pnpm")) <= 5
-    locked = [replace(one, locked=True) for one in known]
+    locked = [one._replace(locked=True) for one in known]
     assert len(asked(bank(*locked), "install a package with pnpm")) <= 5
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import apsw
@@ -90,8 +89,8 @@ def test_unrelated_prompt_gets_nothing(prompt: str) -> None:
 
 
 def test_superseded_and_foreign_memories_are_not_compared() -> None:
-    ended = replace(memory(0, SAID[0]), status="superseded", superseded_by="m9")
-    elsewhere = replace(memory(5, SAID[5]), scope="project:farm")
+    ended = memory(0, SAID[0])._replace(status="superseded", superseded_by="m9")
+    elsewhere = memory(5, SAID[5])._replace(scope="project:farm")
     memories = bank(ended, elsewhere)
     assert "m0" not in looked_at(memories, "feed the sea birds")
     assert "m5" not in looked_at(memories, "where do the big cats stay in bad weather")
@@ -102,7 +101,7 @@ def test_vectors_of_another_model_are_not_compared() -> None:
 
     def of_another_model(text: str, at: int) -> IndexFields:
         worked = make_index_fields(text, at)
-        return replace(worked, embedding=Embedding("another:1", worked.embedding.vector))
+        return worked._replace(embedding=Embedding("another:1", worked.embedding.vector))
 
     with memories.writer.transaction():
         memories.writer.put(memory(0, SAID[0] + " Always."), of_another_model)
@@ -163,7 +162,7 @@ def test_use_alone_recalls_nothing() -> None:
     prompt = "feeding the sea birds"
     unsure = memory(0, SAID[0], kind="observation", alpha=2.0)  # it does not quite fit
     new = looked_at(bank(unsure), prompt)["m0"]
-    used = looked_at(bank(replace(unsure, shown=500, followed=500)), prompt)["m0"]
+    used = looked_at(bank(unsure._replace(shown=500, followed=500)), prompt)["m0"]
     assert new.score < FLOOR <= used.score
     assert new.against == used.against == "fits too little"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -496,8 +495,8 @@ def test_archive_and_restore_is_lossless(before: list[str], meanwhile: list[str]
     assert away.status == ARCHIVED
     returned = fold([*first, put_away, *after, back])["mmmmmmma"]
     never = fold([*first, *[one for one in after if one.kind != "archive"]])["mmmmmmma"]
-    assert replace(returned, last=never.last) == never
-    assert replace(away, status=never.status, was="", last=never.last) == never
+    assert returned._replace(last=never.last) == never
+    assert away._replace(status=never.status, was="", last=never.last) == never
 
 
 def test_rebuild_restores_archived_memory(machine: FakeMachine) -> None:
@@ -511,7 +510,7 @@ def test_rebuild_restores_archived_memory(machine: FakeMachine) -> None:
     for table in ("trigger_of", "entity_of", "topic_of", "word_of"):
         assert dump_facts(machine.memories.connection)[table] == []
     restore(machine.writer(), [machine.read(memory)])
-    assert replace(machine.read(memory), last=before.last) == before
+    assert machine.read(memory)._replace(last=before.last) == before
     again = dump_facts(machine.memories.connection)
     assert {name: rows for name, rows in again.items() if name != "memory"} == {
         name: rows for name, rows in tables.items() if name != "memory"
@@ -636,7 +635,7 @@ def test_journal_keeps_all_operations(machine: FakeMachine) -> None:
 
 def _keep_candidate(machine: FakeMachine, text: str) -> str:
     new = NewMemory(text, GLOBAL, trust=USER, quote=text, agent="codex", session="one", at=machine.now)
-    return remember(machine.writer(CAPTURE), replace(new, candidate=True)).memory.id
+    return remember(machine.writer(CAPTURE), new._replace(candidate=True)).memory.id
 
 
 def _expire(machine: FakeMachine) -> None:

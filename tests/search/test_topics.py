@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from told.search.index_text import make_index_fields, parse_about
+from told.search.about import parse_about
+from told.search.index_text import make_index_fields
 from told.search.topics import EXACT, PREFIXES, find_topic_hints, find_topics
 from training.topics import TARGET, lists, table
 

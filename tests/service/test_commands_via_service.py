@@ -182,3 +182,13 @@ def test_listing_sessions_loads_only_what_reads_them(machine: Machine) -> None:
         "subprocess",
         "json",
     }
+
+
+def test_a_search_loads_only_what_ranks_and_prints(machine: Machine) -> None:
+    answer, imported = told(machine, "search docker image")
+    assert answer.code == 0
+    assert "told.recall.search" in imported
+    assert not imported & {
+        "told.ingest.sweep", "told.ingest.checkpoint_rows", "told.redact.engine", "told.agents.base",
+        "told.search.index_text", "told.conflict.judge", "subprocess", "dataclasses", "pathlib",
+    }  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -34,7 +33,7 @@ def store(tmp_path: Path) -> Iterator[Memories]:
 
 def memory(number: int, text: str, **more: Any) -> Memory:
     plain = Memory(f"mmmmmm{number:02}", "machine", number, text, created=NOW + number * 1000, scope=HERE)
-    return replace(plain, **more)
+    return plain._replace(**more)
 
 
 def put(store: Memories, *memories: Memory) -> None:
@@ -99,7 +98,7 @@ def test_planned_query_matches_memories(store: Memories) -> None:
 def test_changed_memory_matches_new_words_only(store: Memories) -> None:
     first = memory(1, "Use pip.", entities=("pip",), triggers=(Trigger("command", "pip"),))
     put(store, first)
-    put(store, replace(first, text="Use uv.", entities=("uv",), triggers=(Trigger("command", "uv"),)))
+    put(store, first._replace(text="Use uv.", entities=("uv",), triggers=(Trigger("command", "uv"),)))
     assert (found(store, '"pip"'), found(store, '"uv"')) == ([], ["mmmmmm01"])
     assert store.by_entity(["pip"], [HERE]) == store.by_trigger("command", ["pip"], [HERE]) == []
     assert len(store.by_entity(["UV"], [HERE])) == len(store.by_trigger("command", ["uv"], [HERE])) == 1
@@ -161,9 +160,9 @@ def test_edges_are_found_from_both_ends(store: Memories) -> None:
 
 
 def test_memories_of_same_time_get_different_rows(store: Memories) -> None:
-    first, second = memory(1, "One."), replace(memory(1, "Two."), id="mmmmmm99")
+    first, second = memory(1, "One."), memory(1, "Two.")._replace(id="mmmmmm99")
     put(store, first, second)
-    put(store, replace(second, text="Two again."), first)
+    put(store, second._replace(text="Two again."), first)
     assert {one.text for one in store.get(["mmmmmm01", "mmmmmm99"]).values()} == {"One.", "Two again."}
     assert find_damage(store.connection) == []
 

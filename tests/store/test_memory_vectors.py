@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -62,13 +61,13 @@ def test_memory_has_vector_and_signs(store: Memories) -> None:
 def test_vector_follows_memory(store: Memories) -> None:
     first = memory(1, "Use pnpm, never npm.")
     put(store, first, memory(2, "Tickets live in Linear."))
-    put(store, replace(first, scope="project:other"))
+    put(store, first._replace(scope="project:other"))
     assert len(known(store)) == len(known(store, "project:other")) == 1
-    put(store, replace(first, status="superseded"))
+    put(store, first._replace(status="superseded"))
     assert known(store, "project:other") == {}
     put(store, first)
     assert len(known(store)) == 2
-    put(store, replace(first, text="", status="forgotten"))
+    put(store, first._replace(text="", status="forgotten"))
     assert len(known(store)) == 1
     store.writer.drop("m2")
     with store.writer.transaction():
@@ -83,7 +82,7 @@ def test_forgotten_memory_leaves_no_byte_of_vector(store: Memories, tmp_path: Pa
     put(store, secret, memory(2, "Tickets live in Linear."), memory(3, "Errors go to Sentry."))
     vector = make_index_fields(secret.text, 0).embedding.vector
     assert any(vector in path.read_bytes() for path in tmp_path.iterdir())
-    put(store, replace(secret, text="", status="forgotten"))
+    put(store, secret._replace(text="", status="forgotten"))
     purge_memories(store.connection)
     for path in tmp_path.iterdir():
         assert vector not in path.read_bytes()
@@ -120,7 +119,7 @@ def test_write_order_does_not_change_blocks(monkeypatch: pytest.MonkeyPatch, tmp
         for start in range(0, len(ordered), 7 - turn):
             put(store, *ordered[start : start + 7 - turn])
         for one in chance.sample(every, 15):
-            put(store, replace(one, status="superseded"))
+            put(store, one._replace(status="superseded"))
             put(store, one)
         assert find_damage(connection) == []
         assert len(known(store)) == len(every)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import sys
 import tempfile
@@ -352,3 +353,16 @@ def editor_folders(application: str) -> tuple[str, ...]:
     windows = (f"$APPDATA/{application}", f"~/AppData/Roaming/{application}")
     order = {"darwin": (mac, linux, windows), "win32": (windows, linux, mac)}
     return sum(order.get(sys.platform, (linux, mac, windows)), ())
+
+
+def find_agent_sign(agent: Agent, environ: Mapping[str, str]) -> str:
+    """Return a program or folder that shows an agent is used."""
+    for folder in agent.install_signs:
+        path = expand_path(folder, environ)
+        if path and os.path.isdir(path):
+            return path
+    for program in agent.programs:
+        path = shutil.which(program, path=environ.get("PATH", os.defpath)) or ""
+        if path:
+            return path
+    return ""

@@ -9,8 +9,7 @@ import os
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import apsw
 
@@ -56,8 +55,8 @@ def load_checked_settings(environ: Mapping[str, str], *, lenient: bool = False) 
         if not lenient:
             raise
         safe = load_safe_settings({**environ, "TOLD_LEARN": "off"})
-        return replace(safe, background=False, problem=str(error))
-    return replace(found, agents_off=off, agent_folders=folders)
+        return safe._replace(background=False, problem=str(error))
+    return found._replace(agents_off=off, agent_folders=folders)
 
 
 def _check_rule(rule: CustomRule) -> None:
@@ -117,8 +116,7 @@ def is_plain_path(path: str) -> bool:
     return _PLAIN_PATH.fullmatch(path) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class CallSite:
+class CallSite(NamedTuple):
     """The caller and folder of a call, if not the default."""
 
     caller: Caller | None = None  # None: from the environment
@@ -201,7 +199,7 @@ class App:
         from told.redact.engine import Redactor  # noqa: PLC0415
 
         wanted = self.settings.redaction
-        return Redactor(self.key, wanted if emails else replace(wanted, emails=False))
+        return Redactor(self.key, wanted if emails else wanted._replace(emails=False))
 
     def redact(self, text: str) -> str:
         """Return a text without secrets."""
@@ -246,7 +244,7 @@ class App:
         else:
             folder = os.path.realpath(folder)
             self._entered = find_project(self.projects(), folder)
-        self._site = replace(self._site, folder=folder)
+        self._site = self._site._replace(folder=folder)
         return self._entered
 
     def find_project(self, name: str) -> Project:
@@ -320,7 +318,7 @@ class MemorySession:
 
         self.app = app
         self.home = app.home
-        self.caller = replace(app.caller, session=app.stored_id(app.caller_session))
+        self.caller = app.caller._replace(session=app.stored_id(app.caller_session))
         self.memories = open_memories(self.home)
         app.learn_briefly(self.memories)
         self.writer = JournalWriter(self.home, self.memories, app.now, self.caller)
@@ -378,12 +376,12 @@ class MemorySession:
         new = NewMemory(validate_text(redact(text)), self.named_scope(scope), validate_kind(kind), locked)
         old = find_replaced(self.memories, map(redact, replaces), self.scopes, self.app.now)
         if self.caller.is_user:
-            return Draft(replace(new, replaces=old))
+            return Draft(new._replace(replaces=old))
         quote = " ".join(redact(quote).split())
         if quote and self._said is None:
             self.app.import_new()
             self._said = list_messages(self.app.reading, self.home, self.caller.agent, self.caller.session)
-        new = replace(new, agent=self.caller.agent, session=self.caller.session, quote=quote, replaces=old)
+        new = new._replace(agent=self.caller.agent, session=self.caller.session, quote=quote, replaces=old)
         draft = verify(new, self._said or [])
         if not draft.why_not:
             note_reader(self.home, self.caller.agent, self.caller.session)

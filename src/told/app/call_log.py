@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import astuple, dataclass
+from typing import NamedTuple
 
 from told.files import write_private
 
@@ -12,8 +12,7 @@ _LOGGED_CALLS = 100
 _TRIM_AT = 16_384  # bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """One logged command."""
 
     at: int
@@ -31,7 +30,7 @@ def log_call(home: str, call: Call) -> None:
     with suppress(OSError):
         descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_APPEND, 0o600)
         with os.fdopen(descriptor, "ab") as file:
-            file.write((" ".join(map(str, astuple(call))) + "\n").encode())
+            file.write((" ".join(map(str, call)) + "\n").encode())
             size = file.tell()
         if size > _TRIM_AT:
             with open(path, "rb") as file:

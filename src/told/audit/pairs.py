@@ -13,7 +13,7 @@ from told.conflict.judge import REPLACES, judge_many
 from told.conflict.outdated import find_outdated
 from told.onboard.files import Document, compile_pattern
 from told.onboard.instructions import Instruction
-from told.search.index_text import format_about, parse_about
+from told.search.about import format_about, parse_about
 from told.search.tokens import STOP_WORDS, canonical_stem, tokenize
 from told.store.memories.records import GLOBAL, PROJECT, USER, Memory
 

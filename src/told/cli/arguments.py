@@ -5,16 +5,14 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from told.cli.entry.client import SERVED
 from told.errors import UsageError
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(NamedTuple):
     """One option: `--name`, with a value unless it is a flag."""
 
     name: str
@@ -26,8 +24,7 @@ class Option:
     own_process: bool = False  # not through the service
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(NamedTuple):
     """One command: its name, help, arguments and function."""
 
     name: str

@@ -10,6 +10,7 @@ from typing import Any
 
 from told.agents import label
 from told.cli.arguments import Arguments
+from told.cli.checkpoint_lines import PARTS, checkpoint_head, next_line
 from told.cli.context import Context, count, count_shown, cut, cut_line, iso, when
 from told.cli.sessions import (
     coverage_json,
@@ -23,14 +24,12 @@ from told.cli.terminal.tables import checkpoint_table
 from told.errors import MissingError, UsageError
 from told.ingest.checkpoint_files import UnreadableError, read_checkpoint
 from told.ingest.checkpoint_markdown import format_checkpoint
-from told.ingest.checkpoint_rows import PLANS, QUESTIONS, clean_checkpoint
+from told.ingest.checkpoint_rows import clean_checkpoint
 from told.model import Handover
 from told.store.sessions.read import CheckpointRow, Filter
-from told.text import add_full_stop, fit_lines
+from told.text import fit_lines
 
-_PARTS = ("overview", "work_done", "technical_details", "important_files", "next_steps", "history")
-_SAID = {"work_done": "done: ", "important_files": "files: ", "next_steps": "next: "}
-_TITLE, _NEXT = 120, 200  # characters
+_TITLE = 120  # characters
 
 
 def checkpoints(context: Context, arguments: Arguments) -> None:
@@ -70,42 +69,6 @@ def checkpoints(context: Context, arguments: Arguments) -> None:
     print_rows(context, header, lines)
 
 
-def next_line(note: CheckpointRow) -> str:
-    """Return the next step of a note, or its overview, on one line."""
-    said, text = _next_step(note)
-    return f"{said}{cut(join_lines(text), _NEXT)}" if text and text != note.title else ""
-
-
-def _next_step(note: CheckpointRow) -> tuple[str, str]:
-    """Return the label and text of the line below a note's title."""
-    if not note.path:
-        return ("next: ", note.next_steps) if note.next_steps else ("", note.overview or note.work_done)
-    steps, asked, questions = f"\n\n{note.next_steps}".partition(f"\n\n{QUESTIONS}:\n")
-    pending = steps.partition(f"\n\n{PLANS}:\n")[0].strip()  # the place of a plan is no next step
-    if pending:
-        return "next: ", f"{pending}{asked}{questions}"
-    return ("open: ", questions) if questions else ("", note.overview or note.work_done)
-
-
-def join_lines(text: str) -> str:
-    """Return a text on one line, its items without bullets."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    between = "; " if any(line.startswith("- ") for line in lines) else " "
-    joined = between.join(line.removeprefix("- ") for line in lines)
-    return " ".join(joined.replace(":; ", ": ").split())
-
-
-def checkpoint_line(note: CheckpointRow) -> str:
-    """Return all parts of a note on one line."""
-    said = [note.title if note.title != note.overview else ""]  # that is made of the goal
-    for part in _PARTS:
-        text = getattr(note, part)
-        if text:
-            first, *others = text.split("\n\n")
-            said += [f"{_SAID.get(part, '')}{join_lines(first)}", *map(join_lines, others)]
-    return " ".join(add_full_stop(one) for one in said if one)
-
-
 def print_checkpoint(context: Context, note: CheckpointRow, arguments: Arguments) -> None:
     """Print one note, in full with --full."""
     if note.path:
@@ -117,19 +80,12 @@ def print_checkpoint(context: Context, note: CheckpointRow, arguments: Arguments
         return
     context.print(checkpoint_head(context, note))
     lines = [note.title]
-    for part in _PARTS:
+    for part in PARTS:
         text = getattr(note, part)
         if text:
             shown = text if full else cut_line(text, 300)
             lines.append(f"{part.replace('_', ' ')}: {shown}")
     context.print(context.fence.block("\n".join(lines)))
-
-
-def checkpoint_head(context: Context, note: CheckpointRow) -> str:
-    """Return the line above a note: time, id, agent, session, status, project."""
-    status = f" {note.status}" if note.status else ""
-    head = f"{when(note.at, context.now)} {note.public} {label(note.agent)} {note.session}{status}"
-    return f"{head} {context.name(note.project)}".rstrip()
 
 
 def _checkpoint_facts(context: Context, note: CheckpointRow) -> dict[str, Any]:
@@ -144,7 +100,7 @@ def _checkpoint_facts(context: Context, note: CheckpointRow) -> dict[str, Any]:
 def checkpoint_json(context: Context, note: CheckpointRow, *, full: bool) -> dict[str, Any]:
     """Return a note for JSON."""
     shown = _checkpoint_facts(context, note)
-    for part in _PARTS:
+    for part in PARTS:
         text = getattr(note, part)
         if text:
             shown[part] = context.fence.block(text if full else cut_line(text, 300))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
@@ -30,8 +29,7 @@ NOT_HERE = " (none in this project)"
 UNDO_HINT = "`told undo` reverts it."
 
 
-@dataclass(frozen=True, slots=True)
-class SessionScope:
+class SessionScope(NamedTuple):
     """Which sessions a command covers, and what that is called."""
 
     filter: Filter
@@ -41,7 +39,7 @@ class SessionScope:
 
     def widen(self) -> SessionScope:
         """Return the same scope for all projects."""
-        everywhere = replace(self.filter, project=0)
+        everywhere = self.filter._replace(project=0)
         return SessionScope(everywhere, project=None, name="all projects", widened=True)
 
     @property

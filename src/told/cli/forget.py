@@ -9,7 +9,7 @@ from typing import Any
 import apsw
 
 from told.cli.arguments import Arguments
-from told.cli.checkpoint_show import checkpoint_head
+from told.cli.checkpoint_lines import checkpoint_head
 from told.cli.context import (
     Context,
     MemoryView,

@@ -116,13 +116,6 @@ def health(context: Context, arguments: Arguments) -> None:
         context.print(context.fence.block("\n".join(lines)))
 
 
-def health_sentence(context: Context) -> str:
-    """Return the score and what to do in one line."""
-    status = StoreStatus(context.connection)
-    verdict = judge_home(context, score_dimensions(context, status, read_calls(context.home), []))
-    return str(verdict)
-
-
 def _agent_health(context: Context, name: str) -> None:
     """Print the four dimensions of one agent."""
     agent = match_agent(name, installed_agents())

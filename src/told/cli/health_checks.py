@@ -8,13 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from told.agents import wired_agents
-from told.agents.base import Agent, find_roots, find_sources
-from told.app.call_log import Call
+from told.agents.base import Agent, find_agent_sign, find_roots, find_sources
+from told.app.call_log import Call, read_calls
 from told.cli.context import Context, count, short_home
-from told.cli.service import agent_rows, recent_waits
-from told.ingest.archive import find_damaged_files
 from told.ingest.scan import oldest_change, pending_since
-from told.install.apply import find_agent_sign
 from told.install.ledger import Ledger
 from told.journal.apply import find_memory_damage
 from told.journal.files import journal_folder
@@ -40,6 +37,8 @@ _TOO_FEW_CALLS = "fewer than ten calls so far"
 
 def find_all_damage(context: Context) -> dict[str, Any]:
     """Verify every byte of told's files; return the damage."""
+    from told.ingest.archive import find_damaged_files  # noqa: PLC0415 - loads what imports
+
     home = context.home
     found: dict[str, Any] = {
         "sessions": find_damage(context.connection),
@@ -124,6 +123,13 @@ def judge(scores: list[Dimension]) -> Verdict:
     if worst is None:
         return Verdict(NEW, None, to_begin)
     return Verdict(worst.zone, worst.score, to_begin if worst.zone == "GREEN" else worst.do)
+
+
+def health_sentence(context: Context) -> str:
+    """Return the score and what to do in one line."""
+    status = StoreStatus(context.connection)
+    verdict = judge_home(context, score_dimensions(context, status, read_calls(context.home), []))
+    return str(verdict)
 
 
 def judge_home(context: Context, scores: list[Dimension]) -> Verdict:
@@ -337,6 +343,8 @@ def _agent_format(stored: Inventory | None, drift: tuple[list[str], str]) -> Dim
 def _agent_wiring(context: Context, agent: Agent) -> Dimension:
     if agent.wire is None:
         return Dimension("wiring", None, "told cannot be connected to it")
+    from told.cli.service import agent_rows, recent_waits  # noqa: PLC0415 - loads all of install
+
     (row,) = agent_rows(context, [agent])
     do = row.todo[0] if row.todo else ""
     if not row.wired:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from told.agents import all_agents
 from told.cli.arguments import Arguments
-from told.cli.checkpoint_show import next_line
+from told.cli.checkpoint_lines import next_line
 from told.cli.context import Context, MemoryView, SessionScope, count, cut, memory_count
-from told.cli.health import health_sentence
-from told.cli.memories import print_memories
+from told.cli.health_checks import health_sentence
 from told.cli.sessions import (
     print_unread,
     query_here_or_everywhere,
@@ -19,7 +18,7 @@ from told.cli.sessions import (
     session_summary,
 )
 from told.cli.terminal.blocks import BAD, BOLD, COMMAND, GOOD, WARN, Column, Heading, Paragraph, Span, Table
-from told.cli.terminal.tables import checkpoint_table, session_table
+from told.cli.terminal.tables import checkpoint_table, print_memories, session_table
 from told.install.ledger import Ledger
 from told.memories.review import find_review_items
 from told.memories.scopes import MemoryFilter, active_scopes, list_memories
@@ -34,8 +33,7 @@ _QUERY_FROM, _QUERY_WORDS = 30, 3  # sessions, words
 _WORD = re.compile(r"\b[^\W\d_]{3,}\b")
 
 
-@dataclass(frozen=True, slots=True)
-class _Page:
+class _Page(NamedTuple):
     """Everything the page shows."""
 
     scope: SessionScope
@@ -78,16 +76,16 @@ def _collect(view: MemoryView, arguments: Arguments) -> _Page:
     mine = Filter(helpers=False)
     scope, sessions = query_here_or_everywhere(
         context, arguments,
-        lambda wanted: context.reading.sessions(replace(wanted, helpers=False), _SESSIONS),
+        lambda wanted: context.reading.sessions(wanted._replace(helpers=False), _SESSIONS),
     )  # fmt: skip
-    notes = context.reading.checkpoints(replace(scope.filter, since=0), 20)
+    notes = context.reading.checkpoints(scope.filter._replace(since=0), 20)
     scopes = active_scopes(view.memories, view.project)
     found = list_memories(
         view.memories, MemoryFilter(scopes, "", ACTIVE, observations=False), context.now, 50
     )
     learned = [one for one in found if context.now - one.updated < _WEEK_MS and _is_learned(one)]
     stored = StoreStatus(context.connection).inventory().values()
-    today = replace(scope.filter, since=context.parse_time("today"), helpers=False)
+    today = scope.filter._replace(since=context.parse_time("today"), helpers=False)
     return _Page(
         scope, sessions, context.reading.count(mine), context.reading.count(today),
         [note for note in notes if note.status == "open"][:_NOTES], learned[:_LEARNED],
@@ -103,7 +101,7 @@ def _is_learned(memory: Memory) -> bool:
 
 def _suggest_query(context: Context, scope: SessionScope) -> str:
     """Return words of an earlier session that find it again."""
-    wanted = replace(scope.filter, helpers=False)
+    wanted = scope.filter._replace(helpers=False)
     rows = context.reading.sessions(wanted, _QUERY_FROM)
     best = ""
     for row in rows[_SESSIONS:] or rows:  # one that is not on the page

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from contextlib import closing, suppress
-from dataclasses import replace
 
 from told.app.similarity import embed_waiting, embedder_of
 from told.app.stores import open_store
@@ -234,7 +233,7 @@ def _run_judge(context: Context, ended: str = "") -> None:
 
 def open_stores(context: Context, memories: Memories) -> Stores:
     """Return what the judge reads and writes; secrets are removed even where redaction is off."""
-    redactor = Redactor(context.key, replace(context.settings.redaction, enabled=True))
+    redactor = Redactor(context.key, context.settings.redaction._replace(enabled=True))
     return Stores(context.home, context.connection, context.reading, memories, redactor.redact, context.now)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from told.agents import label
 from told.cli.arguments import Arguments
@@ -67,11 +67,11 @@ def timeline(context: Context, arguments: Arguments) -> None:
         return
     limit = arguments.number("limit", 20)
     scope, found = query_here_or_everywhere(
-        context, arguments, lambda wanted: context.reading.timeline(replace(wanted, helpers=False), limit)
+        context, arguments, lambda wanted: context.reading.timeline(wanted._replace(helpers=False), limit)
     )
     sessions = _sessions_of(context, found)
     is_all = len(found) < limit
-    total = len(found) if is_all else context.reading.count_prompts(replace(scope.filter, helpers=False))
+    total = len(found) if is_all else context.reading.count_prompts(scope.filter._replace(helpers=False))
     if context.as_json:
         rows = [prompt_json(context, sessions[turn.session_id], turn) for turn in found]
         less = not_searched_json(context, scope) if is_all else {}
@@ -104,8 +104,7 @@ def _print_prompts(
         context.print(context.fence.block("\n".join(lines), "user"))
 
 
-@dataclass(frozen=True, slots=True)
-class _Centre:
+class _Centre(NamedTuple):
     """The item around which prompts are shown."""
 
     id: str
@@ -125,8 +124,8 @@ def _print_around(context: Context, arguments: Arguments) -> None:
     scope = context.scope(arguments)
     if not arguments.text("project") and not arguments.flag("all-projects"):
         name = context.name(centre.project.name) if centre.project else "all projects"
-        wanted = replace(scope.filter, project=centre.project.id if centre.project else 0)
-        scope = replace(scope, filter=wanted, project=centre.project, name=name)
+        wanted = scope.filter._replace(project=centre.project.id if centre.project else 0)
+        scope = scope._replace(filter=wanted, project=centre.project, name=name)
     limit = arguments.number("limit", _ROWS_AROUND)
     reader = TimelineReader(context.connection)
     own = context.reading.session(centre.session).turns if centre.session else 0
@@ -225,9 +224,9 @@ def list_sessions(context: Context, arguments: Arguments) -> None:
     """Print sessions, latest first."""
     limit = arguments.number("limit", 10)
     scope, found = query_here_or_everywhere(
-        context, arguments, lambda wanted: context.reading.sessions(replace(wanted, helpers=False), limit)
+        context, arguments, lambda wanted: context.reading.sessions(wanted._replace(helpers=False), limit)
     )
-    total = context.reading.count(replace(scope.filter, helpers=False))
+    total = context.reading.count(scope.filter._replace(helpers=False))
     if context.as_json:
         rows = [session_json(context, row) for row in found]
         context.print_json(
@@ -254,7 +253,7 @@ def list_sessions(context: Context, arguments: Arguments) -> None:
 def repos(context: Context, arguments: Arguments) -> None:
     """Print projects with their activity, latest first."""
     scope = context.scope(arguments)
-    everything = context.reading.projects(replace(scope.filter, project=0))
+    everything = context.reading.projects(scope.filter._replace(project=0))
     found = everything[: arguments.number("limit", 20)]
     if context.as_json:
         rows = [

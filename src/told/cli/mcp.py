@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from told.agents import agent_of_client
@@ -162,8 +162,8 @@ class Tools:
             found = Caller(AGENT, agent_of_client(client.name) or _UNKNOWN_AGENT)
         if found.session or found.agent == _UNKNOWN_AGENT:
             return found
-        return replace(
-            found, session=find_running_session(home, found.agent, folder, self._environ.get("HOME", ""))
+        return found._replace(
+            session=find_running_session(home, found.agent, folder, self._environ.get("HOME", ""))
         )
 
 

@@ -11,7 +11,7 @@ from told.cli.arguments import Arguments
 from told.cli.context import Context, MemoryView, count, count_shown, iso
 from told.cli.guard import guard_json, print_guard
 from told.cli.sessions import print_summary
-from told.cli.terminal.tables import memory_table
+from told.cli.terminal.tables import print_memories
 from told.errors import NotFoundError, UsageError
 from told.jsontext import load_json
 from told.judge.ledger import Ledger
@@ -76,15 +76,6 @@ def memories(context: Context, arguments: Arguments) -> None:
             context.print(learning)
         if status == CANDIDATE:
             context.print("`told review` decides them one after the other.")
-
-
-def print_memories(view: MemoryView, found: list[Memory]) -> None:
-    """Print memories as rows, or as a table at a terminal."""
-    if view.context.is_at_terminal:
-        view.context.show(memory_table(view, found))
-        return
-    for one in found:
-        view.context.print(view.row(one))
 
 
 def _no_memories(*, everywhere: bool, filtered: bool) -> str:

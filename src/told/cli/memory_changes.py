@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from told.agents import label
@@ -62,9 +61,9 @@ def correct(context: Context, arguments: Arguments) -> None:
         draft = view.new_memory(
             text, kind=arguments.text("kind"), quote=arguments.text("quote"), replaces=(old.id,)
         )
-        said = replace(draft.new, scope=old.scope, kind=draft.new.kind or old.kind)
+        said = draft.new._replace(scope=old.scope, kind=draft.new.kind or old.kind)
         if draft.why_not or view.caller.is_user or old.locked or not is_decided_by_user(old):
-            done = correct_memory(view.writer, old, replace(said, candidate=False, replaces=()))
+            done = correct_memory(view.writer, old, said._replace(candidate=False, replaces=()))
         else:
             done = Changed(store_memory(view.writer, said).memory, old)
         if context.as_json:

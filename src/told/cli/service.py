@@ -7,7 +7,7 @@ from typing import Any
 
 from told import __version__
 from told.agents import wired_agents
-from told.agents.base import Agent
+from told.agents.base import Agent, find_agent_sign
 from told.agents.wiring import FULL, HOOKS, PROJECT_SCOPE, USER_SCOPE, Place
 from told.cli.arguments import Arguments
 from told.cli.connect.install import (
@@ -27,7 +27,6 @@ from told.install.apply import (
     YOURS,
     HookRun,
     Wiring,
-    find_agent_sign,
     has_hooks,
     inspect_wiring,
     part_of,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, TypeVar
 
 from told.agents import label
@@ -174,7 +173,7 @@ def nothing_found(
     if context.left:
         left = count(context.left, "file")
         return NotFoundError(f"{what} yet: {left} of history still being imported. Ask again soon.")
-    if not elsewhere and not context.reading.count(replace(scope.filter, project=0, agent="", since=0)):
+    if not elsewhere and not context.reading.count(scope.filter._replace(project=0, agent="", since=0)):
         return NotFoundError(NO_HISTORY.format(what=what))
     hint = " Try --all-projects." if scope.project is not None else ""
     narrow = " with these limits" if scope.filter.agent or scope.filter.since else ""

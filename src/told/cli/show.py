@@ -6,7 +6,8 @@ from typing import Any
 
 from told.agents import label
 from told.cli.arguments import Arguments
-from told.cli.checkpoint_show import checkpoint_json, join_lines, print_checkpoint
+from told.cli.checkpoint_lines import join_lines
+from told.cli.checkpoint_show import checkpoint_json, print_checkpoint
 from told.cli.context import MOST_MATCHES, Context, MemoryView, count, cut, cut_line, iso, short_path, when
 from told.cli.guard import guard_json, print_guard
 from told.cli.sessions import (

@@ -6,6 +6,7 @@ value of the same attribute ("The port is 8000.", "The port is 9000.").
 
 from __future__ import annotations
 
+from told.conflict.places import ARTICLES
 from told.conflict.reading import (
     CJK_PHRASES,
     EMPTY,
@@ -22,7 +23,6 @@ from told.search.tokens import PUNCTUATION, SLOTS, VALUES, canonical_stem, is_un
 
 _IS_SINGULAR, _CONNECTORS, _IS = load_words("is_singular"), load_words("connectors"), load_words("is")
 _CHOOSING, _NUMBERED, _BACK = load_words("choosing"), load_words("numbered"), load_words("back")
-_ARTICLES = load_words("articles", "places")
 _ONLY, _DENYING = load_words("only"), load_words("denying", "claims")
 _CLAUSE_ENDS = frozenset(",;:.")
 _MAX_VALUE = 3  # words
@@ -233,7 +233,7 @@ def _find_other_value(old: Reading, new: Reading) -> str:
 def _find_connector(reading: Reading, place: int) -> str:
     """Return the word that connects a value with its subject."""
     at = place - 1
-    while at >= 0 and reading.tokens[at] in _ARTICLES:
+    while at >= 0 and reading.tokens[at] in ARTICLES:
         at -= 1
     if at >= 0 and reading.tokens[at] in _MEASURED:
         return reading.tokens[at]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from told.conflict.change import BARE_CHOICE, goes_back_to
 from told.conflict.judge import REFINES, REPEATS, REPLACES, Relation, judge_many, judge_pair, read_cached
@@ -40,8 +40,7 @@ _MIN_BAN_SHARE = 0.66  # of the words of a ban that the other statement must hav
 _MIN_OTHER_SHARE = 0.4  # of the words of the other statement
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(NamedTuple):
     """The effect of a new statement on the stored ones."""
 
     repeats: tuple[Memory, ...] = ()

@@ -8,12 +8,11 @@ replacement that only the model sees is likely, and told asks before it ends any
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from math import exp
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from told.conflict.change import find_ending
 from told.conflict.features import extract_features, measure_common, share_anything
@@ -59,8 +58,7 @@ _REASONS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Relation:
+class Relation(NamedTuple):
     """How a new statement relates to an old one."""
 
     label: str
@@ -73,7 +71,8 @@ class Relation:
 @cache
 def load_weights() -> dict[str, Any]:
     """Load the weights that `python -m training.supersede` wrote."""
-    loaded: dict[str, Any] = json.loads(Path(__file__).with_name("weights.json").read_text(encoding="utf-8"))
+    with open(os.path.join(os.path.dirname(__file__), "weights.json"), "rb") as file:
+        loaded: dict[str, Any] = json.load(file)
     return loaded
 
 
@@ -142,7 +141,7 @@ def _judge_one_of_many(old: str, new: str) -> Relation:
     if found.ends or not found.chance or measure_common(before, now) >= _MIN_COMMON:
         return found
     if found.label != REPLACES:
-        return replace(found, chance=0.0)
+        return found._replace(chance=0.0)
     return Relation(INDEPENDENT, round(1 - found.chance, 3), "too little in common")
 
 

@@ -10,8 +10,8 @@ from functools import cache
 
 from told.conflict.change import find_choices, leaves_choice, states_same_subject
 from told.conflict.judge import judge_many, read_cached
-from told.conflict.reading import find_own_folder
-from told.search.index_text import About
+from told.conflict.places import find_own_folder
+from told.search.about import About
 from told.search.query import find_keywords
 from told.store.memories.records import CORRECTION, USER, Memory
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
-from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from told.search.tokens import (
     PUNCTUATION,
@@ -18,13 +17,13 @@ from told.search.tokens import (
     is_unspaced,
     tokenize,
 )
-from told.search.topics import split_words
 
 
 @cache
 def load_tables() -> dict[str, Any]:
     """Load all tables of `words.toml`."""
-    return tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
+    with open(os.path.join(os.path.dirname(__file__), "words.toml"), "rb") as file:
+        return tomllib.load(file)
 
 
 def load_words(name: str, table: str = "words") -> frozenset[str]:
@@ -62,14 +61,10 @@ _SECONDS = {word: float(seconds) for word, seconds in load_groups("seconds").ite
 _UNITS = load_groups("units")
 TIME_UNITS = frozenset(_SECONDS)
 _SINGLE = load_words("single")
-_FILE_ENDINGS = load_words("file_endings", "places")
-_BEFORE_FOLDER, _ARTICLES = load_words("before_folder", "places"), load_words("articles", "places")
-_MIN_LIMITED = 3  # words of a statement that is limited to a folder
 _POSITIVE_AFTER_DENIAL = frozenset(("forget", "only", "just", "longer"))
 
 
-@dataclass(frozen=True, slots=True)
-class Count:
+class Count(NamedTuple):
     """A number with its unit and the words around it."""
 
     value: str
@@ -79,8 +74,7 @@ class Count:
     digits: str = ""  # as written
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """The parts of a statement that are compared."""
 
     tokens: tuple[str, ...]  # in lower case, with punctuation
@@ -288,31 +282,7 @@ def split_number(token: str) -> tuple[str, str]:
     return token[:end].rstrip(".:,-x") or token, token[end:]
 
 
-def is_path(word: str) -> bool:
-    """Tell whether a word is a path or file name."""
-    if "://" in word or word.startswith("--"):
-        return False
-    _, dot, ending = word.rpartition(".")
-    return (bool(dot) and ending in _FILE_ENDINGS) or ("/" in word.strip("/") and not word[0].isdigit())
-
-
-def find_own_folder(text: str) -> str:
-    """Return the folder of a limited statement: `In src/legacy keep …`."""
-    first, _, rest = text.lstrip()[:200].partition(" ")
-    if first.lower() not in _BEFORE_FOLDER:
-        return ""
-    words = [first, *split_words(rest)]
-    if len(words) < _MIN_LIMITED:
-        return ""
-    at = 2 if words[1] in _ARTICLES else 1
-    place = words[at]
-    written = rest.split()[at - 1 : at]  # with the slash at its end
-    is_folder = "_" in place or bool(written and written[0].strip("`'\",:").endswith("/"))
-    return place.strip("/*") if is_path(place) or is_folder else ""
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(NamedTuple):
     """A statement with its affirmed and denied words."""
 
     reading: Reading

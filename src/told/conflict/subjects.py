@@ -7,15 +7,15 @@ whatever else is alike.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
+from told.conflict.places import ALL, BUT, find_own_folder
 from told.conflict.reading import (
     EMPTY,
     Reading,
-    find_own_folder,
     has_phrase,
     is_number,
     load_words,
@@ -25,14 +25,12 @@ from told.search.tokens import PUNCTUATION, canonical_stem, is_identifier
 
 _IS, _CONNECTORS, _NUMBERED = load_words("is"), load_words("connectors"), load_words("numbered")
 _CHOOSING = load_words("choosing")
-_ALL, _BUT = load_words("all", "places"), load_words("but", "places")
 _BEFORE_NUMBER = frozenset(("number", "no", "nr", "nummer", "numéro", "número", "#"))
 _VERB_ENDINGS = ("s", "ed", "en", "t")
 _MIN_SHARED = 2  # content words of a common frame
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(NamedTuple):
     """The content words of a statement in order, and where its value begins."""
 
     keys: tuple[str, ...]
@@ -78,8 +76,7 @@ def read_frame(reading: Reading) -> Frame:
     return _build_frame(reading.tokens)
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """Words in which two statements differ."""
 
     old: tuple[int, int]  # keys of the old frame
@@ -128,9 +125,9 @@ def find_difference(old: Reading, new: Reading) -> str:
 
 def _excludes(new: Reading, old: Reading) -> bool:
     """Detect an excluded old subject: "all modules but legacy"."""
-    if new.first not in _ALL:
+    if new.first not in ALL:
         return False
-    return any(one in _BUT and canonical_stem(two) in old.words for one, two in pairwise(new.tokens))
+    return any(one in BUT and canonical_stem(two) in old.words for one, two in pairwise(new.tokens))
 
 
 def is_name(token: str) -> bool:

@@ -173,7 +173,7 @@ class _Command:
     def _correct(self, given: str) -> str:
         old, new = _split_correction(given)
         memory = self._find_one(old)
-        new_memory = replace(self._new_memory(new), scope=memory.scope, kind=memory.kind)
+        new_memory = self._new_memory(new)._replace(scope=memory.scope, kind=memory.kind)
         done = correct(self._writer, memory, new_memory)
         return f"told saved {self._row(done.memory)}\nwhich replaces {self._row(memory)}\n{_UNDO}"
 

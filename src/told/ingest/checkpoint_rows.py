@@ -28,14 +28,13 @@ from told.redact.engine import redact_all
 from told.redact.names import redact_path
 from told.search.index_text import make_extra_words, make_near_words
 from told.store.database import public_id
-from told.store.sessions.checkpoints import OwnCheckpoints
+from told.store.sessions.checkpoints import PLANS, QUESTIONS, OwnCheckpoints
 from told.store.sessions.erase import purge_sessions
 from told.store.sessions.read import SessionReader
 from told.store.sessions.schema import checkpoint_number
 from told.store.sessions.write import SessionWriter
 
 LISTS = ("done", "pending", "decisions", "files", "plans", "references", "questions")
-PLANS, QUESTIONS = "Plans", "Open questions"  # headings after the pending items
 _NAMES = ("agent", "project", "folder", "branch")
 _MIN_WORDS = 3  # of forgotten text that is cut out of any session's checkpoint
 _AGENT_NAME = re.compile(r"[A-Za-z0-9._-]*[A-Za-z0-9][A-Za-z0-9._-]*")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import TypeVar
 
 import apsw
@@ -72,4 +71,4 @@ def _fill(turn: T, texts: Texts) -> T:
     if turn.asked or turn.answered or turn.steps or turn.n not in texts:
         return turn
     asked, answered, steps = texts[turn.n]
-    return replace(turn, asked=asked, answered=answered, steps=steps)
+    return turn._replace(asked=asked, answered=answered, steps=steps)

@@ -208,10 +208,10 @@ class Forgotten:
                 found |= {mark for _, _, mark in spans}
                 texts.append(cut_sentences(text, [span[:2] for span in spans]) if spans else text)
             asked, answered, steps = texts
-            cut[turn.n] = replace(turn, asked=asked, answered=answered, steps=steps)
+            cut[turn.n] = turn._replace(asked=asked, answered=answered, steps=steps)
         for n, mark in self._places.get(f"{agent}/{native}", ()):
             if n in cut and mark not in found and not any(FORGOTTEN in text for text in cut[n].texts):
-                cut[n] = replace(cut[n], asked=FORGOTTEN, answered="", steps="")
+                cut[n] = cut[n]._replace(asked=FORGOTTEN, answered="", steps="")
         return tuple(cut.values())
 
     def cut_summary(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from told.files import NotReadableError, is_folder, open_regular, read_document, write_private
 from told.store.database import make_private_folder
@@ -21,8 +20,7 @@ _HOSTS = ("github.com", "gitlab.com", "bitbucket.org")
 _MAX_CLONES = 4  # of local clones of clones
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(NamedTuple):
     """A folder's project, the same on every machine, and the path in it."""
 
     key: str

@@ -143,7 +143,7 @@ class SessionRescanner:
 
     def _redact_turn(self, turn: TurnText) -> TurnText:
         asked, answered, steps = self._rescanner.redact_texts(turn.texts)
-        return replace(turn, asked=asked, answered=answered, steps=steps)
+        return turn._replace(asked=asked, answered=answered, steps=steps)
 
     def _redact_note(self, note: Checkpoint, secrets: dict[str, str]) -> Checkpoint:
         texts = self._rescanner.redact_texts([getattr(note, name) for name in NOTE_TEXTS])

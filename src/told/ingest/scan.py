@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from told.hashing import blake2s
 from told.store.sessions.source_states import SourceStates
@@ -14,8 +14,7 @@ _MAX_FOLDERS = 1024
 QUIET_MS = 86_400_000  # a session that was quiet for so long is archived
 
 
-@dataclass(frozen=True, slots=True)
-class Changes:
+class Changes(NamedTuple):
     """What changed since the last sweep."""
 
     files: tuple[str, ...] = ()  # paths of known sources

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 
 from told.model import Problem, Source
 from told.redact.engine import Redactor
@@ -60,7 +59,7 @@ class SecretPaths:
         path = redact_dashed_path(path, self._redact)
         if not has_secret(path, self._redact):
             return path
-        wish = replace(self._settings.redaction, emails=False)
+        wish = self._settings.redaction._replace(emails=False)
         return redact_path(path, Redactor(load_key(self._settings.home), wish).redact)
 
     def _put_problem(self, source: Source, now: int) -> None:

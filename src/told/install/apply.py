@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import os
-import shutil
 import subprocess
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from told.agents.base import Agent, expand_path
+from told.agents.base import Agent
 from told.agents.wiring import (
     FULL,
     HOOKS,
@@ -62,19 +60,6 @@ def owner_of(agent: Agent, place: Place) -> str:
     if place.scope == PROJECT_SCOPE:
         words.append(place.project.replace("%", "%25").replace(" ", "%20"))
     return " ".join(words)
-
-
-def find_agent_sign(agent: Agent, environ: Mapping[str, str]) -> str:
-    """Return a program or folder that shows an agent is used."""
-    for folder in agent.install_signs:
-        path = expand_path(folder, environ)
-        if path and os.path.isdir(path):
-            return path
-    for program in agent.programs:
-        path = shutil.which(program, path=environ.get("PATH", os.defpath)) or ""
-        if path:
-            return path
-    return ""
 
 
 WRITTEN, KEPT, BROKEN = "written", "kept", "broken"

@@ -7,7 +7,7 @@ import shutil
 import stat
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from told.errors import MissingError, ToldError, UsageError
 from told.files import NotReadableError, open_private, read_document
@@ -138,15 +138,15 @@ def init_project(
 ) -> InitResult:
     """Give a project its own folder, or complete it."""
     known = next((one for one in read_registry(home) if one.root == root), None)
-    place = replace(known, scope=scope) if known else ProjectJournal(home, root, scope)
+    place = known._replace(scope=scope) if known else ProjectJournal(home, root, scope)
     is_new = known is None or not known.exists
     _make(place)
     place = _without_old_name(place)
     own, there = own_series_name(place), list_series_names(place)
-    place = replace(place, series=tuple(dict.fromkeys((own, *(there if accept_others else place.series)))))
+    place = place._replace(series=tuple(dict.fromkeys((own, *(there if accept_others else place.series)))))
     ignored = _ignored(place, environ)
     if ignored == ADDED:
-        place = replace(place, ignored=gitignore_state(root))
+        place = place._replace(ignored=gitignore_state(root))
     register(place)  # first, so that a killed told can be undone
     if ignored == ADDED and not add_to_gitignore(root):
         ignored = BY_HAND
@@ -167,7 +167,7 @@ def restore_gitignore(home: str, root: str, *, purge: bool = False) -> bool:
     if purge:
         unregister(home, root)
     elif place.ignored:
-        register(replace(place, ignored=""))
+        register(place._replace(ignored=""))
     return undone
 
 
@@ -218,7 +218,7 @@ def _without_old_name(place: ProjectJournal) -> ProjectJournal:
     for old in read_registry(place.home):
         if old.root != place.root and not old.exists and own_series_name(old) in there:
             series = tuple(dict.fromkeys((*place.series, *old.series)))
-            place = replace(place, ignored=place.ignored or old.ignored, series=series)
+            place = place._replace(ignored=place.ignored or old.ignored, series=series)
             unregister(place.home, old.root)
     return place
 

@@ -11,8 +11,7 @@ import contextlib
 import os
 import re
 import time
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from told.errors import BusyError
 from told.files import cannot_write, create_private, make_folder, open_private, write_private
@@ -153,8 +152,7 @@ class SeriesLock:
         os.close(self._descriptor)
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(NamedTuple):
     """An operation to append."""
 
     kind: str
@@ -163,8 +161,7 @@ class Draft:
     memory: str = ""  # generated if the operation creates a memory
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(NamedTuple):
     """One line of a journal: a change of a memory."""
 
     machine: str
@@ -189,8 +186,7 @@ class Operation:
         return tuple(dict.fromkeys(listed))
 
 
-@dataclass(frozen=True, slots=True)
-class Damage:
+class Damage(NamedTuple):
     """A line of a journal that told did not write."""
 
     file: str

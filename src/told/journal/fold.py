@@ -7,7 +7,7 @@ and an up-to-date one can be advanced by later operations.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from told.journal.files import FORGET, MAKES_MEMORY, STRANGER, UNDO, Operation
 from told.journal.transitions import TRANSITIONS, change_memory, create_memory
@@ -69,7 +69,7 @@ def fold_family(family: str, operations: Iterable[Operation]) -> dict[str, Folde
         left = [pair for pair in ordered if pair[1] is not creation and _id(pair[1]) not in undone]
         folded = _apply(Folded(create_memory(name, creation, key)), left)
         if folded.memory.last != ordered[-1][0]:  # the last one was undone
-            folded = Folded(replace(folded.memory, last=ordered[-1][0]), folded.shown)
+            folded = Folded(folded.memory._replace(last=ordered[-1][0]), folded.shown)
         made[name] = folded
     # The creation of what was forgotten here may be gone with a project's folder.
     forgotten = {

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
 from heapq import merge
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from told.errors import BusyError
 from told.journal.files import (
@@ -160,8 +159,7 @@ def _read_bytes(path: str) -> bytes:
         return b""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A line that is not applied to the database yet."""
 
     series: str  # its name

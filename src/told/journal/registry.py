@@ -13,8 +13,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from told.errors import UsageError
 from told.files import cannot_write, is_folder, make_folder, write_private
@@ -66,8 +65,7 @@ _ACCEPTED_FIELDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectJournal:
+class ProjectJournal(NamedTuple):
     """A project that keeps its own journal."""
 
     home: str  # told's
@@ -92,8 +90,7 @@ class ProjectJournal:
         return is_folder(self.folder)
 
 
-@dataclass(frozen=True, slots=True)
-class Series:
+class Series(NamedTuple):
     """The operations of one machine in one folder."""
 
     folder: str
@@ -121,8 +118,7 @@ class Series:
             return operation
         if operation.kind not in _ACCEPTED_FIELDS:
             return None
-        return replace(
-            operation,
+        return operation._replace(
             machine=STRANGER + operation.machine,
             by=COLLEAGUE,
             payload=None if operation.payload is None else _accepted_payload(operation, self.project),
@@ -216,7 +212,7 @@ def rename_scope(home: str, old: str, new: str) -> None:
     """Change the scope of registered projects."""
     for project in read_registry(home):
         if project.scope == old:
-            register(replace(project, scope=new))
+            register(project._replace(scope=new))
 
 
 def _update_registry(home: str, root: str, project: ProjectJournal | None) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from told.journal.files import ARCHIVE, FORGET, RESTORE, STRANGER, UNDO, Operation
@@ -79,20 +78,20 @@ def change_memory(memory: Memory, operation: Operation, key: tuple[int, str, int
         is_frozen = True  # a colleague's operation changes no memory made here
     is_locked = memory.locked and operation.by != USER and operation.kind not in _ALLOWED_WHEN_LOCKED
     if is_frozen or is_locked:
-        return replace(memory, last=key)
+        return memory._replace(last=key)
     if memory.status == ARCHIVED:
-        return replace(_change_archived(memory, operation), last=key)
-    return replace(TRANSITIONS[operation.kind](memory, operation), last=key)
+        return _change_archived(memory, operation)._replace(last=key)
+    return TRANSITIONS[operation.kind](memory, operation)._replace(last=key)
 
 
 def _change_archived(memory: Memory, operation: Operation) -> Memory:
     """Apply an operation to the memory's former state; archive it again if needed."""
     if operation.kind == ARCHIVE:
         return memory
-    changed = TRANSITIONS[operation.kind](replace(memory, status=memory.was, was=""), operation)
+    changed = TRANSITIONS[operation.kind](memory._replace(status=memory.was, was=""), operation)
     if operation.kind in _UNARCHIVES or changed.status in (FORGOTTEN, DISMISSED):
         return changed
-    return replace(changed, status=ARCHIVED, was=changed.status)
+    return changed._replace(status=ARCHIVED, was=changed.status)
 
 
 def usage_snapshot(memory: Memory | IdleMemory) -> list[int]:
@@ -107,37 +106,37 @@ def _archive(memory: Memory, operation: Operation) -> Memory:
     was_used = _payload(operation).get("known") != usage_snapshot(memory)
     if is_protected or was_used or operation.by not in (USER, CAPTURE):
         return memory
-    return replace(memory, status=ARCHIVED, was=memory.status)
+    return memory._replace(status=ARCHIVED, was=memory.status)
 
 
 def _lock(memory: Memory, operation: Operation) -> Memory:
     if operation.by != USER or memory.machine.startswith(STRANGER):  # others can edit that one's text
         return memory
-    return replace(memory, locked=True, updated=operation.at)
+    return memory._replace(locked=True, updated=operation.at)
 
 
 def _unlock(memory: Memory, operation: Operation) -> Memory:
-    return replace(memory, locked=False, updated=operation.at) if operation.by == USER else memory
+    return memory._replace(locked=False, updated=operation.at) if operation.by == USER else memory
 
 
 def _supersede(memory: Memory, operation: Operation) -> Memory:
     by = _text(_payload(operation).get("by"))
-    return replace(memory, status=SUPERSEDED, superseded_by=by, updated=operation.at)
+    return memory._replace(status=SUPERSEDED, superseded_by=by, updated=operation.at)
 
 
 def _quarantine(memory: Memory, operation: Operation) -> Memory:
     is_active = memory.status == ACTIVE
-    return replace(memory, status=QUARANTINED, updated=operation.at) if is_active else memory
+    return memory._replace(status=QUARANTINED, updated=operation.at) if is_active else memory
 
 
 def _release(memory: Memory, operation: Operation) -> Memory:
     is_quarantined = memory.status == QUARANTINED
-    return replace(memory, status=ACTIVE, updated=operation.at) if is_quarantined else memory
+    return memory._replace(status=ACTIVE, updated=operation.at) if is_quarantined else memory
 
 
 def _forget(memory: Memory, operation: Operation) -> Memory:
     """Keep only the id, and the evidence that must not be imported again."""
-    places = [replace(one, quote="") for one in _evidence(_payload(operation).get("evidence"))]
+    places = [one._replace(quote="") for one in _evidence(_payload(operation).get("evidence"))]
     if memory.status == FORGOTTEN:
         places = [*memory.evidence, *places]
     return Memory(
@@ -149,9 +148,8 @@ def _forget(memory: Memory, operation: Operation) -> Memory:
 def _confirm(memory: Memory, operation: Operation) -> Memory:
     """Count a confirmation; it makes a candidate an active memory."""
     if memory.status in UNCONFIRMED:
-        memory = replace(memory, status=ACTIVE, was="")
-    confirmed = replace(
-        memory, alpha=memory.alpha + _weight(operation), updated=operation.at,
+        memory = memory._replace(status=ACTIVE, was="")
+    confirmed = memory._replace(alpha=memory.alpha + _weight(operation), updated=operation.at,
         confirmed=operation.at if operation.by == USER else memory.confirmed,
     )  # fmt: skip
     return _add_evidence(confirmed, operation)
@@ -162,27 +160,27 @@ def _reject(memory: Memory, operation: Operation) -> Memory:
     payload = _payload(operation)
     if memory.status not in UNCONFIRMED and "weight" in payload:  # older versions only lowered the confidence
         beta = memory.beta + _weight(operation)
-        return replace(memory, beta=beta, updated=operation.at, confirmed=0)
+        return memory._replace(beta=beta, updated=operation.at, confirmed=0)
     if operation.by == USER and not memory.locked and memory.status != SUPERSEDED:
-        return replace(memory, status=DISMISSED, was=USER, updated=operation.at, confirmed=0)
+        return memory._replace(status=DISMISSED, was=USER, updated=operation.at, confirmed=0)
     if memory.status != CANDIDATE:
         return memory
     # One that expired may come back when it is said again.
     was = CANDIDATE if payload.get("expired") is True else ""
-    return replace(memory, status=DISMISSED, was=was, updated=operation.at)
+    return memory._replace(status=DISMISSED, was=was, updated=operation.at)
 
 
 def _follow(memory: Memory, operation: Operation) -> Memory:
-    return replace(memory, alpha=memory.alpha + _weight(operation), followed=memory.followed + 1)
+    return memory._replace(alpha=memory.alpha + _weight(operation), followed=memory.followed + 1)
 
 
 def _repeat(memory: Memory, operation: Operation) -> Memory:
-    repeated = replace(memory, beta=memory.beta + _weight(operation), repeated=memory.repeated + 1)
+    repeated = memory._replace(beta=memory.beta + _weight(operation), repeated=memory.repeated + 1)
     return repeated if memory.locked and operation.by != USER else _add_evidence(repeated, operation)
 
 
 def _show(memory: Memory, operation: Operation) -> Memory:
-    return replace(memory, shown=memory.shown + 1, shown_last=max(memory.shown_last, operation.at))
+    return memory._replace(shown=memory.shown + 1, shown_last=max(memory.shown_last, operation.at))
 
 
 def _edge(memory: Memory, operation: Operation) -> Memory:
@@ -192,9 +190,9 @@ def _edge(memory: Memory, operation: Operation) -> Memory:
         return memory
     others = tuple(edge for edge in memory.edges if (edge.kind, edge.target) != (kind, target))
     if payload.get("remove") is True:
-        return replace(memory, edges=others)
+        return memory._replace(edges=others)
     edge = Edge(kind, target, operation.at, _text(operation.by))
-    return replace(memory, edges=(*others, edge)[-_MAX_ITEMS:])
+    return memory._replace(edges=(*others, edge)[-_MAX_ITEMS:])
 
 
 def _keep(memory: Memory, operation: Operation) -> Memory:  # noqa: ARG001 - same signature as the others
@@ -204,7 +202,7 @@ def _keep(memory: Memory, operation: Operation) -> Memory:  # noqa: ARG001 - sam
 def _move(memory: Memory, operation: Operation) -> Memory:
     scope = _text(_payload(operation).get("scope"))
     both_projects = memory.scope.startswith(PROJECT) and scope.startswith(PROJECT) and scope != PROJECT
-    return replace(memory, scope=scope) if both_projects else memory
+    return memory._replace(scope=scope) if both_projects else memory
 
 
 def _revise(memory: Memory, operation: Operation) -> Memory:
@@ -212,7 +210,7 @@ def _revise(memory: Memory, operation: Operation) -> Memory:
     given = _content(_payload(operation))
     if "text" in given:
         given["worded_by"] = _text(operation.by)
-    revised = replace(memory, **given, updated=operation.at)
+    revised = memory._replace(**given, updated=operation.at)
     return _add_evidence(revised, operation)
 
 
@@ -287,7 +285,7 @@ def _add_evidence(memory: Memory, operation: Operation) -> Memory:
     placed = {(one.agent, one.session, one.quote) for one in new if one.session and one.turn}
     old = [one for one in memory.evidence if one.turn or (one.agent, one.session, one.quote) not in placed]
     more = tuple(dict.fromkeys((*old, *new)))
-    return replace(memory, evidence=more[:_MAX_ITEMS]) if more != memory.evidence else memory
+    return memory._replace(evidence=more[:_MAX_ITEMS]) if more != memory.evidence else memory
 
 
 def _weight(operation: Operation) -> float:

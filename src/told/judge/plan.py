@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -124,7 +124,7 @@ class Planner:
         return tuple(map(self._clean, waiting[:_MAX_CANDIDATES]))
 
     def _clean(self, memory: Memory) -> Memory:
-        return replace(memory, text=self._redact(memory.text))
+        return memory._replace(text=self._redact(memory.text))
 
     def _find_known(self, session: QueuedSession, messages: Sequence[Message]) -> tuple[Memory, ...]:
         """Return active memories that the messages may repeat or replace."""

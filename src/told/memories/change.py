@@ -80,15 +80,15 @@ def correct(writer: JournalWriter, old: Memory, new: NewMemory, draft: str = "")
     it, and what they make of a candidate is a candidate.
     """
     if new.kind == old.kind and not new.marks:
-        new = replace(new, marks=old.marks)
+        new = new._replace(marks=old.marks)
     is_user = writer.caller.is_user
     if not is_user and is_decided_by_user(old):
-        made = add_memory(writer, replace(new, locked=False), status=QUARANTINED, operation="correct")
+        made = add_memory(writer, new._replace(locked=False), status=QUARANTINED, operation="correct")
         proposal = writer.propose("correct", old.id, by=made)
         writer.write()
         return Changed(writer.read(made), old, proposal)
     status = CANDIDATE if old.status in UNCONFIRMED and not is_user else ""
-    new = replace(new, locked=old.locked or new.locked)
+    new = new._replace(locked=old.locked or new.locked)
     made = add_memory(writer, new, status=status, operation="correct")
     writer.add("supersede", old.id, by=made, why="corrected")
     if draft:  # the memory that the agent's proposal made

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from told.capture.statements import Description, Statement, describe_statement
 from told.conflict.compare import Comparison, compare_statement, is_user_statement
@@ -45,8 +44,7 @@ _IMPORTANCE = {
 _EMBED_BATCH = 1000  # memories in one transaction
 
 
-@dataclass(frozen=True, slots=True)
-class NewMemory:
+class NewMemory(NamedTuple):
     """A statement to remember, already redacted."""
 
     text: str
@@ -69,8 +67,7 @@ class NewMemory:
     replaces: tuple[str, ...] = ()  # ids of memories that it replaces by its own words
 
 
-@dataclass(frozen=True, slots=True)
-class Remembered:
+class Remembered(NamedTuple):
     """The result of remembering a statement."""
 
     memory: Memory
@@ -117,7 +114,7 @@ def remember(writer: JournalWriter, new: NewMemory, *, sync: bool = True) -> Rem
         known = find_same_words(writer.memories, new.agent, new.session, new.quote)
         done = _use_same_words(writer, new, known) or _remember(writer, new)
         writer.write(sync=sync)
-    return replace(done, memory=writer.read(done.memory.id))
+    return done._replace(memory=writer.read(done.memory.id))
 
 
 def _use_same_words(writer: JournalWriter, new: NewMemory, known: Sequence[Memory]) -> Remembered | None:
@@ -166,7 +163,7 @@ def _refine(writer: JournalWriter, new: NewMemory, old: Memory, *, confirms: boo
     if new.candidate:
         return Remembered(old, again=True, refined=True)
     done = add_consequences(writer, new, old, found)
-    return replace(done, again=True, refined=True, confirmed=old.status == CANDIDATE)
+    return done._replace(again=True, refined=True, confirmed=old.status == CANDIDATE)
 
 
 def _compare(writer: JournalWriter, new: NewMemory, *, without: str = "") -> Comparison:
@@ -177,8 +174,7 @@ def _compare(writer: JournalWriter, new: NewMemory, *, without: str = "") -> Com
         found = compare_statement(writer.memories, new.text, new.scope, writer.now)
     if not without:
         return found
-    return replace(
-        found,
+    return found._replace(
         repeats=tuple(one for one in found.repeats if one.id != without),
         replaces=tuple(pair for pair in found.replaces if pair[0].id != without),
         blocked=tuple(pair for pair in found.blocked if pair[0].id != without),
@@ -221,7 +217,7 @@ def _use_rejected(writer: JournalWriter, new: NewMemory, old: Memory, found: Com
         return Remembered(old, again=True)
     if old.scope != new.scope:
         return None
-    return replace(_confirm_by_repeat(writer, new, old, found), restored=True)
+    return _confirm_by_repeat(writer, new, old, found)._replace(restored=True)
 
 
 def _confirm_by_repeat(writer: JournalWriter, new: NewMemory, old: Memory, found: Comparison) -> Remembered:
@@ -232,7 +228,7 @@ def _confirm_by_repeat(writer: JournalWriter, new: NewMemory, old: Memory, found
     if new.locked and writer.caller.is_user:
         writer.add("lock", old.id)
     done = add_consequences(writer, new, old, found)
-    return replace(done, again=True, counted=True, confirmed=True)
+    return done._replace(again=True, counted=True, confirmed=True)
 
 
 def add_consequences(writer: JournalWriter, new: NewMemory, memory: Memory, found: Comparison) -> Remembered:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from told.memories.proof import NO_SESSION, Message, prove
 from told.memories.remember import NewMemory
@@ -35,11 +35,11 @@ def verify(new: NewMemory, messages: Sequence[Message]) -> Draft:
     """
     proof = prove(new.text, new.quote, messages)
     if proof.message is not None:
-        new = replace(new, turn=proof.message.turn)
+        new = new._replace(turn=proof.message.turn)
     if not proof.why_not:
         return Draft(new)
     why_not = proof.why_not if new.session or not new.quote else NO_SESSION
-    return Draft(replace(new, trust=AGENT, candidate=True, replaces=()), why_not)
+    return Draft(new._replace(trust=AGENT, candidate=True, replaces=()), why_not)
 
 
 def find_replaced(

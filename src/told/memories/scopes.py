@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from told.errors import NotFoundError, UsageError
 from told.journal.files import SET
@@ -34,8 +32,7 @@ _RESERVED_NAMES = frozenset(("project", "global", "unknown"))
 _MAX_NAME = 40
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(NamedTuple):
     """A shared scope."""
 
     name: str
@@ -143,8 +140,7 @@ _MAX_SIMILAR, _MAX_LISTED = 3, 2000  # suggestions, and memories whose words are
 _MIN_SIMILAR_ID, _MIN_SIMILAR_WORD = 0.7, 0.75
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryFilter:
+class MemoryFilter(NamedTuple):
     """Which memories to list. An empty field means all."""
 
     scopes: tuple[str, ...] = ()
@@ -177,6 +173,8 @@ def find_memories(
 
 def find_similar(memories: Memories, given: str, scopes: Sequence[str]) -> list[Memory]:
     """Return up to three memories with an id or words like the given ones, for a typing error."""
+    from difflib import get_close_matches  # noqa: PLC0415 - for a wrong name only
+
     if given[:1] == "m" and given.isascii() and given.isalnum():
         near = get_close_matches(given, memories.ids(), _MAX_SIMILAR, _MIN_SIMILAR_ID)
         if near:

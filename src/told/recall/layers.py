@@ -7,8 +7,8 @@ with the number of memories. Each layer scores some candidates from 0 to 1.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import log
+from typing import NamedTuple
 
 from told.recall.prompt import Prompt, RecallRequest, find_places, match_place
 from told.search.query import find_terms
@@ -45,8 +45,7 @@ _RECENT_MS = 14 * 86_400_000
 _PRIOR_USED, _PRIOR_SHOWN = 1.0, 4.0  # before anything happened: as if shown four times and used once
 
 
-@dataclass(frozen=True, slots=True)
-class Candidates:
+class Candidates(NamedTuple):
     """Rows that could fit a prompt, with the rarity of words."""
 
     rows: dict[int, None]
@@ -55,11 +54,10 @@ class Candidates:
     locked: tuple[int, ...]  # all locked rows, also those that share nothing
 
 
-@dataclass(frozen=True, slots=True)
-class Similar:
+class Similar(NamedTuple):
     """How much more similar than usual the most similar memories are."""
 
-    count: int  # memories that were compared
+    compared: int  # memories
     excess: dict[int, float]
 
 
@@ -200,7 +198,7 @@ def score_words(words: dict[int, float], memories: dict[int, Memory]) -> dict[in
 
 def score_meaning(similar: Similar) -> dict[int, float]:
     """Layer 2: score similarity above the usual."""
-    share = _scale_to_store(similar.count) / (NEAREST - NEAR)
+    share = _scale_to_store(similar.compared) / (NEAREST - NEAR)
     return {row: min(1.0, (excess - NEAR) * share) for row, excess in similar.excess.items() if excess > NEAR}
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from told.conflict.reading import find_own_folder, is_path, load_words
+from told.conflict.places import ALL, AND, ARTICLES, BEFORE_FOLDER, BUT, find_own_folder, is_path
 from told.search.query import find_keywords
 from told.search.tokens import STOP_WORDS, VAGUE_WORDS, is_unspaced
 from told.search.topics import find_topic_hints, split_words
@@ -23,21 +22,19 @@ _MAX_THANKS, _MAX_HOW_TO, _MAX_SHORT = 4, 10, 6  # words
 _MAX_QUIET = 16  # words; a longer prompt says something of its own
 _MAX_OPENING = 12  # words
 _MAX_WORDS, _MAX_LENGTH, _MAX_UNKNOWN = 24, 9, 3  # that count for the wording
-_QUIET: dict[str, Any] = tomllib.loads(Path(__file__).with_name("quiet.toml").read_text(encoding="utf-8"))
+_FOLDER = os.path.dirname(__file__)
+with open(os.path.join(_FOLDER, "quiet.toml"), "rb") as _file:
+    _QUIET: dict[str, Any] = tomllib.load(_file)
 _CHAT, _THANKS, _OWN = (frozenset(_QUIET[name].split()) for name in ("chat", "thanks", "own"))
 _NO_SUBJECT = STOP_WORDS | VAGUE_WORDS | _CHAT | frozenset(_QUIET["generic"].split())
 _LANGUAGE_THINGS = frozenset(_QUIET["language_things"].split())
 _COMMON_FOLDERS = frozenset(_QUIET["common_folders"].split())
 _HOW_TO = tuple(f" {start} " for start in _QUIET["how"])
 _CONVERT = tuple(f" {start} " for start in _QUIET["convert"])
-_ALL, _BUT = load_words("all", "places"), load_words("but", "places")
-_BETWEEN = (
-    load_words("before_folder", "places") | load_words("articles", "places") | load_words("and", "places")
-)
+_BETWEEN = BEFORE_FOLDER | ARTICLES | AND
 
 
-@dataclass(frozen=True, slots=True)
-class RecallRequest:
+class RecallRequest(NamedTuple):
     """A prompt and the place where it is asked."""
 
     prompt: str
@@ -48,8 +45,7 @@ class RecallRequest:
     search: bool = False  # the user searches memories: no prompt is quiet, and more are scored
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
+class Prompt(NamedTuple):
     """The parts of a prompt that recall uses."""
 
     text: str
@@ -128,8 +124,8 @@ def _asks_for_meaning(text: str, bare: str, words: Sequence[str]) -> bool:
 @cache
 def _load_wording_weights() -> tuple[int, dict[str, int]]:
     """Load the bias and the weights that `python -m training.quiet` wrote, in hundredths."""
-    text = Path(__file__).with_name("quiet_weights.txt").read_text(encoding="utf-8")
-    bias, *lines = text.splitlines()
+    with open(os.path.join(_FOLDER, "quiet_weights.txt"), encoding="utf-8") as file:
+        bias, *lines = file.read().splitlines()
     found: dict[str, int] = {}
     for line in lines:
         weight, *names = line.split(" ")
@@ -212,14 +208,14 @@ def is_elsewhere(text: str, prompt: Prompt) -> bool:
 def _find_excluded(text: str) -> list[str]:
     """Return what a statement excludes: `All modules but legacy are …`."""
     words = split_words(text[:200])[:_MAX_OPENING]
-    if not words or words[0] not in _ALL:
+    if not words or words[0] not in ALL:
         return []
-    at = next((at for at, word in enumerate(words) if at and word in _BUT), len(words))
+    at = next((at for at, word in enumerate(words) if at and word in BUT), len(words))
     found = []
     for before, word in zip(words[at:], words[at + 1 :], strict=False):
         if word in _BETWEEN:
             continue
-        if before not in _BUT and before not in _BETWEEN:
+        if before not in BUT and before not in _BETWEEN:
             break
         found.append(word.strip("/*"))
     return found

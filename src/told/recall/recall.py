@@ -6,17 +6,20 @@ Seven layers score the candidates; their sum is filtered and cut where matches b
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from math import inf
+from typing import TYPE_CHECKING, NamedTuple
 
 from told.recall import layers
-from told.recall.filters import Successor, find_overruled, find_reason_against, find_successors
+from told.recall.filters import find_overruled, find_reason_against
 from told.recall.layers import WEIGHTS, Candidates, find_candidates, find_similar, measure_use
 from told.recall.prompt import Prompt, RecallRequest, read_prompt
-from told.search.index_text import About, parse_about
+from told.search.about import About, parse_about
 from told.search.query import find_keywords
 from told.store.memories.read import Memories
 from told.store.memories.records import AGENT, TOOL, USER, Memory
+
+if TYPE_CHECKING:
+    from told.recall.successors import Successor
 
 # A rule that is overlooked does more harm than a fact.
 KIND_WEIGHTS = {
@@ -45,8 +48,7 @@ _LAYER_NAMES = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Recalled:
+class Recalled(NamedTuple):
     """A memory with its score in each layer."""
 
     row: int
@@ -58,8 +60,7 @@ class Recalled:
     learned: float = 0.0  # share by which past use changed the score
 
 
-@dataclass(frozen=True, slots=True)
-class Recall:
+class Recall(NamedTuple):
     """The chosen memories, best first, and the others that were considered."""
 
     prompt: Prompt
@@ -67,8 +68,7 @@ class Recall:
     left_out: tuple[Recalled, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(NamedTuple):
     """A memory that was considered, and the share of each layer."""
 
     recalled: Recalled
@@ -80,7 +80,7 @@ def recall(memories: Memories, request: RecallRequest) -> Recall:
     """Choose the memories that a prompt needs; deterministic."""
     prompt = read_prompt(request.prompt, request.folder)
     if request.search:
-        prompt = replace(prompt, quiet="", faint=prompt.faint or bool(prompt.quiet))
+        prompt = prompt._replace(quiet="", faint=prompt.faint or bool(prompt.quiet))
     if prompt.quiet:
         return Recall(prompt, (), ())
     candidates = find_candidates(memories, prompt, request)
@@ -127,8 +127,7 @@ def _combine(row: int, memory: Memory, parts: dict[str, dict[int, float]], why: 
     return Recalled(row, memory, round(score * (1.0 + learned), 4), own, why, "", learned)
 
 
-@dataclass(frozen=True, slots=True)
-class _Selection:
+class _Selection(NamedTuple):
     """Selects from the scored memories of one prompt."""
 
     memories: Memories
@@ -151,7 +150,7 @@ class _Selection:
         reasons |= dict.fromkeys([one.row for one in fitting], "") | outdated
         reasons |= {one.row: limited[one.row] for one in fitting if limited[one.row]}
         every = {one.row: one for one in (*self.found, *fitting)}
-        judged = [replace(one, against=reasons[one.row]) for one in sorted(every.values(), key=_sort_key)]
+        judged = [one._replace(against=reasons[one.row]) for one in sorted(every.values(), key=_sort_key)]
         return Recall(
             self.prompt,
             tuple(one for one in judged if not one.against),
@@ -199,6 +198,8 @@ class _Selection:
             checked.update(one.row for one in shown)
             newer: dict[int, Successor] = {}
             if shown and left:
+                from told.recall.successors import find_successors  # noqa: PLC0415 - few searches show one
+
                 rows = {one.row: one.memory for one in shown}
                 newer = find_successors(self.memories, rows, seen, scores, self.request)
             if not newer:
@@ -218,7 +219,7 @@ class _Selection:
         own = next((one for one in self.found if one.row == successor.row), None)
         if own is None:
             return Recalled(successor.row, successor.memory, old.score, old.parts, old.why)
-        return replace(own, score=max(own.score, old.score))
+        return own._replace(score=max(own.score, old.score))
 
 
 def _limit(fitting: Sequence[Recalled]) -> dict[int, str]:

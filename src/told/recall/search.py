@@ -9,8 +9,8 @@ newest first, sessions before memories.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import inf
+from typing import NamedTuple
 
 from told.recall.filters import ELSEWHERE
 from told.recall.prompt import RecallRequest
@@ -29,8 +29,7 @@ _OWN_REASONS = ("", TOO_LITTLE, ENOUGH, OVERRULED, ELSEWHERE)  # a brief's own r
 _MAX_LISTED = 500  # newest memories among which a named time is looked for
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryQuestion:
+class MemoryQuestion(NamedTuple):
     """What memories are searched for, and which."""
 
     query: Query
@@ -46,8 +45,7 @@ class MemoryQuestion:
         return is_from_agent and last_said(memory) >= self.since
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryMatch:
+class MemoryMatch(NamedTuple):
     """A memory that answers a question."""
 
     memory: Memory

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from told.agents import label
 from told.fence import Fence
@@ -91,7 +91,7 @@ class _StartBrief:
 
         An automatic checkpoint counts only until another session leaves one.
         """
-        recent = replace(self.sessions, since=max(self.now - _RECENT_MS, 1))
+        recent = self.sessions._replace(since=max(self.now - _RECENT_MS, 1))
         rows = self.reader.checkpoints(recent, _MAX_CHECKPOINTS, status=OPEN)
         rows = [row for row in rows if row.session not in own]
         latest = ""

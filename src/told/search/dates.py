@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from told.search.tokens import load_data
 
@@ -36,8 +36,7 @@ _LAST, _THIS, _LAST_AFTER, _AGO, _AGO_BEFORE, _SINCE, _BEFORE, _IN, _FRENCH = (
 _IN_TIME = _IN | _SINCE | _BEFORE | _THIS | _LAST
 
 
-@dataclass(frozen=True, slots=True)
-class NamedTime:
+class NamedTime(NamedTuple):
     """The time that a question names."""
 
     window: tuple[int, int] | None = None  # ms; from, up to
@@ -46,8 +45,7 @@ class NamedTime:
     phrase: str = ""  # the words that name it
 
 
-@dataclass(frozen=True, slots=True)
-class _Span:
+class _Span(NamedTuple):
     """A time named by some words of the question."""
 
     size: int  # words

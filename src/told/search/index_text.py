@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
+from told.search.about import format_about
 from told.search.dates import MONTHS, WEEKDAYS, day_word
-from told.search.query import MAX_HEADS, find_keywords
 from told.search.tokens import UNSPACED_RANGES, is_unspaced
-from told.search.topics import find_topics
 from told.search.vectors.table import embed
 from told.store.memories.records import IndexFields
 from told.text import remove_placeholders
@@ -109,39 +108,13 @@ def _strip_vowel_signs(text: str) -> str:
     return "".join(char for char in text if char.isalnum() or not is_unspaced(char))
 
 
-@dataclass(frozen=True, slots=True)
-class About:
-    """The topics and first keywords of a memory."""
-
-    topics: dict[str, float]  # with their strength
-    heads: tuple[str, ...]  # the first keywords
-    keyword_count: int
-
-
-def format_about(text: str) -> str:
-    """Return the topics and first keywords of a text as a line to store."""
-    words = find_keywords(text)
-    topics = " ".join(f"{name}:{strength!r}" for name, strength in sorted(find_topics(text).items()))
-    return "\t".join((topics, str(len(words)), *words[:MAX_HEADS]))
-
-
-def parse_about(line: str) -> About:
-    """Parse a line of `format_about`."""
-    if not line:
-        return About({}, (), 0)
-    topics, count, *heads = line.split("\t")
-    pairs = [one.rpartition(":") for one in topics.split()]
-    return About({name: float(strength) for name, _, strength in pairs}, tuple(heads), int(count))
-
-
 def make_index_fields(text: str, at: int) -> IndexFields:
     """Return what is indexed for a memory's text and time (ms)."""
     text = remove_placeholders(text)
     return IndexFields(make_extra_words(text, at), format_about(text), embed(text))
 
 
-@dataclass(frozen=True, slots=True)
-class Passages:
+class Passages(NamedTuple):
     """The texts of a turn to embed: per side the text, then its passages."""
 
     asked: tuple[str, ...]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from told.search.query import Query
 from told.search.rank import plan_query
@@ -20,8 +20,7 @@ _NEAR = 0.25  # share of the best score
 _LIMIT = 60  # memories taken from the index
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryMatch:
+class MemoryMatch(NamedTuple):
     """A memory that answers a question."""
 
     memory: Memory

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from told.search.dates import find_time, list_day_words
 from told.search.tokens import (
@@ -36,8 +36,7 @@ _ELISIONS = frozenset(("c", "d", "j", "l", "m", "n", "qu", "s", "t"))  # l'index
 _ADDRESS_WORDS = frozenset(("com", "home", "http", "https", "org", "users", "usr", "www"))
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(NamedTuple):
     """A parsed question; terms and phrases are quoted for FTS5."""
 
     text: str

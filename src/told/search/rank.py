@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
 from math import log
 from operator import mul
+from types import MappingProxyType
+from typing import NamedTuple
 
 from told.search.tokens import stem
 from told.store.database import unquote_phrase
@@ -44,8 +45,7 @@ Hit = tuple[int, int, int, int, float]  # turn id, session id, n, at, bm25 (lowe
 Shape = tuple[int, str, bool]  # bytes, asked, whether it is an unanswered question
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
+class Coverage(NamedTuple):
     """The question's words that each turn contains."""
 
     weights: Mapping[str, float]  # of each stem; they add up to 1
@@ -79,19 +79,17 @@ def _split_words(text: str) -> set[str]:
     return set("".join(char if char.isalnum() else " " for char in text).split())
 
 
-@dataclass(frozen=True, slots=True)
-class RankContext:
+class RankContext(NamedTuple):
     """What ranking knows beside the matched words."""
 
     window: tuple[int, int] | None = None  # the time that the question names, in ms
     names: Collection[str] = ()  # the question's words as written
-    shapes: Mapping[int, Shape] = field(default_factory=dict)
-    similarity: Mapping[int, float] = field(default_factory=dict)  # to the question, on any scale
-    covered: Coverage = field(default_factory=lambda: Coverage({}, {}))
+    shapes: Mapping[int, Shape] = MappingProxyType({})
+    similarity: Mapping[int, float] = MappingProxyType({})  # to the question, on any scale
+    covered: Coverage = Coverage({}, {})
 
 
-@dataclass(frozen=True, slots=True)
-class RankedTurn:
+class RankedTurn(NamedTuple):
     """A turn with its score."""
 
     turn: int
@@ -101,8 +99,7 @@ class RankedTurn:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class SessionGroup:
+class SessionGroup(NamedTuple):
     """A session with its best turns."""
 
     session: int

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
+from typing import NamedTuple
 
 from told.errors import ToldError
 from told.search.dates import list_day_words
@@ -52,8 +52,7 @@ _MAX_QUESTION = 1500  # characters
 _ANSWER_SHARE = 0.8  # an answer says less about a turn than the question
 
 
-@dataclass(frozen=True, slots=True)
-class SearchResult:
+class SearchResult(NamedTuple):
     """The answer to a search."""
 
     query: Query
@@ -65,8 +64,7 @@ class SearchResult:
     only_similar: bool = False  # no word matched; all turns were found by similarity
 
 
-@dataclass(frozen=True, slots=True)
-class Candidates:
+class Candidates(NamedTuple):
     """The turns to rank."""
 
     query: Query
@@ -79,8 +77,7 @@ class Candidates:
     only_similar: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Filters:
+class _Filters(NamedTuple):
     since: int
     agent: str
     now: int
@@ -158,7 +155,7 @@ def search_sessions(
     turns = rank_turns(found.hits, make_rank_context(store, question, found))
     similar = meaning.compare(turns[0].turn, found.near) if meaning and found.near else {}
     sessions = tuple(group_by_session(turns, limit, similar=similar))
-    return replace(result, sessions=sessions, turns=tuple(turns), only_similar=found.only_similar)
+    return result._replace(sessions=sessions, turns=tuple(turns), only_similar=found.only_similar)
 
 
 def make_rank_context(store: TurnIndex, question: str, found: Candidates) -> RankContext:
@@ -292,7 +289,7 @@ class _Matcher:
             new for term in query.terms for new in (list(map(quote_phrase, instead.get(term, ()))) or [term])
         )
         words = dict.fromkeys((*query.words, *(word for similar in instead.values() for word in similar)))
-        changed = replace(query, terms=tuple(terms), words=tuple(words))
+        changed = query._replace(terms=tuple(terms), words=tuple(words))
         return changed, tuple((unquote_phrase(term), similar[0]) for term, similar in instead.items())
 
 

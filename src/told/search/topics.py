@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 import json
-from functools import lru_cache
-from pathlib import Path
+import os
+from functools import cache, lru_cache
 
 from told.search.tokens import is_unspaced
 
@@ -31,11 +31,16 @@ _TO_SPACE |= {0x2019: "'", 0x2018: "'"}
 _WORD_EDGES = "./'\\-_#%+"
 
 # Written by `python -m training.topics`: topics joined by + of each word or phrase, and of each prefix.
-_TABLE = json.loads((Path(__file__).parent / "data" / "topics.json").read_text(encoding="utf-8"))
+with open(os.path.join(os.path.dirname(__file__), "data", "topics.json"), "rb") as _file:
+    _TABLE = json.load(_file)
 EXACT: dict[str, str] = _TABLE["words"]
 PREFIXES: dict[str, str] = _TABLE["prefixes"]
 EVERYDAY_WORDS = frozenset(_TABLE["everyday_words"])
-_UNSPACED = sorted(word for word in EXACT | PREFIXES if is_unspaced(word[0]))
+
+
+@cache
+def _list_unspaced() -> list[str]:
+    return sorted(word for word in EXACT | PREFIXES if is_unspaced(word[0]))
 
 
 def strip_ending(word: str) -> str:
@@ -75,7 +80,7 @@ def find_topic_hints(text: str) -> list[tuple[float, tuple[str, ...]]]:
             strength = len(names) ** -_SPREAD * (_IN_PHRASE if at < phrase_end else 1.0)
             found.append((strength * EVERYDAY_SHARE if word in EVERYDAY_WORDS else strength, names))
     if not text.isascii():
-        found += [(1.0, _list_topics(word)) for word in _UNSPACED if word in text]
+        found += [(1.0, _list_topics(word)) for word in _list_unspaced() if word in text]
     return found
 
 

@@ -7,8 +7,7 @@ import re
 import stat
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from told.errors import MissingError, UsageError
 from told.files import NotReadableError, read_document
@@ -94,7 +93,7 @@ def apply_project_settings(settings: Settings, root: str) -> Settings:
     """Return the settings with the allowed changes of a project's config."""
     if not root or not os.path.lexists(os.path.join(root, _PROJECT_FOLDER, CONFIG)):
         return settings
-    return replace(settings, **read_project(settings, root)[0])
+    return settings._replace(**read_project(settings, root)[0])
 
 
 def is_turned_off(environ: Mapping[str, str], variable: str) -> bool:
@@ -102,8 +101,7 @@ def is_turned_off(environ: Mapping[str, str], variable: str) -> bool:
     return environ.get(variable, "on") in _OFF
 
 
-@dataclass(frozen=True, slots=True)
-class SettingRow:
+class SettingRow(NamedTuple):
     """The value of one setting and where it comes from."""
 
     name: str
@@ -144,7 +142,7 @@ def _make_row(
         if in_project != value:
             value, source = in_project, _PROJECT
     if key.kind == RULES:
-        value = [asdict(rule) for rule in value]
+        value = [rule._asdict() for rule in value]
     return SettingRow(name, value, [] if key.kind == RULES else key.default, source)
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from told.errors import UsageError
 
@@ -14,8 +13,7 @@ CONFIG = "config.toml"
 ASK = "ask"
 
 
-@dataclass(frozen=True, slots=True)
-class CustomRule:
+class CustomRule(NamedTuple):
     """A user's own redaction rule with an example that it must find."""
 
     name: str
@@ -23,8 +21,7 @@ class CustomRule:
     example: str
 
 
-@dataclass(frozen=True, slots=True)
-class Redaction:
+class Redaction(NamedTuple):
     """What to remove from text before it is stored."""
 
     enabled: bool = True  # `<private>` parts are removed in any case
@@ -32,8 +29,7 @@ class Redaction:
     rules: tuple[CustomRule, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """All settings of the user."""
 
     home: str  # told's own folder
@@ -103,8 +99,7 @@ _FIELDS = {
 _DEFAULTS = {"redaction.rules": (), "agents.NAME.enabled": True, "agents.NAME.path": ""}
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(NamedTuple):
     """One setting; keys.toml describes the fields."""
 
     name: str

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from told.agents import wired_agents
-from told.agents.base import Agent
+from told.agents.base import Agent, find_agent_sign
 from told.agents.wiring import (
     FULL,
     HOOKS,
@@ -36,7 +36,6 @@ from told.install.apply import (
     WRITTEN,
     Step,
     command_folder,
-    find_agent_sign,
     has_hooks,
     inspect_wiring,
     owner_of,
@@ -315,7 +314,7 @@ def _offer_history(context: Context, arguments: Arguments) -> None:
 
 def _import_now(context: Context, arguments: Arguments) -> None:
     settings = context.settings
-    context.settings = replace(settings, background=False)  # show at once what was learned
+    context.settings = settings._replace(background=False)  # show at once what was learned
     try:
         index(context, arguments)
     finally:

@@ -37,6 +37,9 @@ def run() -> None:
         os._exit(130)
     if answer:
         _print(answer.decode())
+    import gc  # noqa: PLC0415
+
+    gc.disable()  # a command makes no garbage worth collecting, nor do its imports
     from told.cli.main import run as run_here  # noqa: PLC0415 - loads the rest of told
 
     run_here()

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import closing
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
@@ -50,8 +49,7 @@ _NO_RERANKER = (
 _UNAVAILABLE = (apsw.Error, ToldError, OSError, ValueError)
 
 
-@dataclass(frozen=True, slots=True)
-class _Search:
+class _Search(NamedTuple):
     """What is searched, and where."""
 
     question: str
@@ -64,16 +62,14 @@ class _Search:
     status: str = ""  # of memories
 
 
-@dataclass(frozen=True, slots=True)
-class _Memories:
+class _Memories(NamedTuple):
     """The memories that answer a question."""
 
     matches: tuple[MemoryMatch, ...] = ()
     widened: bool = False  # none is of this project
 
 
-@dataclass(frozen=True, slots=True)
-class _Ranking:
+class _Ranking(NamedTuple):
     """What was found, best first."""
 
     items: tuple[Found, ...]
@@ -124,7 +120,7 @@ def search(context: Context, arguments: Arguments) -> None:
         tuple(join_rankings(memories.matches, found.sessions, wanted.limit)), found, memories.widened
     )
     if found.widened or (wanted.place == _MEMORIES and memories.widened):
-        wanted = replace(wanted, scope=wanted.scope.widen())
+        wanted = wanted._replace(scope=wanted.scope.widen())
     if context.as_json:
         context.print_json(_as_json(context, wanted, ranking), found=ranking.items)
     elif not ranking.items:
@@ -303,4 +299,4 @@ def _rerank(context: Context, model: Reranker, found: SearchResult, wanted: _Sea
     from told.search.vectors.model_folder import rerank  # noqa: PLC0415
 
     turns = rerank(found.turns, text_of, lambda texts: model.scores(wanted.question, texts))
-    return replace(found, turns=tuple(turns), sessions=tuple(group_by_session(turns, wanted.limit)))
+    return found._replace(turns=tuple(turns), sessions=tuple(group_by_session(turns, wanted.limit)))

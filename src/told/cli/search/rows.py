@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from told.agents import label
-from told.cli.checkpoint_show import checkpoint_line
+from told.cli.checkpoint_lines import checkpoint_line
 from told.cli.context import Context, cut, iso, short_home, when
 from told.cli.sessions import session_head, session_json, session_summary
 from told.cli.terminal.blocks import BOLD, DIM, ID, Cell, Column, Span, Table, kind_style, marked
@@ -27,8 +26,7 @@ _LEAST_EXCERPT, MOST_EXCERPT = 30, 200
 _LEAST_MEMORY, _MOST_MEMORY = 70, 300
 
 
-@dataclass(frozen=True, slots=True)
-class _Hit:
+class _Hit(NamedTuple):
     """What is shown of a session."""
 
     place: str
@@ -118,7 +116,7 @@ class ResultRows:
         marks += [memory.status] if memory.status != ACTIVE else []
         marks += [f"by {memory.superseded_by}"] if memory.superseded_by else []
         head = f"{when(memory.created, context.now)} {memory.id} {' '.join(marks)}"
-        return f"{head}: {context.memory_text(replace(memory, context=cut(memory.context, room)), room)}"
+        return f"{head}: {context.memory_text(memory._replace(context=cut(memory.context, room)), room)}"
 
     def _session_rows(self, group: SessionGroup, room: int) -> str:
         context = self._context

@@ -121,3 +121,12 @@ def one_line(text: str, room: int) -> str:
     """Return a text on one line of at most `room` characters."""
     line = " ".join(text.split())
     return line if len(line) <= room else line[: room - 1].rstrip() + "…"
+
+
+def print_memories(view: MemoryView, found: list[Memory]) -> None:
+    """Print memories as rows, or as a table at a terminal."""
+    if view.context.is_at_terminal:
+        view.context.show(memory_table(view, found))
+        return
+    for one in found:
+        view.context.print(view.row(one))

@@ -9,7 +9,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -287,8 +287,8 @@ def rerank(
     before = stretch_scores({at: turn.score for at, turn in enumerate(first)})
     after = stretch_scores(dict(enumerate(scores([text_of(turn) for turn in first]))))
     mixed = [
-        replace(turn, score=(1 - RERANK_SHARE) * before[at] + RERANK_SHARE * after[at])
+        turn._replace(score=(1 - RERANK_SHARE) * before[at] + RERANK_SHARE * after[at])
         for at, turn in enumerate(first)
     ]
-    behind = [replace(turn, score=-_STEP * at) for at, turn in enumerate(rest, 1)]
+    behind = [turn._replace(score=-_STEP * at) for at, turn in enumerate(rest, 1)]
     return [*sorted(mixed, key=lambda turn: -turn.score), *behind]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields
 from typing import Any
 
 import apsw
@@ -28,7 +27,7 @@ from told.store.memories.write import MemoryWriter
 # Raised for a damaged file, which has to be rebuilt.
 UNREADABLE = (apsw.NotADBError, apsw.CorruptError, UnicodeDecodeError)
 _COLUMNS = ", ".join(WRITTEN)
-_IDLE = ", ".join(field.name for field in fields(IdleMemory))
+_IDLE = ", ".join(IdleMemory._fields)
 _END = 1 + len(COLUMNS)
 _BATCH = 500  # values in one query
 _OBSERVATION = "(trust = 'agent' AND kind = 'observation' AND label != '')"

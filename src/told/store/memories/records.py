@@ -5,9 +5,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from told.hashing import blake2s
 from told.jsontext import dump_json, load_json
@@ -38,8 +37,7 @@ WAS = "was"  # edge from a memory to the one that it probably replaces
 CAPTURE = "capture"  # told itself, for what users stated in sessions
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(NamedTuple):
     """The source of a memory; `told forget` erases only the quote."""
 
     agent: str = ""
@@ -51,16 +49,14 @@ class Evidence:
     words: int = 0  # how many words were forgotten
 
 
-@dataclass(frozen=True, slots=True)
-class Trigger:
+class Trigger(NamedTuple):
     """When a memory applies: a command, a path, a task."""
 
     kind: str
     value: str
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(NamedTuple):
     """A relation to another memory: supports, contradicts, about."""
 
     kind: str
@@ -69,8 +65,7 @@ class Edge:
     by: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(NamedTuple):
     """A statement worth knowing later, folded from its operations."""
 
     id: str
@@ -132,16 +127,14 @@ class Memory:
         return " ".join([*named, self.context] if self.context else named)
 
 
-@dataclass(frozen=True, slots=True)
-class Embedding:
+class Embedding(NamedTuple):
     """The vector of a text, comparable only within its model."""
 
     model: str = ""
     vector: bytes = b""  # empty if unknown
 
 
-@dataclass(frozen=True, slots=True)
-class IndexFields:
+class IndexFields(NamedTuple):
     """What is indexed of a memory's text."""
 
     extra: str  # extra words
@@ -149,8 +142,7 @@ class IndexFields:
     embedding: Embedding = Embedding()
 
 
-@dataclass(frozen=True, slots=True)
-class IdleMemory:
+class IdleMemory(NamedTuple):
     """The columns that decide when a memory is archived."""
 
     row: int
@@ -175,8 +167,7 @@ class IdleMemory:
     last_number: int
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(NamedTuple):
     """How far a segment of the journal has been applied."""
 
     size: int  # bytes
@@ -240,8 +231,7 @@ def make_row_id(memory: Memory) -> int:
 
 def make_row(row: int, memory: Memory, extra: str, about: str) -> tuple[Any, ...]:
     """Return the values of a row in the order of WRITTEN."""
-    linked = [[astuple(one) for one in items] for items in (memory.evidence, memory.triggers, memory.edges)]
-    detail = dump_json([linked[0], linked[1], memory.entities, linked[2]])
+    detail = dump_json([memory.evidence, memory.triggers, memory.entities, memory.edges])
     plain = [getattr(memory, name) for name in COLUMNS[:_DETAIL]]
     values: tuple[Any, ...] = (*plain, detail, *memory.last)
     values = (*values[:_LOCKED], int(memory.locked), *values[_LOCKED + 1 :])

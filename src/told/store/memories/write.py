@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import astuple, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -33,8 +32,7 @@ _STORED = f"SELECT row, about, {', '.join(INDEXED)}, {', '.join(COLUMNS)} FROM m
 _PLACES = [WRITTEN.index(name) for name in INDEXED]
 
 
-@dataclass(frozen=True, slots=True)
-class _Stored:
+class _Stored(NamedTuple):
     """A memory as it is stored."""
 
     row: int
@@ -120,7 +118,7 @@ class MemoryWriter(IndexedWriter):
     def put_position(self, machine: str, segment: str, position: Position) -> None:
         """Store how far a segment has been applied."""
         self._db.execute(
-            "INSERT OR REPLACE INTO position VALUES(?, ?, ?, ?, ?)", (machine, segment, *astuple(position))
+            "INSERT OR REPLACE INTO position VALUES(?, ?, ?, ?, ?)", (machine, segment, *position)
         )
 
     def set_stale(self, memory_ids: Iterable[str]) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 
@@ -15,13 +14,13 @@ from told.store.sessions.facts import WorkQueue
 if TYPE_CHECKING:  # reading does not load what writes
     from told.store.sessions.write import SessionWriter
 
+PLANS, QUESTIONS = "Plans", "Open questions"  # headings after the pending items
 LAYOUT = "checkpoint"  # of their sources, which no sweep reads
 _KNOWN = "SELECT id, path, size, changed, state FROM source WHERE layout = 'checkpoint'"
 _PROJECT = "SELECT id, key, name, root FROM project"
 
 
-@dataclass(frozen=True, slots=True)
-class KnownFile:
+class KnownFile(NamedTuple):
     """A checkpoint's file as it was imported."""
 
     source_id: int
@@ -111,8 +110,7 @@ class OwnCheckpoints(Queries):
         return {path: (agent, native) for path, agent, native in found}
 
 
-@dataclass(frozen=True, slots=True)
-class Project:
+class Project(NamedTuple):
     """One code base."""
 
     id: int

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from told.store.database import Queries, join_conditions
@@ -41,8 +40,7 @@ class SessionRow(NamedTuple):
     model: str
 
 
-@dataclass(frozen=True, slots=True)
-class TurnRow:
+class TurnRow(NamedTuple):
     """One exchange."""
 
     session_id: int
@@ -53,8 +51,7 @@ class TurnRow:
     steps: str
 
 
-@dataclass(frozen=True, slots=True)
-class TurnText:
+class TurnText(NamedTuple):
     """One exchange as it is stored."""
 
     n: int
@@ -114,8 +111,7 @@ class CheckpointRow(NamedTuple):
     path: str = ""  # of told's file
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(NamedTuple):
     """Conditions on sessions; an empty field matches all."""
 
     project: int = 0
