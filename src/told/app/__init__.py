@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 import apsw
 
 from told.agents import all_agents, find_agent, installed_agents
-from told.agents.base import Agent
 from told.errors import BusyError, NotFoundError, ToldError, UsageError
 from told.fence import Fence
 from told.ingest.complete_sessions import CompleteSessions, Texts
@@ -28,6 +27,7 @@ from told.store.sessions.facts import WorkQueue
 from told.store.sessions.source_states import SourceStates
 
 if TYPE_CHECKING:
+    from told.agents.base import Agent
     from told.learning.learn import LearnResult
     from told.memories.caller import Caller
     from told.memories.proof import Message
