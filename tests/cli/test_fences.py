@@ -103,40 +103,39 @@ def check(machine: Machine) -> int:
     return shown
 
 
-@pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))
-def test_in_an_agents_answer(machine: Machine, hostile: str) -> None:
-    machine.claude(("What is it?", f"It is this: {hostile}"), session="same-begin-1")
+def test_in_an_agents_answer(machine: Machine) -> None:
+    for number, hostile in enumerate(HOSTILE):
+        machine.claude(("What is it?", f"It is this: {hostile}"), session=f"same-begin-{number}")
     machine.told("index")
-    assert check(machine) >= 4
+    assert check(machine) >= 4 * len(HOSTILE)
 
 
-@pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))
-def test_in_the_path_of_a_file(machine: Machine, hostile: str) -> None:
+def test_in_the_path_of_a_file(machine: Machine) -> None:
     cwd = machine.folder("work/shop")
-    machine.claude(("Fix it", "Fixed."), cwd=cwd, files={f"{cwd}/{hostile}": "Edit"}, session="same-begin-1")
+    for number, hostile in enumerate(HOSTILE):
+        files = {f"{cwd}/{hostile}": "Edit"}
+        machine.claude(("Fix it", "Fixed."), cwd=cwd, files=files, session=f"same-begin-{number}")
     machine.told("index")
-    assert check(machine) >= 3
+    assert check(machine) >= 2 * len(HOSTILE)
 
 
-@pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))
-def test_in_the_name_of_a_branch(machine: Machine, hostile: str) -> None:
-    machine.claude(("Fix it", "Fixed."), branch=hostile, session="same-begin-1")
-    machine.claude(("Fix that", "Fixed."), branch=hostile, session="same-begin-2", at=ago(hours=1))
+def test_in_the_name_of_a_branch(machine: Machine) -> None:
+    for number, hostile in enumerate(HOSTILE):
+        machine.claude(("Fix it", "Fixed."), branch=hostile, session=f"same-begin-{number}")
     machine.told("index")
     # A long name may be cut before the word.
-    assert check(machine) >= (3 if hostile.index(WORD) < 18 else 0)
+    assert check(machine) >= 2 * sum(hostile.index(WORD) < 18 for hostile in HOSTILE)
 
 
-@pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))
-def test_in_a_title(machine: Machine, hostile: str) -> None:
-    machine.claude(("Hi", "Hello."), title=hostile, session="same-begin-1")
-    machine.copilot(("", "Hello."), summary=hostile, session="same-begin-2", at=ago(hours=1))
+def test_in_a_title(machine: Machine) -> None:
+    for number, hostile in enumerate(HOSTILE):
+        machine.claude(("Hi", "Hello."), title=hostile, session=f"same-begin-{number}-1")
+        machine.copilot(("", "Hello."), summary=hostile, session=f"same-begin-{number}-2", at=ago(hours=1))
     machine.told("index")
-    assert check(machine) >= 3
+    assert check(machine) >= 2 * len(HOSTILE)
 
 
-@pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))
-def test_in_a_checkpoint(machine: Machine, hostile: str) -> None:
+def test_in_a_checkpoint(machine: Machine) -> None:
     parts = (
         "title",
         "overview",
@@ -146,17 +145,20 @@ def test_in_a_checkpoint(machine: Machine, hostile: str) -> None:
         "important_files",
         "next_steps",
     )
-    machine.copilot(("Hi", "Hello."), note=dict.fromkeys(parts, hostile), session="same-begin-1")
-    machine.claude(("Hi", "Hello."), compacted=hostile, session="same-begin-2", at=ago(hours=1))
+    for number, hostile in enumerate(HOSTILE):
+        note = dict.fromkeys(parts, hostile)
+        machine.copilot(("Hi", "Hello."), note=note, session=f"same-begin-{number}-1")
+        machine.claude(("Hi", "Hello."), compacted=hostile, session=f"same-begin-{number}-2", at=ago(hours=1))
     machine.told("index")
-    assert check(machine) >= 4
+    assert check(machine) >= 3 * len(HOSTILE)
 
 
-@pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))
-def test_in_the_task_and_the_report_of_a_helper(machine: Machine, hostile: str) -> None:
-    machine.claude(("Go", "Done."), helper=(hostile, f"Report: {hostile}"), session="same-begin-1")
+def test_in_the_task_and_the_report_of_a_helper(machine: Machine) -> None:
+    for number, hostile in enumerate(HOSTILE):
+        helper = (hostile, f"Report: {hostile}")
+        machine.claude(("Go", "Done."), helper=helper, session=f"same-begin-{number}")
     machine.told("index")
-    assert check(machine) >= 3
+    assert check(machine) >= 3 * len(HOSTILE)
 
 
 @pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))
@@ -173,11 +175,11 @@ def test_in_the_name_of_a_project_and_of_its_folder(
     assert check(machine) >= 3
 
 
-@pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))
-def test_in_refs_and_in_the_agents_own_id(machine: Machine, hostile: str) -> None:
-    machine.copilot(("Fix", "Fixed."), refs={hostile: "commit"}, session=f"same-begin-{hostile}")
+def test_in_refs_and_in_the_agents_own_id(machine: Machine) -> None:
+    for hostile in HOSTILE:
+        machine.copilot(("Fix", "Fixed."), refs={hostile: "commit"}, session=f"same-begin-{hostile}")
     machine.told("index")
-    assert check(machine) >= 2
+    assert check(machine) >= 2 * len(HOSTILE)
 
 
 def test_a_mark_is_the_same_for_the_same_text_and_another_on_another_machine(

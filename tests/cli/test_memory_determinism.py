@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -16,8 +17,6 @@ from tests.cli.test_learning import desk, say
 from tests.soak import points
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tests.cli.machine import Machine
 
 __all__ = ["desk"]
@@ -43,13 +42,18 @@ QUESTIONS = [
     ("reason", "do we deploy the gateway by hand?"),
     ("search", "deploy gateway tests"),
 ]
-# Runs told with the clock of the tests.
+# Asks told several questions with the clock of the tests, and prints the answers as JSON.
 FROZEN = f"""
-import os, sys, time
+import contextlib, io, json, os, sys, time
 sys.path.insert(0, {str(Path(told.__file__).parents[1])!r})
 time.time_ns = lambda: {int(NOW.timestamp())} * 10**9
 from told.cli.main import main
-sys.exit(main(sys.argv[1:], dict(os.environ)))
+answers = []
+for words in json.loads(sys.argv[1]):
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        assert main(words, dict(os.environ)) == 0
+    answers.append(out.getvalue())
+print(json.dumps(answers))
 """
 
 
@@ -72,12 +76,12 @@ def known(desk: Machine) -> Machine:
     return desk
 
 
-@pytest.mark.parametrize("words", QUESTIONS, ids=" ".join)
-def test_many_runs_give_the_same_bytes(known: Machine, words: tuple[str, ...]) -> None:
-    first = known.told(*words)
-    assert (first.code, first.err) == (0, "")
-    assert first.out
-    assert {known.told(*words) for _ in range(RUNS)} == {first}
+def test_many_runs_give_the_same_bytes(known: Machine) -> None:
+    for words in QUESTIONS:
+        first = known.told(*words)
+        assert (first.code, first.err) == (0, ""), words
+        assert first.out, words
+        assert {known.told(*words) for _ in range(RUNS)} == {first}, words
 
 
 def test_many_runs_from_the_same_shown_before_state_give_the_same_bytes(known: Machine) -> None:
@@ -95,18 +99,14 @@ def test_many_runs_from_the_same_shown_before_state_give_the_same_bytes(known: M
 
 
 def test_processes_of_their_own_give_the_same_bytes(known: Machine) -> None:
-    for words in QUESTIONS:
-        expected = known.told(*words).out
-        assert list(fresh(known, words)) == [expected] * 2, words
-
-
-def fresh(machine: Machine, words: tuple[str, ...]) -> Iterator[str]:
+    expected = [known.told(*words).out for words in QUESTIONS]
     for seed in ("1", "4242"):
         done = subprocess.run(
-            [sys.executable, "-c", FROZEN, *words], env=machine.environ | {"PYTHONHASHSEED": seed},
-            cwd=machine.home / "work/shop", capture_output=True, text=True, check=True,
+            [sys.executable, "-c", FROZEN, json.dumps(QUESTIONS)],
+            env=known.environ | {"PYTHONHASHSEED": seed},
+            cwd=known.home / "work/shop", capture_output=True, text=True, check=True,
         )  # fmt: skip
-        yield done.stdout
+        assert json.loads(done.stdout) == expected, seed
 
 
 def test_the_same_history_is_learned_to_the_same_answers(desk: Machine) -> None:

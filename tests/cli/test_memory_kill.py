@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["desk"]
 
 KILLS_OF_INDEX = points(everyday=3, soak=250)
-KILLS_OF_COMMANDS = points(everyday=3, soak=600)
+KILLS_OF_COMMANDS = points(everyday=2, soak=600)
 KILLS_OF_A_ROW = points(everyday=3, soak=150)
 COMMANDS = (
     "remember", "correct", "lock", "lock a text", "unlock", "confirm", "reject", "forget", "undo", "accept",

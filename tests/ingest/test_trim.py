@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SESSIONS = 60
-KILLS = points(everyday=4, soak=80)
+KILLS = points(everyday=3, soak=80)
 FREE = "[retention]\ncap_mb = 0\n"
 TIGHT = "[retention]\ncap_mb = 2\n"
 CAP = 2 * disk.MB

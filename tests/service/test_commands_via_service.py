@@ -40,8 +40,10 @@ def machine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Mach
     project = made.repo("shop", "git@github.com:acme/shop.git")
     made.claude(("Where does the cache live?", "In Redis, with a TTL."), cwd=project, at=ago(days=2))
     made.claude(("Fix the docker image", "Fixed it."), at=ago(days=1), cwd=made.folder("other"))
-    made.child("index")
-    made.child("remember", "The cache lives in Redis", cwd=project)
+    with contextlib.chdir(project):
+        assert made.told("index").code == 0
+        assert made.told("remember", "The cache lives in Redis").code == 0
+    gc.enable()  # a command does without
     yield made
     control.stop(str(made.told_home))
 

@@ -38,7 +38,7 @@ def keeps(house: House, *words: str) -> bool:
 
 @pytest.mark.parametrize("is_served", [True, False])
 def test_many_prompts_at_once_are_all_kept(house: House, is_served: bool) -> None:
-    teaching, locking = points(everyday=5, soak=32), points(everyday=3, soak=24)
+    teaching, locking = points(everyday=4, soak=32), points(everyday=2, soak=24)
     if is_served:
         house.serve()
     locks = [f"/mem:lock Always run check{number} before step{number}" for number in range(locking)]
@@ -77,7 +77,7 @@ def test_nothing_acknowledged_is_lost_when_the_service_is_killed(house: House) -
     moments = random.Random(7)
     acknowledged: list[str] = []
     killed = round_ = 0
-    while killed < points(everyday=3, soak=200):
+    while killed < points(everyday=2, soak=200):
         round_ += 1
         prompts = [f"/mem:lock Always run check{round_}x{n} before step{round_}x{n}" for n in range(3)]
         prompts += [taught(1000 * round_ + n) for n in range(2)]
