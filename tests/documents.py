@@ -257,7 +257,8 @@ def normal(output: str) -> str:
     The demo's history has the same age on any day, so its dates move with the day of the run.
     """
     output = re.sub(r"(?:\d{4}-)?\d\d-\d\d \d\d:\d\d", "DATE", output)
-    output = re.sub(r"\b(?:\d+ (?:minute|hour|day)s? ago|yesterday|[A-Z][a-z]{2} \d{1,2}\b)", "WHEN", output)
+    output = re.sub(r"\b(?:\d+ (?:minute|hour|day)s? ago|yesterday|just now)\b", "WHEN", output)
+    output = re.sub(r"\b[A-Z][a-z]{2} \d{1,2}(?: \d{4})?\b", "WHEN", output)
     output = re.sub(r"\b\d{4}-\d\d-\d\d\b", "DAY", output)
     output = re.sub(r"<(/?)(agent|user|tool) [a-z2-7]{5}>", r"<\1\2 MARK>", output)
     output = re.sub(r"\[secret:([a-z-]+):[0-9a-f]+\]", r"[secret:\1:DIGEST]", output)
