@@ -54,6 +54,16 @@ class _Selection:
     sessions: tuple[tuple[str, str], ...] = ()  # agent and its own id
 
 
+def _nothing_to_forget(arguments: Arguments) -> str:
+    if session := arguments.text("session"):
+        return f"No session has the id {cut(session, 60)!r}. `told list` lists them."
+    if since := arguments.text("since"):
+        return f"No memory was made since {since!r}."
+    if source := arguments.text("source"):
+        return f"No memory comes from {source!r}."
+    return "There is no such memory. `told memories` lists them."
+
+
 def forget(context: Context, arguments: Arguments) -> None:
     """Forget by id, session, time or source; a dry run without --force."""
     given = [name for name in ("session", "since", "source") if arguments.text(name)]
@@ -68,7 +78,7 @@ def forget(context: Context, arguments: Arguments) -> None:
     with MemoryView(context) as view:
         chosen = _select(view, arguments)
         if not chosen.memories and not chosen.sessions:
-            raise NotFoundError("There is no such memory. `told memories` lists them.")
+            raise NotFoundError(_nothing_to_forget(arguments))
         import_checkpoints(context)  # a file that nobody has read yet may contain it
         every = include_duplicates(view.home, view.memories, chosen.memories)
         duplicates = every[len(chosen.memories) :]
