@@ -128,7 +128,7 @@ def test_ctrl_c_at_a_real_process(history: Machine) -> None:
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         deadline = time.monotonic() + 120
-        while len(served.asked) < 6 and time.monotonic() < deadline:
+        while len(served.asked) < 4 and time.monotonic() < deadline:
             time.sleep(0.01)
         child.send_signal(signal.SIGINT)
         out, err = child.communicate(timeout=120)

@@ -19,6 +19,7 @@ except ImportError:  # Windows
 
 END = "\x04"  # Ctrl-D, or nothing more to read
 ESCAPE = "\x1b"
+_SIGNAL_SECONDS = 0.5
 _ESCAPE_SECONDS = 0.05  # until the rest of an arrow key's sequence arrives
 
 
@@ -93,6 +94,8 @@ class Keyboard:
 
 def _read_key() -> str:
     number = sys.stdin.fileno()
+    while not select.select([number], [], [], _SIGNAL_SECONDS)[0]:
+        pass  # a signal that came just before the wait is handled now
     first = os.read(number, 1)
     if not first:
         return END
