@@ -183,6 +183,33 @@ def write_table(path: str, lines: Iterable[str]) -> None:
         write_private(path, "".join(f"{line}\n" for line in lines).encode(), sync=False)
 
 
+def append_lines(path: str, lines: str, keep: int, trim_at: int) -> None:
+    """Append lines to a log, and cut it to its last `keep` lines beyond `trim_at` bytes.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    descriptor = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
+    try:
+        os.write(descriptor, lines.encode("utf-8", "replace"))
+        size = os.fstat(descriptor).st_size
+    finally:
+        os.close(descriptor)
+    if size > trim_at:
+        with open(path, "rb") as file:
+            recent = file.read().splitlines(keepends=True)[-keep:]
+        write_private(path, b"".join(recent), sync=False)
+
+
+def read_last_lines(path: str, keep: int) -> list[str]:
+    """Return the last `keep` lines of a log, oldest first; [] if it is missing."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read().splitlines()[-keep:]
+    except OSError:
+        return []
+
+
 def is_timestamp(field: str) -> bool:
     """Return whether a field of a table is a time in milliseconds."""
     return field.isascii() and field.isdigit() and len(field) < 20

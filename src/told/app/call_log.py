@@ -6,7 +6,7 @@ import os
 from contextlib import suppress
 from typing import NamedTuple
 
-from told.files import write_private
+from told.files import append_lines, read_last_lines
 
 _LOGGED_CALLS = 100
 _TRIM_AT = 16_384  # bytes
@@ -26,29 +26,20 @@ class Call(NamedTuple):
 
 def log_call(home: str, call: Call) -> None:
     """Append a call to the log of recent calls."""
-    path = os.path.join(home, "calls")
     with suppress(OSError):
-        descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_APPEND, 0o600)
-        with os.fdopen(descriptor, "ab") as file:
-            file.write((" ".join(map(str, call)) + "\n").encode())
-            size = file.tell()
-        if size > _TRIM_AT:
-            with open(path, "rb") as file:
-                recent = file.read().splitlines(keepends=True)[-_LOGGED_CALLS:]
-            write_private(path, b"".join(recent))
+        append_lines(_path(home), " ".join(map(str, call)) + "\n", _LOGGED_CALLS, _TRIM_AT)
 
 
 def read_calls(home: str) -> list[Call]:
     """Return the recent calls, oldest first; damaged lines are skipped."""
-    try:
-        with open(os.path.join(home, "calls"), encoding="utf-8", errors="replace") as file:
-            lines = file.read().splitlines()[-_LOGGED_CALLS:]
-    except OSError:
-        return []
     calls = []
-    for line in lines:
+    for line in read_last_lines(_path(home), _LOGGED_CALLS):
         with suppress(ValueError):
             at, command, took, *numbers = line.split()
             rows, code, tier, retries = map(int, numbers)
             calls.append(Call(int(at), command, float(took), rows, code, tier, retries))
     return calls
+
+
+def _path(home: str) -> str:
+    return os.path.join(home, "calls")

@@ -30,7 +30,7 @@ from told.cli.health_checks import (
 from told.cli.projects import project_notes
 from told.cli.retention import disk_json, disk_line
 from told.cli.service import describe_problem, problem_json, recent_problems
-from told.cli.terminal.blocks import BAD, DIM, GOOD, WARN, Cell, Column, Span, Table
+from told.cli.terminal.blocks import DIM, WARN, Cell, Column, Span, Table, zone_style
 from told.errors import MissingError, ToldError
 from told.hook.dispatch import read_last_failure
 from told.ingest.checkpoint_files import find_unreadable
@@ -146,8 +146,7 @@ def _print_dimensions(context: Context, scores: list[Dimension], width: int) -> 
 
 
 def _score_span(one: Dimension) -> Span:
-    style = {"GREEN": GOOD, "AMBER": WARN, "RED": BAD}.get(one.zone, DIM)
-    return Span("-" if one.score is None else f"{one.score:.1f}", style)
+    return Span("-" if one.score is None else f"{one.score:.1f}", zone_style(one.zone))
 
 
 def _unreadable_notes(checkpoints: list[dict[str, str]]) -> list[str]:

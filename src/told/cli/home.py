@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from told.agents import all_agents
 from told.cli.arguments import Arguments
 from told.cli.checkpoint_lines import next_line
-from told.cli.context import Context, MemoryView, SessionScope, count, cut, memory_count
+from told.cli.context import Context, MemoryView, SessionScope, count, memory_count
 from told.cli.health_checks import health_sentence
 from told.cli.sessions import (
     print_unread,
     query_here_or_everywhere,
-    session_head,
     session_json,
+    session_row,
     session_summary,
 )
-from told.cli.terminal.blocks import BAD, BOLD, COMMAND, GOOD, WARN, Column, Heading, Paragraph, Span, Table
+from told.cli.terminal.blocks import BOLD, COMMAND, Column, Heading, Paragraph, Span, Table, zone_style
 from told.cli.terminal.tables import checkpoint_table, print_memories, session_table
 from told.install.ledger import Ledger
 from told.memories.review import find_review_items
@@ -76,7 +77,7 @@ def _collect(view: MemoryView, arguments: Arguments) -> _Page:
     mine = Filter(helpers=False)
     scope, sessions = query_here_or_everywhere(
         context, arguments,
-        lambda wanted: context.reading.sessions(wanted._replace(helpers=False), _SESSIONS),
+        lambda wanted: context.reading.sessions(wanted._replace(helpers=False), _QUERY_FROM),
     )  # fmt: skip
     notes = context.reading.checkpoints(scope.filter._replace(since=0), 20)
     scopes = active_scopes(view.memories, view.project)
@@ -87,11 +88,11 @@ def _collect(view: MemoryView, arguments: Arguments) -> _Page:
     stored = StoreStatus(context.connection).inventory().values()
     today = scope.filter._replace(since=context.parse_time("today"), helpers=False)
     return _Page(
-        scope, sessions, context.reading.count(mine), context.reading.count(today),
+        scope, sessions[:_SESSIONS], context.reading.count(mine), context.reading.count(today),
         [note for note in notes if note.status == "open"][:_NOTES], learned[:_LEARNED],
         len(find_review_items(view.memories, view.home, scopes)), health_sentence(context),
         [one for one in stored if one.files or one.sessions], bool(Ledger(context.home).installed()),
-        _suggest_query(context, scope),
+        _suggest_query(sessions[_SESSIONS:] or sessions),
     )  # fmt: skip
 
 
@@ -99,12 +100,10 @@ def _is_learned(memory: Memory) -> bool:
     return any(one.session for one in memory.evidence)
 
 
-def _suggest_query(context: Context, scope: SessionScope) -> str:
-    """Return words of an earlier session that find it again."""
-    wanted = scope.filter._replace(helpers=False)
-    rows = context.reading.sessions(wanted, _QUERY_FROM)
+def _suggest_query(rows: Sequence[SessionRow]) -> str:
+    """Return words of one of some sessions that find it again."""
     best = ""
-    for row in rows[_SESSIONS:] or rows:  # one that is not on the page
+    for row in rows:
         words = [word for word in _WORD.findall(session_summary(row)) if find_keywords(word)]
         if len(words) >= _QUERY_WORDS:
             return " ".join(words[:_QUERY_WORDS])
@@ -143,7 +142,7 @@ def _print(view: MemoryView, page: _Page) -> None:
         with_project = page.scope.project is None
         context.show(session_table(context, page.sessions, with_project=with_project))
     elif page.sessions:
-        rows = [f"{session_head(context, row)} {cut(session_summary(row), 50)}" for row in page.sessions]
+        rows = [session_row(context, row, 50) for row in page.sessions]
         context.print(context.fence.block("\n".join(rows)))
     print_unread(context)
     if page.open_work:
@@ -202,7 +201,6 @@ def _heading(context: Context, text: str, note: str = "") -> None:
         context.print(f"{text}: {note}" if note else text)
     elif text == "Health":
         zone, _, rest = note.partition(" ")
-        style = {"GREEN": GOOD, "AMBER": WARN, "RED": BAD}.get(zone, "")
-        context.show("", Paragraph([Span("Health  ", BOLD), Span(zone, style), Span(f" {rest}")]))
+        context.show("", Paragraph([Span("Health  ", BOLD), Span(zone, zone_style(zone)), Span(f" {rest}")]))
     else:
         context.show(Heading(text, note))

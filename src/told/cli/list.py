@@ -94,14 +94,15 @@ def _sessions_of(context: Context, turns: list[TurnRow]) -> dict[int, SessionRow
 def _print_prompts(
     context: Context, turns: list[TurnRow], sessions: dict[int, SessionRow], *, with_project: bool
 ) -> None:
+    if not turns:
+        return
     if context.is_at_terminal:
         context.show(prompt_table(context, turns, sessions, with_project=with_project))
         return
     lines = [
         prompt_row(context, sessions[turn.session_id], turn, with_project=with_project) for turn in turns
     ]
-    if lines:
-        context.print(context.fence.block("\n".join(lines), "user"))
+    context.print(context.fence.block("\n".join(lines), "user"))
 
 
 class _Centre(NamedTuple):

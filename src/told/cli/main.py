@@ -274,10 +274,7 @@ def _main(words: list[str], environ: Mapping[str, str]) -> int:
         words = _command_first(words)
     command = command_named(words[0])
     if command is None:
-        words = _replace_alias(words)
-        command = command_named(words[0])
-    if command is None:
-        raise AssertionError(words[0])
+        return _main(_replace_alias(words), environ)
     if "--help" in words[1:] or "-h" in words[1:]:
         from told.cli.help import help_text  # noqa: PLC0415 - rarely used
 

@@ -41,6 +41,11 @@ def session_head(context: Context, row: SessionRow) -> str:
     return f"{when(row.ended, context.now)} {row.public} {label(row.agent)} {place} {row.turns}t"
 
 
+def session_row(context: Context, row: SessionRow, room: int) -> str:
+    """Return a session in one line, its topic cut to `room` bytes."""
+    return f"{session_head(context, row)} {cut(session_summary(row), room)}".rstrip()
+
+
 def session_summary(row: SessionRow) -> str:
     """Return a session's title, or its first prompt if it has none."""
     return row.title if _has_title(row) else row.summary or row.title
@@ -199,9 +204,7 @@ def find_session(context: Context, wanted: str, given: str) -> SessionRow:
     if not found:
         raise NotFoundError(f"No session has the id {given!r}. Ids come from `told list` and `told search`.")
     if len(found) > 1:
-        lines = [
-            f"{session_head(context, row)} {cut(session_summary(row), 40)}" for row in found[:MOST_MATCHES]
-        ]
+        lines = [session_row(context, row, 40) for row in found[:MOST_MATCHES]]
         choices = context.fence.block("\n".join(lines))
         many = str(len(found)) if len(found) <= MOST_MATCHES else f"more than {MOST_MATCHES}"
         raise UsageError(f"{given!r} matches {many} sessions. Give more of the id.\n{choices}")

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from told.agents.wiring import END, STOP
-from told.files import write_private
+from told.files import append_lines, read_last_lines
 from told.service.calls import HookCall
 from told.service.state import make_private_folder, run_file, run_folder
 
@@ -41,29 +41,14 @@ def append_waited(home: str, rows: Iterable[Waited]) -> None:
     lines = "".join(f"{one.at} {one.event} {one.milliseconds}\n" for one in rows)
     if not lines or not os.path.isdir(home) or not make_private_folder(run_folder(home)):
         return
-    path = run_file(home, _FILE)
     with suppress(OSError):
-        descriptor = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
-        try:
-            os.write(descriptor, lines.encode("ascii", "replace"))
-            size = os.fstat(descriptor).st_size
-        finally:
-            os.close(descriptor)
-        if size > _TRIM_AT:
-            with open(path, "rb") as file:
-                recent = file.read().splitlines(keepends=True)[-_MOST:]
-            write_private(path, b"".join(recent), sync=False)
+        append_lines(run_file(home, _FILE), lines, _MOST, _TRIM_AT)
 
 
 def read_waited(home: str, since: int = 0) -> list[Waited]:
     """Return the latest calls, oldest first; damaged lines are skipped."""
-    try:
-        with open(run_file(home, _FILE), encoding="ascii", errors="replace") as file:
-            lines = file.read().splitlines()[-_MOST:]
-    except OSError:
-        return []
     found = []
-    for line in lines:
+    for line in read_last_lines(run_file(home, _FILE), _MOST):
         with suppress(ValueError):
             at, event, milliseconds = line.split()
             found.append(Waited(int(at), event, float(milliseconds)))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from told.agents import label
 from told.cli.checkpoint_lines import checkpoint_line
 from told.cli.context import Context, cut, iso, short_home, when
-from told.cli.sessions import session_head, session_json, session_summary
+from told.cli.sessions import session_json, session_row, session_summary
 from told.cli.terminal.blocks import BOLD, DIM, ID, Cell, Column, Span, Table, kind_style, marked
 from told.cli.terminal.tables import agent_span
 from told.recall.search import MemoryMatch
@@ -121,7 +121,7 @@ class ResultRows:
     def _session_rows(self, group: SessionGroup, room: int) -> str:
         context = self._context
         row = context.reading.session(group.session)
-        head = f"{session_head(context, row)} {cut(session_summary(row), 40)}".rstrip()
+        head = session_row(context, row, 40)
         hit = self._make_hit(row, group.turns[0], min(room, MOST_EXCERPT))
         more = f" (+{len(group.turns) - 1})" if len(group.turns) > 1 else ""
         if hit.note is not None and hit.note.path:

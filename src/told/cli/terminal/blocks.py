@@ -35,7 +35,6 @@ class Table(NamedTuple):
 
     columns: tuple[Column, ...]
     rows: Sequence[Sequence[Cell]]
-    spaced: bool = False  # an empty line between rows
 
 
 class Paragraph(NamedTuple):
@@ -76,6 +75,11 @@ def marked(text: str, ranges: Iterable[tuple[int, int]], style: str = "") -> tup
         found += [Span(text[at:start], style), Span(text[start:end], HIT)]
         at = end
     return (*found, Span(text[at:], style))
+
+
+def zone_style(zone: str) -> str:
+    """Return the style of a zone of health."""
+    return {"GREEN": GOOD, "AMBER": WARN, "RED": BAD}.get(zone, DIM)
 
 
 def kind_style(kind: str) -> str:

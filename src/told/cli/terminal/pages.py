@@ -20,11 +20,11 @@ from told.cli.terminal.blocks import (
     Table,
     kind_style,
 )
-from told.cli.terminal.tables import agent_span, one_line
+from told.cli.terminal.tables import agent_span
 from told.memories.history import Step
 from told.store.memories.records import USER, Evidence, Memory
 from told.store.sessions.read import CheckpointRow, SessionRow, TurnRow
-from told.text import relative_time
+from told.text import relative_time, shorten
 
 _FIELDS = (Column("", DIM), Column("", wraps=True))
 _TOPIC, _NEXT = 200, 400  # characters
@@ -45,7 +45,7 @@ def session_page(
         rows.append(("References", ", ".join(f"{kind} {value}" for kind, value, _ in refs[-5:])))
     if note is not None:
         status = f" ({note.status})" if note.status else ""
-        rows.append(("Checkpoint", [Span(note.public, ID), Span(f"{status} {one_line(next_steps, _NEXT)}")]))
+        rows.append(("Checkpoint", [Span(note.public, ID), Span(f"{status} {shorten(next_steps, _NEXT)}")]))
     return [*session_title(context, session), *([Table(_FIELDS, rows)] if rows else [])]
 
 
@@ -57,7 +57,7 @@ def session_title(context: Context, session: SessionRow) -> list[Block]:
     facts += ["archived"] if session.archived else []
     head = [Span(session.public, ID), Span("  "), agent_span(session.agent)]
     head += [Span(f"  {' · '.join(facts)}"), Span(f"  {session.native}", DIM)]
-    topic = one_line(session_summary(session), _TOPIC)
+    topic = shorten(session_summary(session), _TOPIC)
     return [*([Paragraph(Span(topic, BOLD))] if topic else []), Paragraph(head)]
 
 
@@ -92,7 +92,7 @@ def memory_page(
     rows: list[tuple[str, Cell]] = []
     for one in memory.evidence:
         head_line = f"{relative_time(one.at, now)}, {_evidence_place(one)}"
-        rows.append(("Evidence", [Span(f"{head_line}\n", DIM), Span(f"“{one_line(one.quote, 300)}”")]))
+        rows.append(("Evidence", [Span(f"{head_line}\n", DIM), Span(f"“{shorten(one.quote, 300)}”")]))
     for name, chain in (("Replaced", earlier), ("Replaced by", later)):
         for other in chain:
             text = [

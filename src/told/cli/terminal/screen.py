@@ -99,7 +99,7 @@ class Screen:
     def _table(self, table: Table) -> RichTable:
         shown = [place for place, column in enumerate(table.columns) if column.least <= self.width]
         rich = RichTable(
-            box=None, pad_edge=False, padding=(0, 2, 1 if table.spaced else 0, 0), header_style="dim",
+            box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim",
             show_header=any(table.columns[place].name for place in shown),
         )  # fmt: skip
         for place in shown:

@@ -20,7 +20,7 @@ from told.cli.terminal.blocks import (
 )
 from told.store.memories.names import ACTIVE, USER
 from told.store.sessions.read import CheckpointRow, SessionRow, TouchRow, TurnRow
-from told.text import relative_time
+from told.text import relative_time, shorten
 
 if TYPE_CHECKING:
     from told.store.memories.records import Memory
@@ -63,7 +63,7 @@ def prompt_table(
             relative_time(turn.at, context.now), f"{session.public}.{turn.n}", agent_span(session.agent),
         ]  # fmt: skip
         cells += [session.project or "-"] if with_project else []
-        shown.append([*cells, one_line(turn.asked, 300)])
+        shown.append([*cells, shorten(turn.asked, 300)])
     return Table((*columns, Column("PROMPT", wraps=True)), shown)
 
 
@@ -117,15 +117,9 @@ def _short_scope(name: str) -> str:
     return rest if slash and "." in host else name
 
 
-def one_line(text: str, room: int) -> str:
-    """Return a text on one line of at most `room` characters."""
-    line = " ".join(text.split())
-    return line if len(line) <= room else line[: room - 1].rstrip() + "…"
-
-
 def print_memories(view: MemoryView, found: list[Memory]) -> None:
     """Print memories as rows, or as a table at a terminal."""
-    if view.context.is_at_terminal:
+    if view.context.is_at_terminal and found:
         view.context.show(memory_table(view, found))
         return
     for one in found:
