@@ -147,18 +147,8 @@ def _at_terminal(command: Command) -> float:
     """Run a command at a pseudo-terminal and return its CPU time in seconds."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, _SCREEN)
-    actions = [
-        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-        (os.POSIX_SPAWN_DUP2, theirs, 1),
-        (os.POSIX_SPAWN_DUP2, theirs, 2),
-    ]
-    here = os.getcwd()
-    os.chdir(command.folder)
-    try:
-        environ = dict(command.environ) | {"TERM": "xterm-256color"}
-        child = os.posix_spawn(command.words[0], command.words, environ, file_actions=actions)
-    finally:
-        os.chdir(here)
+    environ = dict(command.environ) | {"TERM": "xterm-256color"}
+    child = measure.spawn(command._replace(environ=environ), theirs, theirs)
     os.close(theirs)
     reader = threading.Thread(target=_drain, args=(ours,))
     reader.start()

@@ -72,7 +72,7 @@ def once(command: Command) -> Ran:
     """Run a command to its end and say what it cost. Its memory is not measured."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
         began = time.perf_counter()
-        child = _spawn(command, out.fileno(), errors.fileno())
+        child = spawn(command, out.fileno(), errors.fileno())
         _, status, used = os.wait4(child, 0)
         wall = time.perf_counter() - began
         out.seek(0)
@@ -166,7 +166,8 @@ def machine() -> dict[str, Any]:
     }
 
 
-def _spawn(command: Command, out: int, errors: int) -> int:
+def spawn(command: Command, out: int, errors: int) -> int:
+    """Start a command with these files for what it prints; return its process id."""
     actions = [
         (os.POSIX_SPAWN_OPEN, 0, command.stdin, os.O_RDONLY, 0),
         (os.POSIX_SPAWN_DUP2, out, 1),

@@ -22,6 +22,7 @@ class Option(NamedTuple):
     short: str = ""
     many: bool = False  # may be repeated; the value is then a list
     own_process: bool = False  # not through the service
+    choices: Sequence[str] = ()  # its values, for completion
 
 
 class Command(NamedTuple):

@@ -125,18 +125,11 @@ def _shown() -> list[Command]:
     return [command for command in all_commands() if not command.hidden]
 
 
-def _values(option: Option, command: Command) -> list[str]:
+def _values(option: Option) -> list[str]:
     """Return the values that an option takes, where they are few."""
     if option.name == "agent":
         return sorted(all_agents())
-    choices = {
-        "kind": ["rule", "decision", "fact", "correction", "preference", "warning"],
-        "in": ["memories", "sessions", "checkpoints", "all"],
-        "profile": ["none", "minimal", "full"],
-    }
-    if option.name == "scope" and command.name in ("install", "uninstall"):
-        return ["user", "project"]
-    return choices.get(option.name, [])
+    return list(option.choices)
 
 
 def _operands(command: Command) -> list[str]:
@@ -151,7 +144,7 @@ def _bash() -> str:
     )
     values = "".join(
         f"    {command.name}:--{option.name}) words='{' '.join(found)}' ;;\n"
-        for command in _shown() for option in command.options if (found := _values(option, command))
+        for command in _shown() for option in command.options if (found := _values(option))
     )  # fmt: skip
     names = " ".join(command.name for command in _shown())
     return f"""# bash completion of told: eval "$(told completion bash)"
@@ -202,7 +195,7 @@ compdef _told told
 def _zsh_arguments(command: Command) -> str:
     parts = []
     for option in command.options:
-        values = " ".join(_values(option, command))
+        values = " ".join(_values(option))
         value = f":{option.value}:({values})" if values else f":{option.value}:" if option.value else ""
         help_ = _quoted(option.help).replace("[", "(").replace("]", ")").replace(":", " -")
         parts.append(f"'{'*' if option.many else ''}--{option.name}[{help_}]{value}'")
@@ -218,7 +211,7 @@ def _fish() -> str:
         lines.append(f"complete -c told -n __fish_use_subcommand -a {command.name} -d '{said}'")
         here = f"'__fish_seen_subcommand_from {command.name}'"
         for option in command.options:
-            values = " ".join(_values(option, command))
+            values = " ".join(_values(option))
             takes = f" -x -a '{values}'" if values else " -x" if option.value else ""
             short = f" -s {option.short}" if option.short else ""
             lines.append(

@@ -214,11 +214,16 @@ def _mark_rejected(tokens: list[str], flags: list[bool]) -> bool:
         for at in range(len(tokens) - len(phrase) + 1):
             if tuple(tokens[at : at + len(phrase)]) == phrase:
                 found = True
-                for place in range(at + len(phrase), len(tokens)):
-                    if tokens[place] in HALT or tokens[place] in PUNCTUATION:
-                        break
-                    flags[place] = True
+                _deny_from(at + len(phrase), tokens, flags)
     return found
+
+
+def _deny_from(start: int, tokens: list[str], flags: list[bool]) -> None:
+    """Deny what stands from a place to the end of its clause."""
+    for place in range(start, len(tokens)):
+        if tokens[place] in HALT or tokens[place] in PUNCTUATION:
+            break
+        flags[place] = True
 
 
 def _mark_past(tokens: list[str], flags: list[bool]) -> bool:
@@ -241,10 +246,7 @@ def _mark_beaten(tokens: list[str], flags: list[bool]) -> bool:
     for verbs, word in ((_PREFERS, "over"), (frozenset(("lieber",)), "als")):
         verb = next((at for at, token in enumerate(tokens) if token in verbs), len(tokens))
         at = next((n for n in range(verb, len(tokens)) if tokens[n] == word), len(tokens))
-        for place in range(at + 1, len(tokens)):
-            if tokens[place] in HALT or tokens[place] in PUNCTUATION:
-                break
-            flags[place] = True
+        _deny_from(at + 1, tokens, flags)
     return False
 
 
