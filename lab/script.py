@@ -11,6 +11,7 @@ from lab.wires.base import CUSTOM, JSON, TITLE, Answer, Asked, compact
 from lab.wires.base import SUMMARY as SUMMARISED
 
 LIST_FILES = "List the files"  # a prompt with these words makes the model run `ls`
+RUN_COMMAND = "Run this command:"  # and what follows is run by the model
 FULL_CONTEXT = "Read the whole archive"  # and these make it say meanwhile that its context is nearly full
 FULL_TOKENS = 970_000
 LEFT_OPEN = "The archive is read.\n\nNext steps:\n- Move the old notes into the new folder."
@@ -43,7 +44,9 @@ def answer_to(asked: Asked) -> Answer:
     if not asked.tools:
         return Answer("Files of the project", kind=TITLE)
     full = FULL_CONTEXT in prompt
-    call = _shell("ls", asked.tools) if full or LIST_FILES in prompt else None
+    command = prompt.partition(RUN_COMMAND)[2].strip() or "ls"
+    wants_shell = full or LIST_FILES in prompt or RUN_COMMAND in prompt
+    call = _shell(command, asked.tools) if wants_shell else None
     if call is not None and asked.rounds == 0:
         return Answer(
             "Let me look at the files first.", calls=(call,), tokens=FULL_TOKENS if full else Answer.tokens

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from lab import asking, footprint, handover, lateness, leftovers, reading, script
+from lab import asking, authority, footprint, handover, lateness, leftovers, reading, script
 from lab.bench import Bench, Exchange
 from lab.briefs import BUDGET, briefs, holding, own_words, tokens
 from lab.result import (
@@ -57,6 +57,7 @@ def tell(bench: Bench) -> Row:
     _compact(bench, row)
     _ask(bench, row)
     _teach(bench, row)
+    row.also["an agent is not its user"] = authority.told_apart(bench)
     row.also["budget"] = _within_budget(bench, row)
     row.findings[FILES] = _files(bench)
     row.also["not captured again"] = _not_again(bench)

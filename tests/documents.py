@@ -45,7 +45,8 @@ _COMMANDS_HEAD = f"""# Commands
 arguments; put an argument that begins with a dash after `--`.
 
 `list`, `files`, `search`, `checkpoints` and `timeline` cover the project of the current folder. With no
-result there, they show results from all projects and say so. Use `--project` or `--all-projects` to choose.
+result there, they show you results from all projects and say so; for an agent they stay in its project. Use
+`--project` or `--all-projects` to choose.
 
 """
 _COMMANDS_END = """## Exit codes
@@ -55,7 +56,7 @@ _COMMANDS_END = """## Exit codes
 | 0 | success |
 | 1 | nothing found |
 | 2 | invalid command or argument |
-| 3 | the store is busy; try again |
+| 3 | the store is busy or the disk is full; try again |
 | 4 | something the command needs is missing, or an agent's database lacks a column |
 | 130 | stopped by Ctrl-C |
 

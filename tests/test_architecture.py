@@ -14,8 +14,8 @@ from told.agents import all_agents, label
 
 # One ingested item (a bad file never stops the others), the entry of a hook, and the handler of a request.
 MAY_CATCH_ALL = {
-    "cli/main.py", "hook/client.py", "ingest/sweep.py", "mcp/server.py", "service/calls.py",
-    "service/commands.py", "service/process.py", "service/worker.py",
+    "cli/main.py", "hook/client.py", "ingest/sweep.py", "mcp/server.py", "recall/recall.py",
+    "service/calls.py", "service/commands.py", "service/process.py", "service/worker.py",
 }  # fmt: skip
 READS_ENVIRONMENT = ("cli/", "mcp/", "service/", "hook/", "app/", "api.py")
 # Where else the environment is read, and why.

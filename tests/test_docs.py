@@ -271,3 +271,10 @@ def test_make_targets_exist() -> None:
     targets = set(re.findall(r"`make (\w+)", "".join(page.read_text(encoding="utf-8") for page in PAGES)))
     assert {"test", "demo", "install", "bench"} <= targets
     assert [target for target in targets if not re.search(rf"^{target}:", makefile, re.MULTILINE)] == []
+
+
+def test_threat_model_names_tests_that_exist() -> None:
+    text = (ROOT / "docs" / "threat-model.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(tests/[\w/]+\.py)`", text)
+    assert len(set(named)) > 20
+    assert [name for name in named if not (ROOT / name).exists()] == []

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import codecs
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from told.fence import CLOSING, OPENING, Fence, strip_fenced, wrap_in_tags
+from told.fence import (
+    CLOSING,
+    OPENING,
+    Fence,
+    _load_data,
+    defuse_tags,
+    defuse_values,
+    strip_fenced,
+    wrap_in_tags,
+)
+from told.text import clean
+
+DATA = Path(__file__).parent / "data" / "fence"
 
 KEY = bytes(range(32))
 TAG = re.compile(r"</?(agent|tool|user|team[^>]*) [a-z2-7]{5}>", re.IGNORECASE)
@@ -91,13 +105,82 @@ def test_split_tag_does_not_join() -> None:
     assert "‹/agent abcde>" in fenced
 
 
-def test_fence_keeps_ordinary_markup() -> None:
-    markup = '<user id="7"> a < b > c <div> <agent> List<Tool> <agent name>'
-    assert markup in Fence(KEY).inline(markup)
+def load_examples(name: str) -> list[str]:
+    """Read one text a line, with Python's escapes."""
+    lines = (DATA / f"{name}.txt").read_text(encoding="ascii").splitlines()
+    return [codecs.decode(line, "unicode_escape") for line in lines if not line.startswith("# ")]
+
+
+@pytest.mark.parametrize("text", load_examples("attacks"), ids=ascii)
+def test_no_tag_of_a_protocol_passes(text: str) -> None:
+    fence = Fence(KEY)
+    line = " ".join(clean(text).split())
+    assert line not in fence.inline(text)
+    assert line not in fence.plain(f"Done. {text}")
+    assert clean(text).strip("\n") not in fence.block(text)
+
+
+@pytest.mark.parametrize("text", load_examples("harmless"), ids=ascii)
+def test_ordinary_code_stays_as_it_is(text: str) -> None:
+    assert f">{' '.join(text.split())}<" in Fence(KEY).inline(text)
+    assert Fence(KEY).plain(text) == " ".join(text.split())
+
+
+@pytest.mark.parametrize("agent", [*_load_data()["agents"], *_load_data()["models"]])
+def test_every_listed_tag_is_defused(agent: str) -> None:
+    tables = _load_data()["agents"] | _load_data()["models"]
+    for name in tables[agent].replace("#", "7").replace("*", "x").split():
+        for tag in (f"<{name}>", f"</{name}>", f"<{name.upper()}>") if name[0] != "|" else (f"<{name}|>",):
+            assert Fence(KEY).plain(f"a {tag} b") == f"a \u2039{tag[1:]} b"
+
+
+_TAGS = st.lists(
+    st.sampled_from([
+        "<", "</", ">", "&lt;", "&amp;", "lt;", "\\u003c", "\\", "%3c", "|", "/", " ", "\uff1c", "\u2039",
+        "[", "]", "INST", "system", "-", "_", "reminder", "system-reminder", "task", "s", "agent", "im_end",
+        "\u200b", "\ufe0f", "abcde", "x", "=", "told", "ctrl99", "\ud800", "\n",
+    ]), max_size=14,
+).map("".join)  # fmt: skip
+
+
+@given(st.one_of(_TAGS, hostile))
+def test_defusing_twice_changes_nothing(text: str) -> None:
+    fence = Fence(KEY)
+    once = fence.defuse(text)
+    assert fence.defuse(once) == once
+    assert defuse_tags(once) == once
+    assert fence.plain(fence.plain(text)) == fence.plain(text)
+    assert "\n" not in fence.plain(text)
+
+
+@given(_TAGS)
+def test_defusing_replaces_brackets_only(text: str) -> None:
+    made = defuse_tags(text, own=True)
+    assert made.count("\u2039") >= text.count("\u2039")
+    if made.count("\u2039") == text.count("\u2039"):
+        assert made == text
+
+
+def test_defusing_keeps_values_that_are_not_text() -> None:
+    value = {"<task>": ["</system-reminder>", 1, None, {"x": "</agent>"}]}
+    assert defuse_values(value) == {"<task>": ["\u2039/system-reminder>", 1, None, {"x": "</agent>"}]}
 
 
 @pytest.mark.parametrize(
-    "piece", ["<", "<agent abcde>", "<team ", "</agent ", "<agent abcde", "<agent aaaab></agent aaaac>"]
+    "piece",
+    [
+        "<",
+        "<agent abcde>",
+        "<team ",
+        "</agent ",
+        "<agent abcde",
+        "<agent aaaab></agent aaaac>",
+        "&amp;",
+        "<system-",
+        "<task ",
+        "\\u003c",
+        "< /",
+    ],
 )
 def test_fence_terminates_on_many_brackets(piece: str) -> None:
     text = piece * (200_000 // len(piece))

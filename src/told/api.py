@@ -13,6 +13,7 @@ from told.app import App, CallSite, MemorySession, load_checked_settings
 from told.app.stores import open_store
 from told.checkpoints.save import SavedCheckpoint, save_checkpoint
 from told.errors import NotFoundError, UsageError
+from told.ingest.checkpoint_approval import is_approved
 from told.ingest.checkpoint_rows import clean_checkpoint
 from told.memories.change import LOCK, UNLOCK, change
 from told.memories.change import correct as correct_memory
@@ -249,7 +250,9 @@ def make_brief(
     return make_start_brief(
         session.memories, app.reading, Filter(project.id if project else 0, helpers=False), session.scopes,
         app.fence, now=app.now, budget=budget or settings.brief_start_tokens, session=started,
-        redact=lambda one: clean_checkpoint(one, app.home, app.redact),
+        redact=lambda one, path: (
+            clean_checkpoint(one, app.home, app.redact) if is_approved(app.home, path) else None
+        ),
     )  # fmt: skip
 
 

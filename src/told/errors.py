@@ -4,6 +4,7 @@ ToldError
 ├── UsageError      2  the command was not understood
 ├── NotFoundError   1  there is nothing like that
 ├── BusyError       3  try again
+│   └── DiskFullError  3  free some space, then try again
 └── MissingError    4  something the command needs is not there
 """
 
@@ -36,6 +37,10 @@ class BusyError(ToldError):
     """The store is busy. Try again in a moment."""
 
     exit_code = 3
+
+
+class DiskFullError(BusyError):
+    """The disk is full. Free some space, then try again."""
 
 
 class MissingError(ToldError):

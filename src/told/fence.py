@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+import tomllib
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
 
 from told.hashing import blake2s
 from told.text import clean
@@ -38,8 +42,16 @@ class Fence:
         """Fence text on one line."""
         return self._fence(" ".join(clean(text).split()), trust, "")
 
+    def plain(self, text: str) -> str:
+        """Put the user's own text on one line, without a fence; only its tags are defused."""
+        return self.defuse(" ".join(clean(text).split()))
+
+    def defuse(self, text: str) -> str:
+        """Defuse told's tags and those of agents' protocols."""
+        return defuse_tags(_defuse_fences(text), own=True)
+
     def _fence(self, text: str, trust: str, gap: str) -> str:
-        body = _defuse_tags(text)
+        body = self.defuse(text)
         name = _tag_name(trust)
         mark = self._mark(body, 0)
         attempt = 0
@@ -59,6 +71,14 @@ class PlainFence(Fence):
 
     def __init__(self) -> None:
         super().__init__(b"")
+
+    def plain(self, text: str) -> str:
+        """Return text as it is."""
+        return text
+
+    def defuse(self, text: str) -> str:
+        """Return text as it is."""
+        return text
 
     def _fence(self, text: str, trust: str, gap: str) -> str:  # noqa: ARG002 - as a fence is called
         return text
@@ -83,7 +103,7 @@ def remove_fenced(text: str) -> str:
 def remove_between(text: str, opening: str = OPENING, closing: str = CLOSING) -> str:
     """Remove the text between two tags, and the tags; by default told's own.
 
-    An opening tag remove_between its closing tag is left as it is.
+    An opening tag without its closing tag is left as it is.
     """
     start = text.find(opening)
     while start >= 0:
@@ -118,7 +138,7 @@ def strip_fenced(text: str) -> str:
     return "".join(kept) + text[at:]
 
 
-def _defuse_tags(text: str) -> str:
+def _defuse_fences(text: str) -> str:
     """Replace the bracket of fence tags; no text is removed that could join others."""
     kept = []
     at = 0
@@ -127,6 +147,164 @@ def _defuse_tags(text: str) -> str:
         kept.append(text[at:start])
         at = start + 1
     return _HARMLESS_BRACKET.join(kept)
+
+
+# A bracket, plain, as an entity, or escaped in JSON or an address; then what may stand before the name.
+_BRACKET = r"<|&(?:amp;)*(?:lt|#0*60|#x0*3c);?|%(?:25)*3c|\\u003c|\\u\{0*3c\}|\\x3c|\\0?74"
+_TAG = re.compile(
+    rf"(?P<bracket>{_BRACKET})(?P<gap>(?:[^\w<&%\u2039]|&(?:\#47|\#x2f|sol);|%2f|%|_){{0,8}}?)(?P<name>[^\W_][\w:.-]{{0,60}})",
+    re.IGNORECASE,
+)
+_PLAIN_GAP = re.compile(r"(?:[\s/\\!?|]|&[^;]*;|%2f)*", re.IGNORECASE)
+_CLOSED = re.compile(r"[\s/\\?|]{0,8}(?:>|&(?:amp;)*(?:gt|#0*62|#x0*3e)\b|%3e|\\u003e|\\x3e)", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"\s{1,8}[\w:.-]{1,60}\s{0,8}=|=")
+_SECOND_NAME = re.compile(r"[-_]?\s{1,8}(\w[\w-]{0,60})")
+# Characters that are not seen, beside those that `clean` removes.
+_UNSEEN = frozenset(
+    map(chr, (*range(0x300, 0x370), 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0, *range(0xFE00, 0xFE10)))
+)
+_SQUARE = r"\[|&(?:#91|#x5b|lbrack|lsqb);"
+_MAY_BE_BRACKET = re.compile(f"{_BRACKET}|{_SQUARE}", re.IGNORECASE)
+_COMPATIBLE = ((0x24B6, 0x24EA), (0xFE50, 0xFE6C), (0xFF01, 0xFF5F), (0x1D400, 0x1D800))
+
+
+class _Names(NamedTuple):
+    """The names of the tags in `fence.toml`, without - and _."""
+
+    own: frozenset[str]
+    long: frozenset[str]  # of several parts: nothing else is called so
+    short: frozenset[str]
+    prefixes: tuple[str, ...]
+    tokens: frozenset[str]  # between <| and |>
+    bracketed: re.Pattern[str]
+
+
+@cache
+def _load_data() -> dict[str, Any]:
+    with open(os.path.join(os.path.dirname(__file__), "fence.toml"), "rb") as file:
+        return tomllib.load(file)
+
+
+@cache
+def _load_names() -> _Names:
+    data = _load_data()
+    names = [name for table in ("agents", "models") for row in data[table].values() for name in row.split()]
+    plain = [name for name in names if name[0] != "|" and name[-1] != "*"]
+    long = {name for name in plain if name.lower() != name or "-" in name or "_" in name or name[-1] == "#"}
+    bracketed = "|".join(row.replace(" ", "|") for row in data["brackets"].values())
+    return _Names(
+        frozenset(data["told"]["own"].split()),
+        frozenset(map(_join_name, long)),
+        frozenset(map(_join_name, set(plain) - long)),
+        tuple(name[:-1] for name in names if name[-1] == "*"),
+        frozenset(_join_name(name[1:]) for name in names if name[0] == "|"),
+        re.compile(rf"(?:{_SQUARE})(?=\s{{0,8}}/?\s{{0,8}}(?:{bracketed})\s{{0,8}}[\]&])|(?<=\])<(?=\])"),
+    )
+
+
+@cache
+def _load_signs() -> dict[int, str]:
+    """Return which character others look like."""
+    import unicodedata  # noqa: PLC0415 - only for text that is not ASCII
+
+    signs: dict[int, str] = {}
+    for first, end in _COMPATIBLE:
+        signs |= {
+            code: plain
+            for code in range(first, end)
+            if len(plain := unicodedata.normalize("NFKC", chr(code))) == 1
+        }
+    return signs | {ord(sign): row[0] for row in _load_data()["signs"]["alike"] for sign in row[1:]}
+
+
+def _join_name(name: str) -> str:
+    return name.replace("-", "").replace("_", "").lower()
+
+
+def defuse_tags(text: str, *, own: bool = False) -> str:
+    """Replace the bracket of every tag of an agent's protocol, with `own` also of told's tags.
+
+    Applied again, it changes nothing. Other markup and code stays as it is.
+    """
+    seen, places = text, range(len(text))
+    if not text.isascii():
+        seen = text.translate(_load_signs())
+        if not _UNSEEN.isdisjoint(seen):
+            places = [place for place, sign in enumerate(seen) if sign not in _UNSEEN]  # type: ignore[assignment]
+            seen = "".join(seen[place] for place in places)
+    if not _MAY_BE_BRACKET.search(seen):
+        return text
+    spans = [match.span() for match in _load_names().bracketed.finditer(seen)]
+    spans += _find_protocol_tags(seen, own=own)
+    kept, at = [], 0
+    for start, end in sorted(spans):
+        kept.append(text[at : places[start]])
+        at = places[end - 1] + 1
+    return _HARMLESS_BRACKET.join([*kept, text[at:]])
+
+
+def defuse_values(value: Any) -> Any:
+    """Defuse the tags of agents' protocols in every text of a JSON value."""
+    if isinstance(value, str):
+        return defuse_tags(value)
+    if isinstance(value, dict):
+        return {key: defuse_values(item) for key, item in value.items()}
+    return [defuse_values(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _find_protocol_tags(text: str, *, own: bool) -> list[tuple[int, int]]:
+    """Return the spans of the brackets that open a tag of a protocol."""
+    found = []
+    match = _TAG.search(text)
+    while match:
+        if _is_tag(text, match, own=own):
+            found.append(match.span("bracket"))
+        match = _TAG.search(text, match.end("bracket"))
+    return found
+
+
+def _is_tag(text: str, match: re.Match[str], *, own: bool) -> bool:
+    """Tell whether a bracket and a name are a tag of a protocol, or ordinary code."""
+    gap, written = match["gap"], match["name"].rstrip(":.-_")
+    kinds, end = _classify(written), match.start("name") + len(written)
+    if not kinds and "|" not in gap:
+        return False
+    closes = any(sign in gap.lower() for sign in ("/", "47", "2f", "sol"))
+    is_closed = bool(_CLOSED.match(text, end))
+    is_in_code = text[max(0, match.start() - 1) : match.start()].isalnum() and not closes
+    is_component = written[:1].isupper() and not written.isupper()  # as in JSX
+    second = _SECOND_NAME.match(text, end) if "first" in kinds else None
+    if "long" in kinds or (second and "long" in _classify(f"{written}-{second[1]}")):
+        if is_component and written.isalnum():
+            return False
+        return closes or is_closed or not (is_in_code or any(map(str.isspace, gap)))
+    if not _PLAIN_GAP.fullmatch(gap):
+        return False
+    if "|" in gap and ("token" in kinds or re.match(r"\s{0,8}\|", text[end : end + 9])):
+        return True
+    if own and "own" in kinds:
+        return closes or (is_closed and not is_in_code and not is_component)
+    if "short" not in kinds or is_in_code or is_component:
+        return False
+    return closes or is_closed or bool(_ATTRIBUTE.match(text, end))
+
+
+@lru_cache(maxsize=1000)
+def _classify(written: str) -> frozenset[str]:
+    """Return what a name may be: long, short, own, token, or the first part of a long one."""
+    names, name = _load_names(), _join_name(written)
+    number = name.lstrip("abcdefghijklmnopqrstuvwxyz")
+    is_long = (
+        name in names.long
+        or (number.isdigit() and f"{name.removesuffix(number)}#" in names.long)
+        or written.lower().startswith(names.prefixes)
+        or any(_join_name(part) in names.long for part in re.split("[:.]", written))
+    )
+    kinds = {
+        "long": is_long, "short": name in names.short, "own": name in names.own,
+        "token": name in names.tokens, "first": any(one.startswith(name) for one in names.long),
+    }  # fmt: skip
+    return frozenset(kind for kind, holds in kinds.items() if holds)
 
 
 def _find_tags(text: str) -> list[tuple[int, int]]:

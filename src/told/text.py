@@ -51,7 +51,7 @@ def clean(text: str) -> str:
     elif text.replace("\n", "").replace("\t", "").isprintable():
         return text
     else:
-        text = _fix_surrogates(text)
+        text = fix_surrogates(text)
     present = set(text)
     if not ESCAPE_OPENERS.isdisjoint(present):
         text = _remove_sequences(text)
@@ -59,6 +59,17 @@ def clean(text: str) -> str:
     for character in _REPLACEMENTS.keys() & present:
         text = text.replace(character, _REPLACEMENTS[character])
     return text
+
+
+def strip_message(text: str) -> str:
+    """Strip a message; keep the indentation of a first line that others follow.
+
+    It shows that the message begins with pasted code.
+    """
+    text = text.rstrip()
+    words = text.lstrip()
+    indentation = text[: len(text) - len(words)].rpartition("\n")[2]
+    return indentation + words if "\n" in words else words
 
 
 def shorten(text: str, width: int) -> str:
@@ -90,8 +101,8 @@ def count_tokens(text: str) -> int:
     return -(-size * 2 // 7)
 
 
-def _fix_surrogates(text: str) -> str:
-    """Join surrogate pairs and replace lone surrogates."""
+def fix_surrogates(text: str) -> str:
+    """Join surrogate pairs and replace lone surrogates, so that text can be encoded."""
     try:
         text.encode()
     except UnicodeEncodeError:

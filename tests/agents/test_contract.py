@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import pkgutil
 import re
 import shutil
@@ -11,10 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-from tests.soak import points
 from told import agents
 from told.agents import all_agents
 from told.agents.base import find_roots, find_sources
@@ -35,7 +31,7 @@ from told.model import (
 from told.store import foreign
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from told.agents.base import Agent
 
@@ -55,10 +51,6 @@ EVENTS = (Begin, Facts, Message, Touch, Ref, Checkpoint, Mark)
 
 # More than this is read often enough by the tests that read it once.
 SMALL = 320 * 1024
-WRONG: list[Any] = [
-    *(None, True, 0, -1, 1.5, float("nan"), 10**30),
-    *("", "x", "\x00", "\ud800", [], {}, [1], {"a": 1}, [[]]),
-]
 
 
 def variants(agent: Agent) -> list[Path]:
@@ -81,14 +73,6 @@ HOMES = [
     for agent in AGENTS.values()
     if not variants(agent)
 ]
-DAMAGE_SETTINGS = settings(
-    max_examples=points(everyday=40, soak=1000),
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=list(HealthCheck),
-)
-DAMAGED = [(agent, home) for agent in AGENTS.values() for home in variants(agent)]
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -208,81 +192,6 @@ def test_reads_truncated_files(agent: Agent, home: Path, copies: dict[Path, Path
                     assert heard == spoken[: len(heard)], f"{path.name} cut at {cut}"
         finally:
             path.write_bytes(content)
-
-
-@DAMAGE_SETTINGS
-@given(
-    which=st.sampled_from(DAMAGED),
-    place=st.floats(0, 1, exclude_max=True),
-    changes=st.lists(
-        st.tuples(st.floats(0, 1), st.integers(0, 3), st.binary(max_size=6)), min_size=1, max_size=6
-    ),
-)
-def test_survives_changed_bytes(
-    copies: dict[Path, Path], which: tuple[Agent, Path], place: float, changes: list[tuple[float, int, bytes]]
-) -> None:
-    def damage(content: bytes) -> bytes:
-        for where, kind, piece in changes:
-            at = int(where * len(content))
-            skipped = (0, len(piece), 1, len(content) // 8)[kind]
-            content = content[:at] + (piece if kind < 2 else b"") + content[at + skipped :]
-        return content
-
-    read_damaged(copies[which[1]], which[0], place, damage)
-
-
-@DAMAGE_SETTINGS
-@given(
-    which=st.sampled_from(DAMAGED),
-    place=st.floats(0, 1, exclude_max=True),
-    random=st.randoms(use_true_random=False),
-)
-def test_survives_changed_types(
-    copies: dict[Path, Path], which: tuple[Agent, Path], place: float, random: Any
-) -> None:
-    def damage(content: bytes) -> bytes:
-        try:
-            documents = [json.loads(content)]
-        except ValueError:
-            documents = []
-            for line in content.splitlines():
-                try:
-                    documents.append(json.loads(line))
-                except ValueError:
-                    return content
-        places = [place for document in documents for place in nodes(document)]
-        for holder, key in random.sample(places, min(len(places), 1 + len(places) // 12)):
-            holder[key] = random.choice(WRONG)
-        return "\n".join(map(json.dumps, documents)).encode()
-
-    read_damaged(copies[which[1]], which[0], place, damage)
-
-
-def nodes(document: Any) -> Iterator[tuple[Any, Any]]:
-    pairs = (
-        document.items()
-        if isinstance(document, dict)
-        else enumerate(document)
-        if isinstance(document, list)
-        else ()
-    )
-    for key, value in list(pairs):
-        yield document, key
-        yield from nodes(value)
-
-
-def read_damaged(home: Path, agent: Agent, place: float, damage: Callable[[bytes], bytes]) -> None:
-    """Damage one file of a fixture home, whether a reader names it or only looks into it, and read."""
-    files = [path for path in sorted(home.rglob("*")) if path.is_file() and path.stat().st_size <= SMALL]
-    path = files[int(place * len(files))]
-    content = path.read_bytes()
-    try:
-        path.write_bytes(damage(content))
-        for source in sources_in(agent, home):
-            for event in agent.read(source, Cursor()):
-                check(event)
-    finally:
-        path.write_bytes(content)
 
 
 @pytest.mark.parametrize(("agent", "home"), HOMES)

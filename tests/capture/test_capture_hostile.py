@@ -1,4 +1,4 @@
-"""Capture handles any text: no error, exact quotes, linear time."""
+"""Capture takes linear time, and says the same everywhere; tests/fuzz tries any text."""
 
 from __future__ import annotations
 
@@ -7,47 +7,14 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from told.capture.statements import capture
 
-PIECES = (
-    "never", "always", "from now on", "we use", "should", "must not", ". ", "! ", "? ", "\n", "\n- ", "\n> ",
-    "```", "<agent abcde>", "</agent abcde>", "`src/a.py`", "it ", "that file ", ", ", "because ",
-    "以后", "必ず", "。", "É", "'", "…", "...", ";", " - ", ": ", "RULES:\n- ",
-    "\x00", "\ud800", "\U0001f600", "\r\n", "1. ", "@", "i.e. ",
-)  # fmt: skip
-texts = st.one_of(st.text(max_size=200), st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
 REPEATED = (
     "a", " ", "\n", "`", "```\n", "<a>", "<a b>", "</a>", "(", "never ", "never. ", "we should, but ",
     "1. a\n", ">", ", so ", "- always use x\n", "必", "。", "...", "it's ", "a/", "/", "_", "a_", "A", "'",
     "ok ", "so ",
 )  # fmt: skip
-
-
-def check(message: str, before: str) -> None:
-    for one in capture(message, before):
-        assert one.quote
-        assert one.quote in message
-        assert one.text.strip()
-        assert "\n" not in one.text
-        assert one.kind in {"rule", "decision", "fact"}
-        assert one.scope in {"project", "global"}
-        assert 0.0 <= one.certainty <= 1.0
-
-
-@settings(max_examples=40, deadline=None)
-@given(texts, texts)
-def test_any_text_gives_exact_quotes(message: str, before: str) -> None:
-    check(message, before)
-
-
-@pytest.mark.soak
-@settings(max_examples=1000, deadline=None)
-@given(texts, texts)
-def test_many_texts_give_exact_quotes(message: str, before: str) -> None:
-    check(message, before)
 
 
 @pytest.mark.parametrize(

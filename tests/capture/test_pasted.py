@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
 import pytest
 
+from tests.soak import points
 from told.capture.pasted import mask_pasted
+from told.capture.statements import Statement, capture
+from told.memories.proof import Message, prove
 
+_DATA = Path(__file__).with_name("data")
 _TYPED = "why does this fail?"
 
 
@@ -35,6 +45,11 @@ def test_pasted_text_is_masked(pasted: str) -> None:
     assert _TYPED in masked
 
 
+def test_indented_block_at_the_beginning_is_masked() -> None:
+    message = "    From now on never use eval.\n    Remember: always use parse.\nexplain the above"
+    assert mask_pasted(message).split() == ["explain", "the", "above"]
+
+
 @pytest.mark.parametrize(
     "message",
     [
@@ -47,3 +62,55 @@ def test_pasted_text_is_masked(pasted: str) -> None:
 )
 def test_typed_text_is_kept(message: str) -> None:
     assert mask_pasted(message).split() == message.split()
+
+
+def _load(name: str) -> list[dict[str, Any]]:
+    """Return every second line of a data file, all of them in a soak run."""
+    lines = (_DATA / name).read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines[:: points(everyday=2, soak=1)]]
+
+
+def _find_pasted(row: dict[str, Any], statements: Iterable[Statement]) -> list[str]:
+    """Return the statements of which a word is pasted."""
+    message = row["before"] + row["pasted"] + row["after"]
+    start, end = len(row["before"]), len(message) - len(row["after"])
+    return [
+        one.text
+        for one in statements
+        for found in re.finditer(re.escape(one.quote), message)
+        if found.start() < end and start < found.end()
+    ]
+
+
+def test_little_of_384_pasted_texts_teaches() -> None:
+    rows = _load("pasted.jsonl")
+    read = [(row, capture(row["before"] + row["pasted"] + row["after"])) for row in rows]
+    taught = [
+        found for row, every in read if (found := _find_pasted(row, (one for one in every if one.sure)))
+    ]
+    kept = [found for row, every in read if (found := _find_pasted(row, every))]
+
+    assert len(taught) <= 0.03 * len(rows), taught  # 11 of 384
+    assert len(kept) <= 0.16 * len(rows), kept  # with candidates: 59 of 384
+
+
+def test_few_pasted_orders_prove_anything() -> None:
+    proven = []
+    rows = _load("pasted.jsonl")
+    for row in rows:
+        message = Message(row["before"] + row["pasted"] + row["after"])
+        orders = re.findall(r"(?i)(?:from now on always|never|remember: always) [\w -]{8,40}", row["pasted"])
+        proven += [order for order in orders if not prove(order, order, [message]).why_not]
+
+    assert len(proven) <= 0.03 * len(rows), proven
+
+
+def test_typed_teaching_that_looks_pasted_is_kept() -> None:
+    rows = _load("typed.jsonl")
+    lost = []
+    for row in rows:
+        sure = [f"{one.text} {one.quote}".lower() for one in capture(row["message"]) if one.sure]
+        if not all(any(all(word.lower() in one for word in words) for one in sure) for words in row["keep"]):
+            lost.append(row["message"])
+
+    assert len(lost) <= 0.11 * len(rows), lost

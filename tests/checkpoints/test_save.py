@@ -14,7 +14,7 @@ import pytest
 from told.app.stores import open_store
 from told.checkpoints.counter import count_call
 from told.checkpoints.save import MAX_ITEMS, MAX_TEXT, close_checkpoint, save_checkpoint
-from told.errors import BusyError, MissingError, NotFoundError, UsageError
+from told.errors import BusyError, DiskFullError, MissingError, NotFoundError, UsageError
 from told.ingest.checkpoint_files import list_checkpoints, read_checkpoint
 from told.ingest.checkpoint_sync import sync_checkpoints
 from told.install.place import delete_home
@@ -240,7 +240,7 @@ def test_full_or_read_only_disk_leaves_no_file(
         raise OSError(code, os.strerror(code))
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(MissingError, match=r"told cannot write to .*checkpoints"):
+    with pytest.raises((DiskFullError, MissingError), match=r"told cannot write to .*checkpoints"):
         kept(replace(ONE, goal="Something else", at=ONE.at + 1))
     assert os.listdir(os.path.dirname(first.path)) == [os.path.basename(first.path)]
     assert read_checkpoint(first.path).status == OPEN

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.cli.machine import ago
-from told.store.database import open_database
+from told.store.opening import open_database
 
 if TYPE_CHECKING:
     from tests.cli.machine import Machine

@@ -49,7 +49,8 @@ def test_what_stands_for_a_secret_calls_for_nothing(project: Machine) -> None:
 
 def test_a_start_says_where_we_stopped_and_what_holds(project: Machine) -> None:
     out = project.told("brief", "--start").out
-    assert out.startswith("Recently:\n- Last session (today, claude, ")
+    assert "\nEarlier work:\n- Last session (today, claude, " in out
+    assert out.index("Rules:") < out.index("Earlier work:")
     assert "How long should the cache TTL be?" in out
     assert "I noted it in docs/cache.md." in out
     assert "Commit messages follow Conventional Commits (rule, locked" in out
@@ -112,7 +113,7 @@ def test_the_running_session_is_not_the_last_one(project: Machine) -> None:
     assert "How long should the cache TTL be?" in project.told("brief", "--start").out
     project.environ |= {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": running}
     out = project.told("brief", "--start").out
-    assert out.startswith("Recently:\n- Last session (yesterday, copilot, ")
+    assert "\nEarlier work:\n- Last session (yesterday, copilot, " in out
     assert "cache" not in out
 
 

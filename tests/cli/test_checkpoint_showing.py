@@ -180,7 +180,7 @@ def test_a_program_that_cannot_do_it_is_named(machine: Machine, made: dict[str, 
     [
         (("export",), "Give one id: `told checkpoints export ID`."),
         (("export", "c1", "c2"), "Give one id: `told checkpoints export ID`."),
-        (("cabcdefghi", "export"), "`told checkpoints` takes `export ID`, not 'cabcdefghi'."),
+        (("cabcdefghi", "export"), "`told checkpoints` takes `export ID` or `approve ID`, not 'cabcdefghi'."),
         (("export", "c"), "'c' is too short for an id."),
         (("--copy",), "--copy needs a checkpoint:"),
     ],

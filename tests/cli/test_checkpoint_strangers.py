@@ -52,7 +52,16 @@ def put(where: Path, name: str = "pulled.md", goal: str = _PULLED, **head: str) 
     return path
 
 
+def approve(machine: Machine) -> None:
+    """Say yes to what came with a repository."""
+    rows = machine.told("checkpoints", "--all-projects", "-n", "50", "--json").json["checkpoints"]
+    ids = [one["id"] for one in rows if one.get("status") == "unapproved"]
+    if ids:
+        assert machine.told("checkpoints", "approve", *ids).code == 0
+
+
 def brief(machine: Machine) -> str:
+    approve(machine)
     return machine.told("brief").out
 
 

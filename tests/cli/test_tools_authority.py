@@ -156,12 +156,12 @@ def test_what_only_the_user_may_do_is_refused(desk: Machine, words: tuple[str, .
 
 
 def test_a_folder_of_a_projects_own_memories_is_not_let_in_by_an_agent(desk: Machine) -> None:
-    """An agent may run `told init`; what others wrote there stays out until the user says so."""
+    """What others wrote there stays out until the user runs `told init`."""
     done = run_for_agent(
         ["init"], desk.environ, folder=str(desk.home / "work/shop"), caller=Caller(AGENT, "codex")
     )
-    assert done.code == 0
-    assert (desk.home / "work/shop/.told").is_dir()
+    assert (done.code, done.text) == (2, "Only you can run `told init`. Use your own terminal.")
+    assert not (desk.home / "work/shop/.told").exists()
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from benchmarks import frames
 from benchmarks.supersede_framed import make_groups, make_pairs
+from tests.soak import sampled
 from told.conflict.compare import compare_statement
 from told.journal.apply import open_memories
 from told.memories.change import accept, decide, find_proposal
@@ -81,6 +83,9 @@ def test_statement_of_stop_words_is_a_repetition(writer: JournalWriter) -> None:
         ["Release v1 is built with npm.", "Release v2 is built with pnpm."],
         ["app1 uses Postgres.", "app2 uses MySQL.", "app3 is now on MySQL."],
         ["Staging is now on Hetzner.", "Production is now on AWS."],
+        ["Variant A shows the long form.", "Variant C now shows no form."],
+        ["On HTTP 401 retry twice.", "From now on, on HTTP 403 retry twice."],
+        ["Pods in team-a get 256 MiB of memory.", "Pods in team-b now get 512 MiB of memory."],
         ["In src/api use tabs.", "In src/web use spaces."],
         ["Use npm for packages.", "In tools/legacy use yarn for packages."],
         ["Use Redis for sessions.", "We no longer use Redis for caching."],
@@ -103,6 +108,34 @@ def test_framed_statements_with_different_subjects_stay_active(writer: JournalWr
             done = remember(writer, NewMemory(text, scope), sync=False)
             assert not done.superseded, (old, new)
             assert not done.again, (old, new)
+
+
+_FRAMES = [frame for half in frames.HALVES for frame in frames.load_frames(half)]
+
+
+@pytest.mark.parametrize("at", sampled(range(len(_FRAMES)), range(0, len(_FRAMES), 12)))
+def test_subjects_of_a_frame_are_independent(at: int) -> None:
+    for texts in frames.make_groups(_FRAMES[at]).values():
+        failures: list[str] = []
+        found = frames.check_independent(texts, failures)
+        assert (found["ended"], found["merged"]) == (0, 0), failures
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "The {s} service listens on port {v}."),
+        ("en", "The topic {s} has {v} partitions."),
+        ("en", "The {s} replica is in {v}."),
+        ("de", "Der Dienst {s} läuft auf Port {v}."),
+        ("nl", "De dienst {s} draait op poort {v}."),
+        ("pt", "A fila {s} tem {v} consumidores."),
+    ],
+)
+def test_other_value_of_the_same_subject_replaces(language: str, text: str) -> None:
+    frame = next(one for one in frames.load_frames("seen") if (one.language, one.text) == (language, text))
+    for texts in frames.make_replacements(frame).values():
+        assert frames.check_replaced(texts)["superseded"] == 1, texts
 
 
 def test_many_statements_of_one_frame_stay_active(writer: JournalWriter) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import os
 import random
+import resource
 import shutil
 import sys
 from typing import TYPE_CHECKING
@@ -139,3 +140,14 @@ def held_alone(home: Path) -> Iterator[None]:
     yield
     for connection in connections:
         connection.close()
+
+
+@contextlib.contextmanager
+def full_disk() -> Iterator[None]:
+    """No file of this process can grow; Python ignores the signal for it, and gets an error."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

@@ -12,7 +12,7 @@ from tests.ingest.box import differences
 from tests.soak import points
 from told.ingest import sweep
 from told.ingest.scan import scan
-from told.store.database import open_database
+from told.store.opening import open_database
 from told.store.sessions.source_states import SourceStates
 
 if TYPE_CHECKING:

@@ -78,14 +78,6 @@ def test_parse_accepts_crlf_and_byte_order_mark(given: Handover) -> None:
     assert parse_checkpoint("\ufeff" + text.replace("\n", "\r\n")) == normalize(given)
 
 
-@_quietly
-@given(st.one_of(_texts, st.text(max_size=300)))
-def test_parse_accepts_any_text(text: str) -> None:
-    found = parse_checkpoint(text, "/notes/any.md", 7)
-    assert found.id
-    assert parse_checkpoint(format_checkpoint(found)) == found
-
-
 def test_64_awkward_checkpoints_are_parsed_back() -> None:
     assert len(AWKWARD) >= 64
     for number, text in enumerate(AWKWARD):

@@ -82,6 +82,10 @@ def test_incremental_reading_equals_reading_at_once(everyone: Box) -> None:
             target = everyone.home / path.relative_to(away)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, target)
+    for path in sorted(path for path in away.rglob("*") if path.is_dir() and ".git" in path.parts):
+        (everyone.home / path.relative_to(away)).mkdir(
+            parents=True, exist_ok=True
+        )  # git needs empty ones too
     files = sorted(away / path for path in talk)
     for number, path in enumerate(random.Random(5).sample(files, len(files))):
         target = everyone.home / path.relative_to(away)

@@ -41,12 +41,14 @@ class Fate:
 
     def around(self, call: Callable[..., Any]) -> Callable[..., Any]:
         def fated(*args: Any, **named: Any) -> Any:
+            if call is FDOPEN and args[1] == "rb":  # reading is no step
+                return call(*args, **named)
             self.left -= 1
             if self.left < 0:
                 raise DeadError
             result = call(*args, **named)
             if call is FDOPEN:
-                return self.half(result)
+                return self.half(result) if result.writable() else result
             if call is not OPEN:
                 self.left -= 1
             if self.left < 0:

@@ -94,7 +94,7 @@ def test_twice_is_as_once(machine: Machine, shop: Path) -> None:
         answer = machine.told("init", "--json")
         assert answer.json == {
             "project": "acme/shop", "root": str(shop), "store": f"{shop}/.told", "new": False,
-            "gitignore": "already", "memories": {"yours": 1, "others": 0, "not_let_in": 0},
+            "gitignore": "already", "memories": {"yours": 1, "others": 0},
         }  # fmt: skip
     assert (everything(shop), (machine.told_home / "registry").read_bytes()) == before
     assert machine.told("init").out.startswith("acme/shop already keeps")
@@ -362,11 +362,10 @@ def test_an_agent_lets_nobody_in(
     copied(other, shop, monkeypatch)
     other.environ["CLAUDECODE"] = "1"
     answer = other.told("init")
-    assert answer.code == 0
-    assert "Only you can accept them" in answer.out
+    assert answer.code == 2
+    assert "Only you can run `told init`, and CLAUDECODE is set here." in answer.err
     assert texts(other) == []
     del other.environ["CLAUDECODE"]
-    assert "it has another machine's memories" in other.told("health").out
     other.told("init")
     assert len(texts(other)) == 1
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tests.cli.machine import Answer, Machine
     from told.agents.wiring import Place
 
-WITH_MCP = (*all_commands(), Command("mcp", "serve", ""))
+WITH_MCP = (*all_commands(), Command("mcp", "serve", "reads", ""))
 JSON_OF_USER = """{
 \t// mine
 \t"theme": "dark",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from told.errors import MissingError, UsageError
+from told.errors import DiskFullError, MissingError, UsageError
 from told.journal import append as appending
 from told.journal.append import append, new_memory_id
 from told.journal.files import Draft
@@ -123,7 +123,7 @@ def test_full_disk_leaves_journal_unchanged(tmp_path: Path, monkeypatch: pytest.
         return real(descriptor, content[: len(content) // 2])
 
     monkeypatch.setattr(os, "write", half)
-    with pytest.raises(MissingError, match="no space left on device"):
+    with pytest.raises(DiskFullError, match="The disk is full"):
         remember(tmp_path, "Lost.")
     monkeypatch.undo()
     assert segment(tmp_path).read_bytes() == before

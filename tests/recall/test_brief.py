@@ -82,7 +82,7 @@ def test_tool_text_is_shown_on_request_and_fenced() -> None:
     known = bank(memory(1, "Use npm, never pnpm.", trust=TOOL))
     assert make_prompt_brief(known, ASK, FENCE) == Brief()
     made = make_prompt_brief(known, ASK._replace(tools=True), FENCE)
-    assert made.text.startswith("Rules:\n- <tool ")
+    assert made.text.startswith("Context:\n- <tool ")
     assert "from a tool" in made.text
 
 
@@ -112,7 +112,7 @@ def test_start_selects_locked_corrected_and_proven_memories() -> None:
 
 def _start(known: Memories, budget: int = 450) -> Brief:
     return make_start_brief(
-        known, None, Filter(), (SHOP, GLOBAL), FENCE, now=NOW, redact=lambda one: one, budget=budget
+        known, None, Filter(), (SHOP, GLOBAL), FENCE, now=NOW, redact=lambda one, _: one, budget=budget
     )
 
 

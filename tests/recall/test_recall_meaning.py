@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import apsw
 import pytest
 
-from told.memories.remember import embed_memories
+from told.memories.embed import embed_memories
 from told.recall.layers import MAX_LEARNED
 from told.recall.prompt import RecallRequest
 from told.recall.recall import FLOOR, Recalled, explain, recall

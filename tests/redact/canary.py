@@ -25,6 +25,7 @@ class Canary(NamedTuple):
 
 TOKEN = "ghp_" + "b7Kx92LmQz81RtYw0aSdFgHjKlPoIuYtReWq"
 _KEY_BODY = "MIIEowIBAAKCAQEAx7Vq2Nf8Zt3Lw9Rb5Yc1Hd6Jg4Sk0Pm" + "\n" + "Wq8Xe2Vr5Tn7Ub9Yi3Ko1Pl6Ah4Sj0Df"
+_SEED = "middle goat strong craft lizard lazy hollow diet knife sound excuse monkey"
 CANARIES: tuple[Canary, ...] = (
     Canary(TOKEN, TOKEN[4:]),
     Canary("sk-ant-api03-" + "Zq8Lw2Xk9Vb4Nm7Tr1Yp5Hc3Jd6Fg0Sa" * 2, "Zq8Lw2Xk9Vb4Nm7Tr1Yp5Hc3Jd6Fg0Sa"),
@@ -37,6 +38,10 @@ CANARIES: tuple[Canary, ...] = (
         f"-----BEGIN RSA PRIVATE KEY-----\n{_KEY_BODY}\n-----END RSA PRIVATE KEY-----",
         "Wq8Xe2Vr5Tn7Ub9Yi3Ko1Pl6Ah4Sj0Df",
     ),
+    Canary("the root pw was changed to " + "Marzipan_8841x", "Marzipan_8841x"),
+    Canary("my seed phrase is " + _SEED, _SEED),
+    Canary("my visa is " + "4514-8904-6046-3123", "4514-8904-6046-3123"),
+    Canary("the PIN is " + "83920475", "83920475"),
 )  # fmt: skip
 _MAIL = Canary("zara.canary@zephyr-mail.io", "zara.canary")
 if Redactor(b"canary").redact(f"Write to {_MAIL.said} today") != f"Write to {_MAIL.said} today":

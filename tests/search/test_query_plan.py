@@ -7,13 +7,13 @@ from told.search.rank import is_too_common, plan_query, restrict_to_project
 
 
 def test_plan_uses_all_terms_within_budget() -> None:
-    assert plan_query({'"redis"': 3, '"cache"': 40}, 10**6) == '"redis" OR "cache"'
-    assert plan_query({'"redis"': 1500, '"cache"': 1900}, 2000) == '"redis" OR "cache"'
+    assert plan_query({'"redis"': 3, '"cache"': 40}, 10**6) == '("redis" OR "cache")'
+    assert plan_query({'"redis"': 1500, '"cache"': 1900}, 2000) == '("redis" OR "cache")'
 
 
 def test_plan_selects_by_rare_terms() -> None:
     expression = plan_query({'"the"': 2001, '"redis"': 900, '"cache"': 1000, '"fix"': 1990}, 10**6)
-    assert expression == '("redis" OR "cache") AND ("redis" OR "cache" OR "fix" OR "the")'
+    assert expression == '(("redis" OR "cache") AND ("redis" OR "cache" OR "fix" OR "the"))'
 
 
 def test_plan_keeps_rarest_term_beyond_budget() -> None:
@@ -34,7 +34,7 @@ def test_plan_skips_unknown_terms() -> None:
 def test_plan_requires_quoted_phrases() -> None:
     assert (
         plan_query({'"redis"': 3}, 100, must=('"a b"', '"c"'))
-        == '"a b" AND "c" AND ("a b" OR "c" OR "redis")'
+        == '("a b" AND "c" AND ("a b" OR "c" OR "redis"))'
     )
     assert plan_query({}, 100, must=('"a b"',)) == '"a b"'
 

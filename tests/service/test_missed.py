@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.service.house import CLIENT, HURRY, PYTHON, House, Said, end, folders, until
+from told.ingest.leftovers import remove_traces
 from told.service import calls
 from told.service.process import Endpoint, _leave, _listen
 from told.service.server import Server
@@ -41,8 +42,9 @@ class Desk:
         self.thread.start()
 
     def _dispatch(
-        self, agent: str, event: str, payload: Mapping[str, Any], environ: Mapping[str, str], runtime: Any
-    ) -> str:
+        self, agent: str, event: str, payload: Mapping[str, Any], environ: Mapping[str, str], runtime: Any,
+        *, pid: int,
+    ) -> str:  # fmt: skip
         (self.may_start if event == "start" else self.may_prompt).wait(60)
         self.answered.append(f"{event} {payload['session_id']}")
         if self.fails:
@@ -147,7 +149,7 @@ def test_forgetting_removes_kept_briefs(tmp_path: Path) -> None:
     put_missed(str(tmp_path), "s1", READY, text=BRIEF)
     clear_missed(str(tmp_path))
     assert (tmp_path / "run" / "missed" / "s1").exists()
-    clear_missed(str(tmp_path), older_than=0)
+    remove_traces(str(tmp_path))
     assert not (tmp_path / "run" / "missed" / "s1").exists()
 
 

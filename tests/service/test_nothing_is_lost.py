@@ -137,6 +137,7 @@ def test_prompt_is_kept_while_another_process_locks_the_journal(house: House, is
     assert (said.code, late.code) == (0, 0)
     assert "Not saved yet" in said.text
     assert keeps(house, "make check before a commit", "tool1 ")
+    assert until(lambda: read_counts(str(house.home)))  # counted after it is kept, by a process of its own
     assert [(one.agent, one.event) for one in read_counts(str(house.home))] == [("claude-code", "prompt")]
     # The session hears what became of its command.
     assert until(lambda: "remembers and locked" in house.prompt("thanks, go on", "s-2").text)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from glob import glob
 from importlib import import_module
@@ -74,14 +74,29 @@ def _agents_with_signs(environ: Mapping[str, str]) -> Iterable[Agent]:
     """Return the agents of which a sign may be set; importing all of them takes longer than most commands."""
     if _has_entry_points():
         return installed_agents().values()
-    set_signs = (name for name in bundled_names() if not environ.keys().isdisjoint(_read_signs(name)))
+    set_signs = (name for name, (signs, _) in _read_signs().items() if not environ.keys().isdisjoint(signs))
     return [_load(name) for name in set_signs]
 
 
-def _read_signs(package: str) -> list[str]:
-    """Return the variables that a package's source gives as signs."""
-    with open(os.path.join(os.path.dirname(__file__), package, "__init__.py"), encoding="utf-8") as file:
-        return [part.partition('"')[0] for part in file.read().split('ShellSign("')[1:]]
+def agents_with_processes(names: Collection[str]) -> list[Agent]:
+    """Return the agents that may have a process or an npm package of these names."""
+    if _has_entry_points():
+        return [agent for agent in installed_agents().values() if agent.process]
+    return [_load(name) for name, (_, signs) in _read_signs().items() if not signs.isdisjoint(names)]
+
+
+@cache
+def _read_signs() -> dict[str, tuple[frozenset[str], frozenset[str]]]:
+    """Return the variables and the processes that each package's source gives as signs."""
+    found = {}
+    for package in bundled_names():
+        with open(os.path.join(os.path.dirname(__file__), package, "__init__.py"), encoding="utf-8") as file:
+            text = file.read()
+        variables = [part.partition('"')[0] for part in text.split('ShellSign("')[1:]]
+        processes = [part.partition(")")[0] for part in text.split("ProcessSign(")[1:]]
+        names = [name for part in processes for name in part.split('"')[1::2]]
+        found[package] = frozenset(variables), frozenset(names)
+    return found
 
 
 @cache

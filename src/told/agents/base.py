@@ -115,6 +115,20 @@ class ShellSign:
     session_variable: str = ""  # has the session's id
     rank: int = 0  # with signs of several agents, the lowest rank wins: the innermost agent
     agent: str = ""  # the agent's name where it has no package of its own
+    in_hooks: bool = True  # its hooks have it, too
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessSign:
+    """How an agent that runs in a terminal looks among the processes.
+
+    Editors have none: the user types in their terminals.
+    """
+
+    name: str  # of its program or script
+    package: str = ""  # of npm, whose script may have any name
+    hooks_in_shell: bool = True  # it runs hooks by a shell, not at once
+    replaces_shell: bool = False  # a shell of its tool calls may become the one command that it runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +227,7 @@ class Agent:
     dialect: Dialect = Dialect()
     hook_seconds: Mapping[str, float] = field(default_factory=dict)  # event -> how long it waits, if shorter
     shell_signs: tuple[ShellSign, ...] = ()
+    process: ProcessSign | None = None
     shell_tools: tuple[str, ...] = ()  # unusual names of its tool that runs commands
     tool_prefix: str = ""  # of its tools' names
     client_words: tuple[str, ...] = ()  # words in its name as an MCP client, where its own name is missing

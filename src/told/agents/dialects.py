@@ -11,6 +11,7 @@ from told.agents.values import get_text
 from told.agents.wiring import COMPACT, COMPACTED, END, HELPER, PROMPT, SLASH_END, START, STOP, TOOL
 from told.fence import remove_between
 from told.jsontext import load_json
+from told.text import strip_message
 
 EVENTS = (START, PROMPT, COMPACT, COMPACTED, STOP, END, HELPER, TOOL)
 # Event names that most agents share, in lower case and letters only.
@@ -56,8 +57,8 @@ def parse_call(agent: str, event: str, payload: Mapping[str, Any]) -> Call | Non
 def strip_injected(prompt: str) -> str:
     """Return what the user typed, without text that hooks or the agent added."""
     prompt = remove_between(remove_between(prompt), "<hook_context>", "</hook_context>")
-    prompt = prompt.partition(SLASH_END)[0].strip()
-    return "" if prompt.startswith(_NOT_TYPED) else prompt
+    prompt = prompt.partition(SLASH_END)[0]
+    return "" if prompt.lstrip().startswith(_NOT_TYPED) else strip_message(prompt)
 
 
 def answer_context(call: Call, text: str) -> Answer:

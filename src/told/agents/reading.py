@@ -14,7 +14,7 @@ from told.jsontext import Line, read_json_file, read_json_lines
 from told.model import AGENT, Cursor, Event, Mark, Message, Problem, Touch
 from told.search.lookups import shorten_lookup
 from told.store.foreign import ForeignDatabase, ForeignError
-from told.text import cut_at_word
+from told.text import cut_at_word, strip_message
 
 _PATCHED = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+)$", re.MULTILINE)
 _PATCH_HOW = {"Add": "create", "Update": "edit", "Delete": "delete"}
@@ -24,8 +24,8 @@ def make_message(
     session: str, who: str, words: str, *, at: int = 0, key: str = "", form: str = "text"
 ) -> Iterator[Message]:
     """Yield a message, unless its text is blank."""
-    if words.strip():
-        yield Message(session, who, words.strip(), at, key, form)
+    if message := strip_message(words):
+        yield Message(session, who, message, at, key, form)
 
 
 def patched_files(patch: str) -> list[tuple[str, str]]:
@@ -107,7 +107,7 @@ def remove_tags(text: str, tags: Iterable[str]) -> str:
             rest.append(text[at:start])
             at = end + len(closing)
         text = "".join((*rest, text[at:]))
-    return text.strip()
+    return strip_message(text)
 
 
 def find_tag(text: str, tag: str) -> str:

@@ -8,19 +8,20 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 import apsw
 
 from told.agents import all_agents, find_agent, installed_agents
-from told.errors import BusyError, NotFoundError, ToldError, UsageError
+from told.errors import BusyError, DiskFullError, NotFoundError, ToldError, UsageError
 from told.fence import Fence
 from told.ingest.complete_sessions import CompleteSessions, Texts
 from told.ingest.projects import find_git_root, find_project, identify
 from told.ingest.scan import scan
 from told.redact.names import has_secret, is_plain_name, redact_id, redact_path
 from told.settings import CONFIG, CustomRule, Settings, load_safe_settings, load_settings
+from told.store.database import UNWRITABLE
 from told.store.memories.names import GLOBAL, PROJECT
 from told.store.sessions.checkpoints import Project, Projects
 from told.store.sessions.facts import WorkQueue
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
     from told.redact.engine import Redactor
     from told.store.memories.read import Memories
 
-_LEARN_SECONDS = 0.4  # a command waits this long; the background does the rest
+# A command waits this long; the background does the rest, or `told index` where there is none.
+_LEARN_SECONDS, _LEARN_ALONE_SECONDS = 0.4, 2.0
 _IMPORT_SECONDS = 2.0
 _BARE_NAME = re.compile(r"[A-Za-z0-9._/@:+#~-]{0,80}")
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9\u00c0-\u024f._/\\@:+#~()\[\]{}$,=%&-]{1,300}")
@@ -119,7 +121,7 @@ def is_plain_path(path: str) -> bool:
 class CallSite(NamedTuple):
     """The caller and folder of a call, if not the default."""
 
-    caller: Caller | None = None  # None: from the environment
+    caller: Caller | None = None  # None: from the environment and the processes
     folder: str | None = None  # None: the current folder; empty: no folder
     project: str = ""  # a project's name or folder that was given
 
@@ -138,8 +140,9 @@ class App:
         self.fence = Fence(key)
         self.now = time.time_ns() // 1_000_000
         self.behind = False  # whether a background sweep is due
+        self.is_read_only = False  # the disk is full or read-only: only what is there can be read
         self._site = site or CallSite()
-        self._entered: Project | None = None
+        self.entered: Project | None = None
         self.use_connection(connection)
 
     def use_connection(self, connection: apsw.Connection) -> None:
@@ -163,7 +166,7 @@ class App:
         if self._site.folder is not None:
             return self._site.folder
         try:
-            return os.getcwd()
+            return os.getcwd().encode("utf-8", "replace").decode()  # a database stores it
         except OSError:
             return ""
 
@@ -172,7 +175,9 @@ class App:
         """Return who calls: the user or an agent."""
         from told.memories.caller import detect_caller  # noqa: PLC0415
 
-        return self._site.caller or detect_caller(self.environ)
+        caller = self._site.caller or detect_caller(self.environ)
+        self._site = self._site._replace(caller=caller)
+        return caller
 
     @property
     def caller_session(self) -> str:
@@ -232,20 +237,20 @@ class App:
 
     def project(self) -> Project | None:
         """Return the project the call is about, if told knows it."""
-        return self._entered or (find_project(self.projects(), self.cwd) if self.cwd else None)
+        return self.entered or (find_project(self.projects(), self.cwd) if self.cwd else None)
 
     def enter_project(self, name: str) -> Project | None:
         """Switch to a project or folder; return the project if known."""
         folder = self._path_below(name)
         by_name = "/" not in name and not name.startswith((".", "~")) and self.projects().named(name)
         if by_name or not os.path.isdir(folder):
-            self._entered = self.find_project(name)
-            folder = self._entered.root
+            self.entered = self.find_project(name)
+            folder = self.entered.root
         else:
             folder = os.path.realpath(folder)
-            self._entered = find_project(self.projects(), folder)
+            self.entered = find_project(self.projects(), folder)
         self._site = self._site._replace(folder=folder)
-        return self._entered
+        return self.entered
 
     def find_project(self, name: str) -> Project:
         """Return the project with a name, `owner/name` or path."""
@@ -291,19 +296,23 @@ class App:
             sweep = Sweep(self.connection, self.settings, self.environ, self.redact)
             sweep.read_some(changed, self.cwd, seconds)
 
-    def learn(self, memories: Memories, seconds: float | None = None) -> LearnResult | None:
+    def learn(
+        self, memories: Memories, seconds: float | None = None, report: Callable[..., None] = lambda _: None
+    ) -> LearnResult | None:
         """Learn from new turns; None if another told does so already."""
         from told.learning.learn import learn  # noqa: PLC0415
 
-        return learn(self.home, memories, self.connection, self.settings, self.now, seconds=seconds)
+        home, settings = self.home, self.settings
+        return learn(home, memories, self.connection, settings, self.now, seconds=seconds, report=report)
 
     def learn_briefly(self, memories: Memories) -> None:
         """Learn from new turns within a short time limit."""
         queue = WorkQueue(self.connection)
         if self.settings.learn and queue.is_waiting():
             try:
-                self.learn(memories, _LEARN_SECONDS if self.settings.background else None)
-            except ToldError:
+                self.learn(memories, _LEARN_SECONDS if self.settings.background else _LEARN_ALONE_SECONDS)
+            except (ToldError, *UNWRITABLE) as error:
+                self.is_read_only |= not isinstance(error, BusyError) or isinstance(error, DiskFullError)
                 return  # busy or full: answer from what is known, and learn later
             self.behind = self.behind or queue.is_waiting()
 
@@ -367,6 +376,7 @@ class MemorySession:
             quote: For agents: the user's words that prove it.
             replaces: Ids or texts of memories that it replaces.
         """
+        from told.ingest.agent_prompts import TOPIC as PROMPTED  # noqa: PLC0415
         from told.memories.remember import NewMemory, validate_text  # noqa: PLC0415
         from told.memories.said import Draft, find_replaced, list_messages, verify  # noqa: PLC0415
         from told.memories.scopes import validate_kind  # noqa: PLC0415
@@ -380,7 +390,9 @@ class MemorySession:
         quote = " ".join(redact(quote).split())
         if quote and self._said is None:
             self.app.import_new()
-            self._said = list_messages(self.app.reading, self.home, self.caller.agent, self.caller.session)
+            agent, session = self.caller.agent, self.caller.session
+            spans = self.memories.noted(PROMPTED).get(f"{agent}/{session}", "")
+            self._said = list_messages(self.app.reading, self.home, agent, session, spans)
         new = new._replace(agent=self.caller.agent, session=self.caller.session, quote=quote, replaces=old)
         draft = verify(new, self._said or [])
         if not draft.why_not:

@@ -16,9 +16,12 @@ from told.store.database import EMBED_LOCK, acquire_lock
 from told.store.sessions.match import TurnVectors
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from told.ingest.embed_job import EmbedResult
 
-_EMBED_SECONDS = 0.1  # a search waits this long; the background does the rest
+# A search waits this long; the background does the rest, or `told index` where there is none.
+_EMBED_SECONDS, _EMBED_ALONE_SECONDS = 0.1, 1.0
 
 
 def embedder_of(app: App) -> Embedder | None:
@@ -33,7 +36,7 @@ def similarity_search(app: App, *, notes: bool = False) -> TurnSimilarity | None
         if embedder is None:
             return None
         if embedder.is_quick and TurnVectors(app.connection, "").waiting(1):
-            embed_waiting(app, embedder, _EMBED_SECONDS if app.settings.background else None)
+            embed_waiting(app, embedder, _EMBED_SECONDS if app.settings.background else _EMBED_ALONE_SECONDS)
         store = TurnVectors(app.connection, embedder.model, notes=notes)
         return None if store.is_empty() else TurnSimilarity(store, embedder)
     except ToldError as error:
@@ -46,15 +49,17 @@ def warn_words_only(why: str) -> None:
     sys.stderr.write(f"told: {why} Until then, only words are searched.\n")
 
 
-def embed_waiting(app: App, embedder: Embedder, seconds: float | None = None) -> EmbedResult | None:
+def embed_waiting(
+    app: App, embedder: Embedder, seconds: float | None = None, report: Callable[[int], None] | None = None
+) -> EmbedResult | None:
     """Embed turns without vectors; None if another told does so already."""
     from told.ingest.embed_job import embed_turns  # noqa: PLC0415 - mostly none is waiting
 
-    lock = acquire_lock(app.home, EMBED_LOCK)
+    lock = acquire_lock(app.home, EMBED_LOCK, patient=seconds is None)
     if lock is None:
         return None
     try:
-        return embed_turns(app.connection, embedder, seconds=seconds)
+        return embed_turns(app.connection, embedder, seconds=seconds, report=report)
     except (ToldError, apsw.ReadOnlyError, apsw.FullError, apsw.IOError):
         return None  # the next sweep retries
     finally:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 from told.capture.entities import find_entities
 from told.capture.explicit_cues import Cue, blank_quotations, find_cue, is_work
-from told.capture.explicit_grammar import GUARDS, KINDS
+from told.capture.explicit_grammar import GUARDS, KINDS, QUOTED
+from told.capture.pasted_lines import ENDORSES
 from told.capture.sentences import Sentence, count_words, split_sentences
 from told.capture.standalone import (
     completes,
@@ -66,6 +67,11 @@ def find_explicit(message: str, before: str = "") -> list[Explicit]:
     blanks = [blank[sentence.start : sentence.end] for sentence in sentences]
     found: list[Explicit] = []
     taken: set[int] = set()
+    for place, sentence in enumerate(sentences):
+        if quoted := _find_endorsed(sentence):
+            statement = _state(message, _Choice(0, 0, [quoted]), quoted.start, before, "request")
+            taken.add(place)
+            found += [statement] if statement else []
     for place, cue in enumerate(map(find_cue, blanks)):
         if not cue or place in taken or cue.chosen not in before.lower():
             continue
@@ -77,6 +83,23 @@ def find_explicit(message: str, before: str = "") -> list[Explicit]:
                 taken.update(own)
                 found += [statement] if statement else []
     return sorted(found, key=lambda one: one.start)
+
+
+def _find_endorsed(sentence: Sentence) -> Sentence | None:
+    """Return the quotation that a sentence asks to remember: `Make this a rule: "…"`."""
+    request, colon, rest = sentence.text.partition(":")
+    quoted = QUOTED.fullmatch(rest.strip(" .!"))
+    if not quoted or quoted[0][0] == "`" or not ENDORSES.search(request + colon):
+        return None
+    text = quoted[0][1:-1]
+    start = sentence.start + sentence.text.index(text, len(request))
+    return replace(sentence, start=start, end=start + len(text), text=text)
+
+
+def blank_cited(text: str) -> str:
+    """Blank the quotations in a text, except for one that it asks to remember; code is no quotation."""
+    endorsed = any(map(_find_endorsed, split_sentences(text, clauses=False)))
+    return text if endorsed else QUOTED.sub(lambda one: one[0] if one[0][0] == "`" else " ", text)
 
 
 def _choose_sentences(sentences: Sequence[Sentence], place: int, cue: Cue) -> list[_Choice]:

@@ -11,7 +11,6 @@ from told.capture.pasted import find_typed
 
 # ruff: noqa: RUF001 - punctuation of many languages
 
-_HEAD, _TAIL = 12_000, 4_000  # characters of a long message that are read
 _BULLET = re.compile(r"\s*(?:[-*•+–]|\(?\d{1,3}[.)]|[a-zA-Z][.)]|#{1,6})[ \t]+")
 _END = re.compile(r"""[.!?…]+["')\]”’*]*(?=\s|$)|[。！？；]+["」』）”]*|[.]{3,}""")
 _ABBREVIATIONS = load_words("abbreviations")
@@ -36,16 +35,17 @@ class Sentence:
     heading: str  # of the list
 
 
-def split_sentences(message: str, *, clauses: bool = True) -> list[Sentence]:
+def split_sentences(message: str, *, clauses: bool = True, documents: bool = False) -> list[Sentence]:
     """Return the sentences that a person typed in a message.
 
     Args:
         message: The text of one prompt.
         clauses: Whether long sentences are split into clauses.
+        documents: Whether a whole document counts: an agent's answer is one.
     """
     found: list[Sentence] = []
     heading = ""
-    for number, (start, end) in enumerate(_join_lines(message)):
+    for number, (start, end) in enumerate(_join_lines(message, documents=documents)):
         bullet = _BULLET.match(message, start, end)
         first = bullet.end() if bullet else start
         text = message[first:end].strip()
@@ -67,12 +67,10 @@ def count_words(text: str) -> int:
     return len(_WORD.findall(text))
 
 
-def _join_lines(message: str) -> Iterator[tuple[int, int]]:
+def _join_lines(message: str, *, documents: bool) -> Iterator[tuple[int, int]]:
     """Yield the lines, joining paragraphs that were wrapped by hand."""
     pending: tuple[int, int] | None = None
-    for start, end in find_typed(message):
-        if start >= _HEAD and end <= len(message) - _TAIL:
-            continue  # a very long message is mostly pasted
+    for start, end in find_typed(message, documents=documents):
         if pending and _continues(message, pending, start, end):
             pending = (pending[0], end)
             continue

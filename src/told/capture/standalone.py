@@ -135,7 +135,7 @@ def shorten(text: str) -> str:
 
 def find_last_sentence(text: str) -> str:
     """Return the last sentence of the agent's text."""
-    sentences = split_sentences(text[-600:], clauses=False)
+    sentences = split_sentences(text[-600:], clauses=False, documents=True)
     return sentences[-1].text if sentences else ""
 
 

@@ -10,11 +10,14 @@ from told.capture.explicit_grammar import KINDS, TASK_STARTS
 from told.capture.features import describe, find_signs
 from told.capture.gate import may_teach
 from told.capture.model import Weights, classify_kind, load_weights, score_described
+from told.capture.pasted import is_unsure, mask_pasted
 from told.capture.reading import Reading, Span, read_message
+from told.capture.retractions import find_retractions
 from told.capture.sentences import count_words, split_sentences
 from told.capture.standalone import find_last_sentence, make_standalone
 from told.store.memories.records import Trigger
 
+_UNSURE = 0.5  # certainty of an explicit statement that may be pasted
 _MAX_ABOUT = 25  # words of an earlier message
 # Cues in a sentence that give its statement a mark.
 _MARKS = {
@@ -42,6 +45,7 @@ class Statement:
     sure: bool = True  # False for a candidate
     explicit: bool = False  # the user taught it in so many words
     requested: bool = False  # the user asked for it to be remembered
+    pasted: bool = False  # it may be pasted: a candidate that no repeat confirms
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +91,11 @@ def capture(message: str, before: str = "", asked: str = "") -> list[Statement]:
     if not may_teach(message):
         return []
     found = make_statements(message, before, read_message(message, before))
-    about = find_last_sentence(asked)
+    taken_back = [one.quote for one in find_retractions(message)]  # it ends a memory and makes none
+    found = [
+        one for one in found if not any(one.quote in quote or quote in one.quote for quote in taken_back)
+    ]
+    about = find_last_sentence(mask_pasted(asked).rstrip()) if found else ""
     if not about or count_words(about) > _MAX_ABOUT:
         return found
     return [replace(one, text=f'{one.text} (about: "{about}")') if one.context else one for one in found]
@@ -100,15 +108,17 @@ def make_statements(
     weights = weights or load_weights()
     likely = [span for span in reading.spans if span.probability >= weights.candidate]
     return [
-        *map(_make_explicit, reading.explicit),
+        *(_make_explicit(message, one) for one in reading.explicit),
         *(_make_likely(message, before, reading, span, weights) for span in likely),
     ]
 
 
-def _make_explicit(one: Explicit) -> Statement:
+def _make_explicit(message: str, one: Explicit) -> Statement:
+    pasted = is_unsure(message, one.start, one.end)
     return Statement(
-        one.kind, one.quote, one.text, one.scope, find_triggers(one.text), find_entities(one.text), 1.0,
-        one.marks, one.context, sure=True, explicit=True, requested=one.cue in _REQUESTS,
+        one.kind, one.quote, one.text, one.scope, find_triggers(one.text), find_entities(one.text),
+        _UNSURE if pasted else 1.0, one.marks, one.context, sure=not pasted, explicit=not pasted,
+        requested=not pasted and one.cue in _REQUESTS, pasted=pasted,
     )  # fmt: skip
 
 
@@ -124,9 +134,11 @@ def _make_likely(message: str, before: str, reading: Reading, span: Span, weight
     else:
         kind = classify_kind(reading.described.own[span.centre][:2], weights)
     signs = find_signs(centre.text)
+    start, end = sentences[span.first].start, sentences[span.last].end
+    pasted = is_unsure(message, start, end)
     return Statement(
         kind,
-        message[sentences[span.first].start : sentences[span.last].end],
+        message[start:end],
         text,
         find_scope(text, "order" if kind == "rule" else ""),
         find_triggers(text),
@@ -134,5 +146,6 @@ def _make_likely(message: str, before: str, reading: Reading, span: Span, weight
         span.probability,
         tuple(mark for mark, cues in _MARKS.items() if signs & cues),
         context,
-        sure=span.probability >= weights.memory,
+        sure=span.probability >= weights.memory and not pasted,
+        pasted=pasted,
     )

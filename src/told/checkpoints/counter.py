@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from dataclasses import dataclass
-from stat import S_ISREG
 
 from told.files import is_timestamp, open_private, read_table, write_table
 from told.hashing import blake2s
@@ -20,7 +19,6 @@ _CALL, _DENIAL = b".", b"!"
 _MAX_EVENTS = 65_536
 _KEPT_MS = 7 * 86_400_000
 # Follow no link, and do not wait if the path is a pipe.
-_SAFE_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 _STATE_FILE = "hook.handed"
 _MAX_STATES = 200
@@ -55,7 +53,7 @@ def reset_count(home: str, agent: str, session: str) -> None:
         return
     except OSError:
         with suppress(OSError):
-            os.close(os.open(path, os.O_WRONLY | os.O_TRUNC | _SAFE_FLAGS))
+            os.close(open_private(path, os.O_WRONLY | os.O_TRUNC))
 
 
 def remove_old_counts(home: str, now: int) -> None:
@@ -73,12 +71,11 @@ def _path(home: str, agent: str, session: str) -> str:
 def _add_event(path: str, event: bytes) -> Count:
     """Append an event; count the events up to it."""
     try:
-        descriptor = open_private(path, os.O_RDWR | os.O_APPEND | _SAFE_FLAGS, make_parent=True)
+        descriptor = open_private(path, os.O_RDWR | os.O_APPEND, make_parent=True)
     except OSError:
         return Count()
     try:
-        state = os.fstat(descriptor)
-        if not S_ISREG(state.st_mode) or state.st_size >= _MAX_EVENTS:
+        if os.fstat(descriptor).st_size >= _MAX_EVENTS:
             return Count()
         os.write(descriptor, event)
         end = os.lseek(descriptor, 0, os.SEEK_CUR)  # of this event, even if others were added since

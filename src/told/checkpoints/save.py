@@ -13,6 +13,7 @@ import apsw
 from told.checkpoints.counter import reset_count
 from told.errors import BusyError, NotFoundError, ToldError, UsageError
 from told.files import cannot_write, write_private
+from told.ingest.checkpoint_approval import approve, keep_approval
 from told.ingest.checkpoint_files import (
     UnreadableError,
     create_checkpoint,
@@ -71,6 +72,7 @@ def save_checkpoint(
             return SavedCheckpoint(old, path, again=True)
     try:
         one, path = _create(folder, one, redact)
+        approve(home, path)
         for old, old_path in before:
             # Only the user closes what the user left open.
             if (old.at, old.id) < (one.at, one.id) and (old.by != USER or one.by == USER):
@@ -116,7 +118,8 @@ def update_checkpoint(
     has_changed = replace(new, at=old.at) != old
     if has_changed:
         try:
-            write_private(path, format_checkpoint(new).encode("utf-8", "replace"))
+            with keep_approval(home, path):
+                write_private(path, format_checkpoint(new).encode("utf-8", "replace"))
         except OSError as error:
             raise cannot_write(path, error) from None
     _sync(connection, home, redact, os.path.dirname(path))

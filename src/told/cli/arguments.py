@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from told.cli.entry.client import SERVED
 from told.errors import UsageError
+from told.text import fix_surrogates
 
 
 class Option(NamedTuple):
@@ -30,6 +31,7 @@ class Command(NamedTuple):
 
     name: str
     summary: str
+    agents: str  # what it does for an agent: reads, writes, proposes, limited, refused
     run: str  # module:function
     operand: str = ""  # name of the positional argument; "…" at the end takes several
     needs_operand: bool = False
@@ -40,6 +42,7 @@ class Command(NamedTuple):
     standalone: bool = False  # gets the raw words; nothing is opened for it
     hidden: bool = False
     details: str = ""
+    writes: Sequence[str] = ()  # operands with which a command that only reads writes
 
     @property
     def usage(self) -> str:
@@ -50,6 +53,7 @@ class Command(NamedTuple):
         return f"{words} [options]" if self.options else words
 
 
+REFUSED = "refused"
 _COMMAND = "\n[[command]]\n"
 
 
@@ -96,7 +100,8 @@ def is_served(command: Command, words: Sequence[str]) -> bool:
     """Tell whether the service may answer a command for its client."""
     options = {f"--{option.name}" for option in command.options if option.own_process}
     given = {word.partition("=")[0] for word in words}
-    return command.name in SERVED and given.isdisjoint({"--help", "-h", "--color", "--no-color", *options})
+    own = {"--help", "-h", "--color", "--no-color", *options, *command.writes}
+    return command.name in SERVED and given.isdisjoint(own)
 
 
 class Arguments:
@@ -139,7 +144,7 @@ def parse(command: Command, words: Sequence[str]) -> Arguments:
     arguments = Arguments(command)
     by_name = {f"--{option.name}": option for option in command.options}
     by_name |= {f"-{option.short}": option for option in command.options if option.short}
-    waiting = list(words)
+    waiting = list(map(_replace_invalid, words))
     while waiting:
         word = waiting.pop(0)
         if word == "--":
@@ -166,6 +171,11 @@ def parse(command: Command, words: Sequence[str]) -> Arguments:
         arguments.set(option.name, [*(arguments[option.name] or []), given] if option.many else given)
     _check_operands(command, arguments.operands)
     return arguments
+
+
+def _replace_invalid(word: str) -> str:
+    """Replace bytes that are no UTF-8, except in the path of a file."""
+    return word if word.isascii() or os.path.lexists(word) else fix_surrogates(word)
 
 
 def _split_option(word: str) -> tuple[str, str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from told.agents import label
@@ -15,6 +15,7 @@ from told.cli.context import Context, count, count_shown, cut, cut_line, iso, wh
 from told.cli.sessions import (
     coverage_json,
     find_checkpoint,
+    find_own_checkpoint,
     nothing_found,
     print_rows,
     print_table,
@@ -22,18 +23,23 @@ from told.cli.sessions import (
 )
 from told.cli.terminal.tables import checkpoint_table
 from told.errors import MissingError, UsageError
+from told.ingest.checkpoint_approval import UNAPPROVED, approve
 from told.ingest.checkpoint_files import UnreadableError, read_checkpoint
 from told.ingest.checkpoint_markdown import format_checkpoint
-from told.ingest.checkpoint_rows import clean_checkpoint
+from told.ingest.checkpoint_rows import clean_checkpoint, drop_rows
 from told.model import Handover
 from told.store.sessions.read import CheckpointRow, Filter
 from told.text import fit_lines
 
 _TITLE = 120  # characters
+_MOST_UNAPPROVED, _IDS_SHOWN = 100, 5
 
 
 def checkpoints(context: Context, arguments: Arguments) -> None:
     """List checkpoints, latest first, or export one as Markdown."""
+    if arguments.operands[:1] == ["approve"]:
+        _approve(context, arguments.operands[1:])
+        return
     if arguments.operands:
         _export(context, arguments)
         return
@@ -58,6 +64,7 @@ def checkpoints(context: Context, arguments: Arguments) -> None:
     if context.is_at_terminal:
         table = checkpoint_table(context, found, [next_line(note) for note in found])
         print_table(context, header, table)
+        print_unapproved(context, scope.filter)
         return
     lines = []
     for note in found:
@@ -67,6 +74,33 @@ def checkpoints(context: Context, arguments: Arguments) -> None:
         if step := next_line(note):
             lines.append(f"  {step}")
     print_rows(context, header, lines)
+    print_unapproved(context, scope.filter)
+
+
+def print_unapproved(context: Context, wanted: Filter) -> None:
+    """Print how many checkpoints came with a repository and wait for the user's yes."""
+    waiting = context.reading.checkpoints(wanted._replace(since=0), _MOST_UNAPPROVED, status=UNAPPROVED)
+    if waiting:
+        ids = " ".join(note.public for note in waiting[:_IDS_SHOWN])
+        many = count(len(waiting), "checkpoint")
+        context.print(f"From the repository, not yet approved: {many}. `told checkpoints approve {ids}`")
+
+
+def _approve(context: Context, ids: Sequence[str]) -> None:
+    """Let agents be offered checkpoints that came with a repository."""
+    from told.cli.index import import_checkpoints  # noqa: PLC0415 - listing does not import
+
+    if not context.caller.is_user:
+        context.refuse_agent("approve checkpoints")
+    if not ids:
+        raise UsageError("Give ids: `told checkpoints approve ID…`. `told checkpoints` lists them.")
+    notes = [find_own_checkpoint(context, one) for one in dict.fromkeys(ids)]
+    for note in notes:
+        approve(context.home, note.path)
+    drop_rows(context.connection, [note.path for note in notes])
+    import_checkpoints(context)
+    names = ", ".join(note.public for note in notes)
+    context.report(f"Approved {names}.", {"count": len(notes), "approved": [note.public for note in notes]})
 
 
 def print_checkpoint(context: Context, note: CheckpointRow, arguments: Arguments) -> None:
@@ -198,8 +232,8 @@ def _export(context: Context, arguments: Arguments) -> None:
     verb, *ids = arguments.operands
     if verb != "export":
         raise UsageError(
-            f"`told checkpoints` takes `export ID`, not {cut(verb, 40)!r}. `told show ID` shows one, `told"
-            " search WORDS` finds them."
+            f"`told checkpoints` takes `export ID` or `approve ID`, not {cut(verb, 40)!r}. `told show ID`"
+            " shows one, `told search WORDS` finds them."
         )
     if len(ids) != 1:
         raise UsageError("Give one id: `told checkpoints export ID`. `told checkpoints` lists them.")

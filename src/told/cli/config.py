@@ -166,7 +166,7 @@ class _ConfigRun:
 
     def _check_caller(self, name: str, *, allow_agents: bool = False) -> None:
         if not allow_agents and not detect_caller(self._environ).is_user:
-            raise UsageError(f"Only you can change {name}: run it in your own terminal.")
+            raise UsageError(f"Only you can change {name}. Use your own terminal.")
 
     def _spell(self, name: str) -> str:
         """Return a setting's name with its agent's full name, or the one that the file uses."""

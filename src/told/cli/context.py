@@ -5,47 +5,25 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import apsw
 
-from told.app import App, CallSite, MemorySession, agent_name
+from told.app import App, CallSite, MemorySession
 from told.cli.arguments import Arguments
 from told.cli.terminal.blocks import Block
 from told.errors import NotFoundError, UsageError
-from told.fence import PlainFence
+from told.fence import PlainFence, defuse_tags, defuse_values
 from told.settings import Settings
 from told.store.memories.names import ACTIVE, ARCHIVED, CANDIDATE, GLOBAL, PROJECT, UNCONFIRMED, USER
-from told.store.sessions.checkpoints import Project
 from told.store.sessions.facts import TO_CAPTURE, WorkQueue
-from told.store.sessions.read import Filter
 
 if TYPE_CHECKING:
     from told.store.memories.records import Memory
 
 MOST_MATCHES = 8  # shown if an id or words match several
 SHORTEST_ID = 3  # letters
-NOT_HERE = " (none in this project)"
 UNDO_HINT = "`told undo` reverts it."
-
-
-class SessionScope(NamedTuple):
-    """Which sessions a command covers, and what that is called."""
-
-    filter: Filter
-    project: Project | None
-    name: str
-    widened: bool = False  # to all projects, because this one has nothing
-
-    def widen(self) -> SessionScope:
-        """Return the same scope for all projects."""
-        everywhere = self.filter._replace(project=0)
-        return SessionScope(everywhere, project=None, name="all projects", widened=True)
-
-    @property
-    def title(self) -> str:
-        """Return its name, and why other projects are shown."""
-        return self.name + (NOT_HERE if self.widened else "")
 
 
 class Context(App):
@@ -78,7 +56,7 @@ class Context(App):
 
     def print(self, text: str = "") -> None:
         """Add a line to the output, which is written at once."""
-        self._lines.append(text)
+        self._lines.append(text if self.is_at_terminal else defuse_tags(text))
 
     def show(self, *blocks: Block) -> None:
         """Add tables and styled text to the output at a terminal."""
@@ -86,12 +64,15 @@ class Context(App):
 
     def print_json(self, value: Any, *, found: object = True) -> None:
         """Add a line of compact JSON to the output; exit with 1 if nothing was found."""
-        self._lines.append(to_json(value))
+        self._lines.append(to_json(defuse_values(value)))
         self.exit_code = 0 if found else NotFoundError.exit_code
 
     def report(self, text: str, value: Any) -> None:
         """Print a text, or a value as JSON if that is wanted."""
-        self._lines.append(to_json(value) if self.as_json else text)
+        if self.as_json:
+            self._lines.append(to_json(defuse_values(value)))
+        else:
+            self.print(text)
 
     def count_unlearned(self) -> int:
         """Return how many sessions told has still to learn from."""
@@ -99,8 +80,7 @@ class Context(App):
 
     def learning_json(self) -> dict[str, int]:
         """Return the number of sessions to learn from for JSON, if there are any."""
-        sessions = self.count_unlearned()
-        return {"unlearned_sessions": sessions} if sessions else {}
+        return {"unlearned_sessions": sessions} if (sessions := self.count_unlearned()) else {}
 
     def describe_learning(self) -> str:
         """Return what of the history is still to be learned; empty if nothing is."""
@@ -113,7 +93,7 @@ class Context(App):
 
     def fenced(self, text: str, trust: str) -> str:
         """Return a text, fenced unless the user said it."""
-        return text if trust == USER else self.fence.inline(text, trust)
+        return self.fence.plain(text) if trust == USER else self.fence.inline(text, trust)
 
     def memory_text(self, memory: Memory, room: int = 0) -> str:
         """Return a memory's text and the line that completes it, cut and fenced as needed."""
@@ -125,42 +105,23 @@ class Context(App):
         if self.is_at_terminal:
             lines, self._lines = self._lines, []
             return self._render(lines) if lines else ""
-        text = "\n".join(self.take_lines())
-        return text + "\n" if text else ""
+        return f"{text}\n" if (text := "\n".join(self.take_lines())) else ""
 
     def _render(self, lines: list[Block]) -> str:
         from told.cli.terminal.screen import Screen, terminal_width, wants_colour  # noqa: PLC0415 - loads rich
 
-        screen = Screen(terminal_width(self.environ), colour=wants_colour(self._colour, self.environ))
-        return screen.render(lines)
+        colour = wants_colour(self._colour, self.environ)
+        return Screen(terminal_width(self.environ), colour=colour).render(lines)
 
     def take_lines(self) -> list[str]:
         """Return what was printed as lines and fenced blocks, and start over."""
         lines, self._lines = self._lines, []
         return [line for line in lines if isinstance(line, str)]
 
-    def scope(self, arguments: Arguments) -> SessionScope:
-        """Return the sessions that --project, --agent, --days, --since and the folder select."""
-        since = self._since(arguments)
-        agent = agent_name(arguments.text("agent"))
-        project: Project | None = None
-        name = arguments.text("project")
-        if name and arguments.flag("all-projects"):
-            raise UsageError("Give --project or --all-projects, not both.")
-        if name:
-            project = self._entered or self.find_project(name)
-        elif not arguments.flag("all-projects"):
-            project = self.project()
-        wanted = Filter(project.id if project else 0, agent, since)
-        return SessionScope(wanted, project, self.name(project.name) if project else "all projects")
-
-    def _since(self, arguments: Arguments) -> int:
-        days, since = arguments["days"], arguments.text("since")
-        if days is not None and since:
-            raise UsageError("Give --days or --since, not both.")
-        if days is not None:
-            return max(1, self.now - int(days) * 86_400_000)
-        return self.parse_time(since) if since else 0
+    def refuse_agent(self, what: str) -> NoReturn:
+        """Raise that only the user can do something."""
+        sign = f", and {self.caller.sign}" if self.caller.sign else ""
+        raise UsageError(f"Only you can {what}{sign}. Use your own terminal.")
 
     def parse_time(self, given: str) -> int:
         """Return the start of a time that the user gives, in milliseconds."""
@@ -271,9 +232,7 @@ class MemoryView(MemorySession):
     def require_user(self, what: str) -> None:
         """Refuse an agent."""
         if not self.caller.is_user:
-            raise UsageError(
-                f"Only you can {what}, and {self.caller.sign} is set here. Use another terminal."
-            )
+            self.context.refuse_agent(what)
 
 
 def may_ask(arguments: Arguments) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ import apsw
 from told.cli.arguments import Arguments
 from told.cli.checkpoint_lines import checkpoint_head
 from told.cli.context import (
+    SHORTEST_ID,
     Context,
     MemoryView,
     confirm_yes,
@@ -23,12 +25,13 @@ from told.cli.index import import_checkpoints, rebuild
 from told.cli.memories import source_name, waiting_note
 from told.cli.sessions import find_own_checkpoint
 from told.cli.terminal.progress import ProgressBar
-from told.errors import NotFoundError, UsageError
-from told.hook.dispatch import delete_logs
+from told.errors import BusyError, DiskFullError, MissingError, NotFoundError, UsageError
 from told.ingest.checkpoint_rows import forget_checkpoint
 from told.ingest.forgotten import SESSION_TOPIC
+from told.ingest.leftovers import remove_traces
 from told.memories.forget import (
     ForgetPlan,
+    finish_forgetting,
     include_duplicates,
     memories_of_sessions,
     plan_forget,
@@ -36,9 +39,9 @@ from told.memories.forget import (
 )
 from told.memories.forget import forget as erase
 from told.memories.redact_stored import Redaction, RedactionScan
-from told.memories.scopes import MemoryFilter, list_memories
-from told.service.state import clear_missed
-from told.store.database import public_id
+from told.memories.scopes import REPOSITORY, MemoryFilter, list_memories
+from told.service.control import stop
+from told.store.database import UNWRITABLE, public_id
 from told.store.memories.records import ACTIVE, ARCHIVED, QUARANTINED, SUPERSEDED, UNCONFIRMED, Memory
 from told.store.sessions.erase import SessionEraser
 
@@ -69,7 +72,12 @@ def forget(context: Context, arguments: Arguments) -> None:
     given = [name for name in ("session", "since", "source") if arguments.text(name)]
     if bool(arguments.operands) + len(given) != 1:
         raise UsageError("Say what to forget: ids, or one of --session ID, --since WHEN, --source NAME.")
+    source = arguments.text("source")
     checkpoints = [one for one in arguments.operands if one.startswith("c")]
+    if source and source.startswith("c") and context.reading.checkpoints_like(source, 1):
+        arguments.operands.append(source)
+        arguments.set("source", "")
+        checkpoints = [source]
     if checkpoints and len(checkpoints) < len(arguments.operands):
         raise UsageError("Forget checkpoints and memories in separate commands.")
     if checkpoints:
@@ -91,7 +99,7 @@ def forget(context: Context, arguments: Arguments) -> None:
         elif force:
             erase(view.writer, context.connection, plan)
             import_checkpoints(context)
-            _clear_logs(context)
+            end_service(context.home)
         done = force and view.caller.is_user
         if context.as_json:
             rows = [{"id": one.id} if done else view.json(one) for one in plan.memories]
@@ -112,9 +120,10 @@ def forget(context: Context, arguments: Arguments) -> None:
             _print_plan(view, plan, duplicates, done=done)
 
 
-def _clear_logs(context: Context) -> None:
-    delete_logs(context.home)
-    clear_missed(context.home, older_than=0)
+def end_service(home: str) -> None:
+    """Stop the service, which may write what it has read before; the next hook starts it again."""
+    if stop(home):
+        remove_traces(home)
 
 
 def _files(plan: ForgetPlan) -> list[str]:
@@ -148,13 +157,16 @@ def _print_plan(view: MemoryView, plan: ForgetPlan, duplicates: list[Memory], *,
 def _select(view: MemoryView, arguments: Arguments) -> _Selection:
     if arguments.operands:
         return _Selection(tuple(dict.fromkeys(_find_by_id(view, given) for given in arguments.operands)))
-    session = arguments.text("session")
+    session, source = arguments.text("session"), arguments.text("source")
+    if source and len(source) >= SHORTEST_ID and view.context.reading.sessions_like(source, 1):
+        session = source
     if session:
         return _select_session(view, session)
-    source = source_name(arguments.text("source"))
+    source = source_name(source)
     since = view.context.parse_time(arguments.text("since")) if arguments.text("since") else 0
+    scopes = (view.project,) if source == REPOSITORY else ()
     filters = [
-        MemoryFilter((), "", status, source, since=since)
+        MemoryFilter(scopes, "", status, source, since=since)
         for status in (ACTIVE, SUPERSEDED, QUARANTINED, ARCHIVED, *UNCONFIRMED)
     ]
     now = view.context.now
@@ -207,7 +219,7 @@ def _forget_checkpoints(context: Context, arguments: Arguments) -> None:
     if force:
         for note in notes:
             forget_checkpoint(context.connection, context.home, note.public)
-        _clear_logs(context)
+        end_service(context.home)
     if context.as_json:
         shown = [{"id": note.public, "path": note.path, "session": note.session} for note in notes]
         context.print_json({"count": len(shown), "forgotten": force, "checkpoints": shown})
@@ -264,7 +276,6 @@ def redact_scan(context: Context, arguments: Arguments) -> None:
                 context.print("Nothing was changed.")
                 return
         run.apply(found, context.now, lambda: _rebuild(context, arguments))
-        clear_missed(context.home, older_than=0)
         import_checkpoints(context)
         done = True
     if context.as_json:
@@ -328,3 +339,17 @@ def _print_paths(context: Context, sentence: str, paths: Sequence[str]) -> None:
 def _count_kind(kind: str, number: int) -> str:
     name = _KINDS[kind]
     return f"1 {name}" if number == 1 else f"{number:,} {_PLURALS.get(kind, name + 's')}"
+
+
+def finish_interrupted(context: Context) -> None:
+    """Finish an interrupted `told forget`, and say so."""
+    try:
+        missing = finish_forgetting(context.home, context.connection)
+    except (BusyError, *UNWRITABLE, DiskFullError, MissingError, OSError):
+        sys.stderr.write("told: An interrupted `told forget` is not finished yet. Run `told index`.\n")
+        return
+    if missing:
+        again = f"told forget {' '.join(missing)} --force"
+        sys.stderr.write(f"told: `told forget` was interrupted before it began. Run `{again}` again.\n")
+    elif missing is not None:
+        sys.stderr.write("told: Finished an interrupted `told forget`.\n")

@@ -23,6 +23,7 @@ from told.cli.health_checks import (
     find_all_damage,
     judge,
     judge_home,
+    open_existing_memories,
     print_damage,
     score_agent,
     score_dimensions,
@@ -32,12 +33,15 @@ from told.cli.retention import disk_json, disk_line
 from told.cli.service import describe_problem, problem_json, recent_problems
 from told.cli.terminal.blocks import DIM, WARN, Cell, Column, Span, Table, zone_style
 from told.errors import MissingError, ToldError
+from told.files import check_writable, is_utf8
 from told.hook.dispatch import read_last_failure
 from told.ingest.checkpoint_files import find_unreadable
+from told.ingest.leftovers import list_abandoned_files, read_forgetting
 from told.search.vectors import table as vector_table
 from told.search.vectors.model_folder import Reranker
+from told.store.database import FORGETTING
 from told.store.foreign import ForeignDatabase, ForeignError
-from told.store.memories.read import Memories, memory_path, open_memory_database
+from told.store.memories.read import Memories
 from told.store.sessions.match import TurnVectors
 from told.store.sessions.sources import Inventory, Sources, StoreStatus
 from told.text import clean, relative_time
@@ -66,13 +70,16 @@ def health(context: Context, arguments: Arguments) -> None:
     rows = [_agent_json(context, agent, stored.get(agent.name)) for agent in all_agents().values()]
     problems = status.problems(10)
     notes = config_notes(context.settings, context.cwd, context.environ)
-    notes += _model_notes(context) + vector_notes(context.home)
-    if context.settings.problem:  # then nothing is learned any more
-        verdict = Verdict("RED", 0.0, context.settings.problem)
+    notes += _model_notes(context) + vector_notes(context.home) + _forgetting_notes(context.home, deep)
+    notes += _path_notes(rows)
+    wrong = context.settings.problem or check_writable(context.home)
+    if wrong:  # then nothing is learned any more
+        verdict = Verdict("RED", 0.0, str(wrong))
     places = [{"root": clean(root), "says": why} for root, why in project_notes(context.home)]
     unreadable = [
         {"file": context.name(path), "reason": reason} for path, reason in find_unreadable(context.home)
     ]
+    unfinished = [context.name(path) for path in list_abandoned_files(context.home)]
     hook_problems = recent_problems(context)
     failed = _failed_hook(context)
     disk = disk_json(context)
@@ -80,6 +87,7 @@ def health(context: Context, arguments: Arguments) -> None:
         optional = {
             "config": notes, "deep": deep, "places": places, "failed_hook": failed,
             "hook_problems": list(map(problem_json, hook_problems)), "checkpoints": unreadable,
+            "unfinished": unfinished, "forgetting": list(read_forgetting(context.home).memories),
         }  # fmt: skip
         context.print_json({
             **_verdict_json(verdict, scores), **{name: value for name, value in optional.items() if value},
@@ -91,7 +99,9 @@ def health(context: Context, arguments: Arguments) -> None:
             ],
         })  # fmt: skip
         return
-    if not verdict.do and (failed or hook_problems or notes or places or unreadable or disk["disk"]["over"]):
+    if not verdict.do and (
+        failed or hook_problems or notes or places or unreadable or unfinished or disk["disk"]["over"]
+    ):
         verdict = replace(verdict, do="See the notes below.")
     context.print(str(verdict))
     if verdict.zone != NEW:
@@ -103,17 +113,20 @@ def health(context: Context, arguments: Arguments) -> None:
         context.print(f"\n{failed}")
     for problem in hook_problems:
         context.print(describe_problem(context, problem))
-    notes = notes[bool(context.settings.problem) :]
-    notes += [f"{place['root']}: {place['says']}" for place in places]
-    for sentence in notes + _unreadable_notes(unreadable):
+    notes = notes[bool(context.settings.problem) :] + _unfinished_notes(unfinished)
+    notes += [f"{place['root']}: {place['says']}" for place in places] + _unreadable_notes(unreadable)
+    for sentence in notes:
         context.print(f"\n{sentence}")
     context.print()
     _print_agents(context, [row for row in rows if row["found"]])
     if problems:
-        total = sum(row["problems"] for row in rows)
-        context.print(f"\n{count(total, 'item')} could not be read; the latest:")
-        lines = [f"  {path}:{line} {reason}" for _, path, line, reason in problems[:5]]
-        context.print(context.fence.block("\n".join(lines)))
+        _print_problems(context, sum(row["problems"] for row in rows), problems[:5])
+
+
+def _print_problems(context: Context, total: int, latest: list[tuple[str, str, int, str]]) -> None:
+    context.print(f"\n{count(total, 'item')} could not be read; the latest:")
+    lines = [f"  {path}:{line} {reason}" for _, path, line, reason in latest]
+    context.print(context.fence.block("\n".join(lines)))
 
 
 def _agent_health(context: Context, name: str) -> None:
@@ -160,6 +173,31 @@ def _unreadable_notes(checkpoints: list[dict[str, str]]) -> list[str]:
     return notes
 
 
+def _forgetting_notes(home: str, deep: dict[str, Any]) -> list[str]:
+    notes = [
+        f"The index of {file} still has {count(many, 'word')} of deleted or replaced text:"
+        " `told rebuild` removes them."
+        for file, many in deep.get("leftover_words", {}).items()
+    ]
+    if os.path.exists(os.path.join(home, FORGETTING)):
+        notes.append("An interrupted `told forget` is not finished: `told index` finishes it.")
+    return notes
+
+
+def _path_notes(agents: list[dict[str, Any]]) -> list[str]:
+    skipped = [row["title"] for row in agents if not all(map(is_utf8, row["paths"]))]
+    if not skipped:
+        return []
+    return [f"Sessions of {', '.join(skipped)} are not imported: the folder's path is not valid UTF-8."]
+
+
+def _unfinished_notes(paths: list[str]) -> list[str]:
+    if not paths:
+        return []
+    more = f" (and {len(paths) - 1:,} more)" if len(paths) > 1 else ""
+    return [f"A killed process left the unfinished file {paths[0]}{more}: `told index` removes it."]
+
+
 def _model_notes(context: Context) -> list[str]:
     """Return problems with the user's own models; no model is loaded."""
     notes = []
@@ -186,8 +224,7 @@ def vector_notes(home: str) -> list[str]:
     if not vector_table.is_intact():
         damage = f"The table {vector_table.TABLE_PATH} is missing or damaged"
         return [f"{damage}: memories are searched by words only. Install told again."]
-    path = memory_path(home)
-    database = open_memory_database(path) if os.path.exists(path) else None
+    database = open_existing_memories(home)
     if database is None:
         return []
     try:

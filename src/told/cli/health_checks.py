@@ -7,10 +7,14 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
+import apsw
+
 from told.agents import wired_agents
 from told.agents.base import Agent, find_agent_sign, find_roots, find_sources
 from told.app.call_log import Call, read_calls
 from told.cli.context import Context, count, short_home
+from told.errors import ToldError
+from told.ingest.forgotten import SESSION_TOPIC
 from told.ingest.scan import oldest_change, pending_since
 from told.install.ledger import Ledger
 from told.journal.apply import find_memory_damage
@@ -18,6 +22,9 @@ from told.journal.files import journal_folder
 from told.journal.read import verify
 from told.search.query import find_keywords
 from told.search.sessions import search_sessions
+from told.store.database import UNWRITABLE
+from told.store.index_words import find_leftover_words
+from told.store.memories.names import FORGOTTEN
 from told.store.memories.read import Memories, memory_path, open_memory_database
 from told.store.sessions.match import TurnIndex
 from told.store.sessions.schema import VERSION, find_damage, read_version
@@ -50,7 +57,28 @@ def find_all_damage(context: Context) -> dict[str, Any]:
         ],
         "archive": [os.path.relpath(path, home) for path in find_damaged_files(home)],
     }
-    return {"sound": not any(found.values()), **found}
+    sound = not any(found.values())
+    return {"sound": sound, **found, "leftover_words": _count_leftover_words(context) if sound else {}}
+
+
+def _count_leftover_words(context: Context) -> dict[str, int]:
+    """Count the words of deleted text in the indexes, by file; {} if nothing was ever forgotten.
+
+    Ordinary changes leave such words in `sessions.db`, too; `told forget` removes them.
+    """
+    path = memory_path(context.home)
+    database = open_memory_database(path) if os.path.exists(path) else None
+    if database is None:
+        return {}
+    with closing(database):
+        memories = Memories(database)
+        if not memories.listed(status=FORGOTTEN, limit=1) and not memories.noted(SESSION_TOPIC):
+            return {}
+        found = {
+            "sessions.db": find_leftover_words(context.connection, "turn_words", "turn_vocabulary"),
+            "memory.db": find_leftover_words(database, "memory_words", "memory_vocabulary"),
+        }
+    return {file: len(words) for file, words in found.items() if words}
 
 
 def print_damage(context: Context, found: dict[str, Any]) -> None:
@@ -148,9 +176,17 @@ def judge_home(context: Context, scores: list[Dimension]) -> Verdict:
     return Verdict(NEW, None, "Run `told install` to connect your agents and import their history.")
 
 
-def _has_memories(home: str) -> bool:
+def open_existing_memories(home: str) -> apsw.Connection | None:
+    """Open the database of memories as it is; None if it is missing, damaged or cannot be opened."""
     path = memory_path(home)
-    database = open_memory_database(path) if os.path.exists(path) else None
+    try:
+        return open_memory_database(path) if os.path.exists(path) else None
+    except (ToldError, *UNWRITABLE):
+        return None
+
+
+def _has_memories(home: str) -> bool:
+    database = open_existing_memories(home)
     if database is None:
         return False
     with closing(database):

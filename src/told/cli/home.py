@@ -9,9 +9,10 @@ from typing import NamedTuple
 from told.agents import all_agents
 from told.cli.arguments import Arguments
 from told.cli.checkpoint_lines import next_line
-from told.cli.context import Context, MemoryView, SessionScope, count, memory_count
+from told.cli.context import Context, MemoryView, count, memory_count
 from told.cli.health_checks import health_sentence
 from told.cli.sessions import (
+    SessionScope,
     print_unread,
     query_here_or_everywhere,
     session_json,
@@ -20,6 +21,7 @@ from told.cli.sessions import (
 )
 from told.cli.terminal.blocks import BOLD, COMMAND, Column, Heading, Paragraph, Span, Table, zone_style
 from told.cli.terminal.tables import checkpoint_table, print_memories, session_table
+from told.ingest.checkpoint_approval import UNAPPROVED
 from told.install.ledger import Ledger
 from told.memories.review import find_review_items
 from told.memories.scopes import MemoryFilter, active_scopes, list_memories
@@ -44,6 +46,7 @@ class _Page(NamedTuple):
     open_work: list[CheckpointRow]
     learned: list[Memory]
     waiting: int
+    unapproved: int  # checkpoints that came with a repository
     health: str
     agents: list[Inventory]
     is_connected: bool
@@ -55,6 +58,9 @@ class _Page(NamedTuple):
         steps = [] if self.is_connected else [("told install", "connect these agents")]
         if self.waiting:
             steps.append(("told review", "decide on what told learned"))
+        if self.unapproved:
+            many = count(self.unapproved, "checkpoint")
+            steps.append(("told checkpoints", f"approve {many} from the repository"))
         if self.query:
             steps.append((f'told search "{self.query}"', "search your past sessions"))
         return [*steps, ("told help", "list all commands")]
@@ -90,7 +96,8 @@ def _collect(view: MemoryView, arguments: Arguments) -> _Page:
     return _Page(
         scope, sessions[:_SESSIONS], context.reading.count(mine), context.reading.count(today),
         [note for note in notes if note.status == "open"][:_NOTES], learned[:_LEARNED],
-        len(find_review_items(view.memories, view.home, scopes)), health_sentence(context),
+        len(find_review_items(view.memories, view.home, scopes)),
+        sum(note.status == UNAPPROVED for note in notes), health_sentence(context),
         [one for one in stored if one.files or one.sessions], bool(Ledger(context.home).installed()),
         _suggest_query(sessions[_SESSIONS:] or sessions),
     )  # fmt: skip

@@ -11,12 +11,13 @@ from told.checkpoints.counter import list_pending
 from told.cli.arguments import Arguments
 from told.cli.context import Context, count, memory_count
 from told.cli.terminal.progress import ProgressBar
-from told.errors import BusyError, MissingError, ToldError, UsageError
-from told.files import cannot_write, write_private
+from told.errors import BusyError, ToldError, UsageError
+from told.files import cannot_write, check_writable, read_text, write_private
 from told.hook.auto_checkpoint import write_all_pending_checkpoints
 from told.ingest.archive import archive_quiet_sessions, restore_sessions
 from told.ingest.checkpoint_sync import sync_checkpoints
 from told.ingest.embed_job import EmbedResult, embed_turns
+from told.ingest.leftovers import release_locks, remove_abandoned_files
 from told.ingest.scan import QUIET_MS, has_checkpoints, scan
 from told.ingest.sweep import Progress, Sweep
 from told.journal.apply import open_memories
@@ -24,15 +25,23 @@ from told.journal.apply import rebuild as rebuild_memories
 from told.judge.base import Stores
 from told.judge.review import is_on, review_recent
 from told.learning.learn import LearnResult
-from told.memories.remember import embed_memories
+from told.memories.embed import embed_memories
+from told.memories.forget import finish_forgetting
 from told.redact.engine import Redactor
 from told.retention.disk import reduce_disk_use
 from told.retention.retention import is_archive_due, run_archive_job
 from told.search.vectors.embedder import Embedder
-from told.store.database import EMBED_LOCK, WAIT_MS, acquire_lock, drop_database, prepare_for_bulk
+from told.store.database import (
+    EMBED_LOCK,
+    FORGETTING,
+    WAIT_MS,
+    acquire_lock,
+    drop_database,
+    prepare_for_bulk,
+)
 from told.store.memories.read import Memories
 from told.store.sessions.checkpoints import OwnCheckpoints
-from told.store.sessions.facts import WorkQueue
+from told.store.sessions.facts import TO_CAPTURE, WorkQueue
 from told.store.sessions.match import TurnVectors
 from told.store.sessions.read import Filter
 from told.store.sessions.source_states import SourceStates
@@ -50,7 +59,19 @@ def _embed_new_turns(context: Context) -> EmbedResult | None:
         embedder = embedder_of(context)
     except ToldError:
         return None  # `told health` says what is missing; the next sweep retries
-    return embed_waiting(context, embedder) if embedder else None
+    if embedder is None:
+        return None
+    done, total = TurnVectors(context.connection, embedder.model).counts()
+    bar = ProgressBar()
+
+    def draw(more: int) -> None:
+        nonlocal done
+        done += more
+        bar.draw(done, total, f"embedded {done:,} of {count(total, 'turn')}")
+
+    result = embed_waiting(context, embedder, report=draw)
+    bar.end()
+    return result
 
 
 def re_embed(context: Context, arguments: Arguments) -> None:
@@ -61,8 +82,7 @@ def re_embed(context: Context, arguments: Arguments) -> None:
             "`model` is off, so there are no vectors. `told config unset model` uses the table that comes"
             " with told; docs/models.md has the others."
         )
-    if not os.access(context.home, os.W_OK):
-        raise MissingError(f"told cannot write to {context.home}. Check its permissions.")
+    _require_space(context)
     lock = acquire_lock(context.home, EMBED_LOCK)
     if lock is None:
         raise BusyError("Another told is making vectors. Try again when it is done.")
@@ -122,9 +142,8 @@ def _embed_memories(context: Context, *, only_missing: bool) -> int:
 
 def _unfinished_model(context: Context) -> str:
     try:
-        with open(os.path.join(context.home, _UNFINISHED), encoding="utf-8") as file:
-            return file.read(1000).strip()
-    except (OSError, UnicodeDecodeError):
+        return read_text(os.path.join(context.home, _UNFINISHED), 1000).strip()
+    except OSError:
         return ""
 
 
@@ -145,6 +164,8 @@ _MOST_ARCHIVED = 2000  # memories in one sweep; the next one continues
 
 def index(context: Context, _: Arguments) -> None:
     """Import all new history, with a progress bar on a terminal."""
+    _require_space(context)
+    remove_abandoned_files(context.home)
     files = import_all(context)
     import_checkpoints(context)
     learned = None
@@ -162,10 +183,19 @@ def index(context: Context, _: Arguments) -> None:
 
 def sweep(context: Context, arguments: Arguments) -> None:
     """Import all new history quietly; other commands start this in the background."""
-    if acquire_lock(context.home) is None:
+    lock = acquire_lock(context.home)
+    if lock is None or context.is_read_only:
         return
+    try:
+        _sweep(context, arguments)
+    finally:
+        release_locks([lock])
+
+
+def _sweep(context: Context, arguments: Arguments) -> None:
     if hasattr(os, "nice"):
         os.nice(19)
+    remove_abandoned_files(context.home)
     files = import_all(context)
     import_checkpoints(context)
     _learn_all(context)
@@ -174,11 +204,15 @@ def sweep(context: Context, arguments: Arguments) -> None:
     _archive_memories(context)
     _embed_new_turns(context)
     _enforce_cap(context)
+    if os.path.exists(os.path.join(context.home, FORGETTING)):
+        finish_forgetting(context.home, context.connection, sweeps=True)
     _run_judge(context, arguments.text("ended"))
 
 
 def rebuild(context: Context, _: Arguments) -> None:
     """Rebuild both databases from the agents' files, the archive and the journal."""
+    _require_space(context)
+    remove_abandoned_files(context.home)
     archive_quiet_sessions(context.connection, context.home, context.now, everything=True)
     context.connection.close()
     drop_database(context.settings.sessions_path)
@@ -191,6 +225,11 @@ def rebuild(context: Context, _: Arguments) -> None:
     _embed_new_turns(context)
     _enforce_cap(context)
     _report(context, files, learned)
+
+
+def _require_space(context: Context) -> None:
+    if unwritable := check_writable(context.home):
+        raise unwritable
 
 
 def import_all(context: Context) -> int:
@@ -218,8 +257,17 @@ def _learn_all(context: Context) -> LearnResult | None:
     queue = WorkQueue(context.connection)
     if not context.settings.learn or not (queue.is_waiting() or queue.has_quiet_session(context.now)):
         return None
+    bar, done, total = ProgressBar(), 0.0, queue.count(TO_CAPTURE)
+
+    def draw(more: float) -> None:
+        nonlocal done
+        done += more
+        bar.draw(done, total, f"learned from {round(done):,} of {count(total, 'session')}")
+
     with closing(open_memories(context.home)) as memories:
-        return context.learn(memories)
+        learned = context.learn(memories, report=draw)
+    bar.end()
+    return learned
 
 
 def _run_judge(context: Context, ended: str = "") -> None:
@@ -291,6 +339,8 @@ def _report(context: Context, files: int, learned: LearnResult | None) -> None:
     if unsure:
         hint = "`told memories --status candidate --all-projects`"
         context.print(f"Found {count(unsure, 'candidate')} to confirm: {hint}.")
+    if not context.settings.background and (left := context.describe_learning()):
+        context.print(left)
 
 
 def _draw(bar: ProgressBar, progress: Progress) -> None:

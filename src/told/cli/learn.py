@@ -292,7 +292,9 @@ def explain(context: Context, arguments: Arguments) -> None:
             ]  # fmt: skip
             topics = dict(sorted(found.prompt.topics.items()))
             context.print_json(
-                {"understood": describe_prompt(found), "topics": topics, "memories": memories}, found=rows
+                {"understood": describe_prompt(found), "topics": topics, "memories": memories}
+                | ({"broken": list(found.broken)} if found.broken else {}),
+                found=rows,
             )
             return
         context.print(describe_prompt(found))
@@ -303,6 +305,8 @@ def explain(context: Context, arguments: Arguments) -> None:
             context.print(f"    {reason}{' · '.join(one.layers) or 'no layer knows it'}")
         if not rows:
             context.print("No memory is related to it.")
+        for broken in found.broken:
+            context.print(f"left out, it cannot be judged: {broken}")
     context.exit_code = 0 if rows else 1
 
 

@@ -35,6 +35,7 @@ from told.cli.sessions import (
     prompt_json,
     prompt_row,
     query_here_or_everywhere,
+    select_sessions,
     session_head,
     session_json,
     session_summary,
@@ -122,7 +123,7 @@ def _print_around(context: Context, arguments: Arguments) -> None:
     if arguments.text("since") or arguments["days"] is not None:
         raise UsageError("--around sets the time: leave out --since and --days.")
     centre = _find_centre(context, arguments.text("around").strip())
-    scope = context.scope(arguments)
+    scope = select_sessions(context, arguments)
     if not arguments.text("project") and not arguments.flag("all-projects"):
         name = context.name(centre.project.name) if centre.project else "all projects"
         wanted = scope.filter._replace(project=centre.project.id if centre.project else 0)
@@ -157,7 +158,7 @@ def _text(context: Context, centre: _Centre, *, as_json: bool = False) -> str:
     """Return the item's text, fenced if it may quote others."""
     text = cut_line(centre.text, _TEXT_BYTES)
     is_plain = centre.trust == USER and (as_json or centre.kind == "memory")
-    return text if is_plain else context.fence.inline(text, centre.trust)
+    return context.fence.plain(text) if is_plain else context.fence.inline(text, centre.trust)
 
 
 def _find_centre(context: Context, given: str) -> _Centre:
@@ -253,7 +254,7 @@ def list_sessions(context: Context, arguments: Arguments) -> None:
 
 def repos(context: Context, arguments: Arguments) -> None:
     """Print projects with their activity, latest first."""
-    scope = context.scope(arguments)
+    scope = select_sessions(context, arguments)
     everything = context.reading.projects(scope.filter._replace(project=0))
     found = everything[: arguments.number("limit", 20)]
     if context.as_json:

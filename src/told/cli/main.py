@@ -17,11 +17,14 @@ from told import __version__
 from told.app import CallSite, load_checked_settings
 from told.app.call_log import Call, log_call
 from told.app.stores import open_store, set_store_aside
-from told.cli.arguments import Arguments, Command, command_named, parse
+from told.cli.arguments import REFUSED, Arguments, Command, command_named, parse
 from told.cli.context import Context
-from told.errors import BusyError, MissingError, ToldError, UsageError
+from told.errors import BusyError, DiskFullError, MissingError, ToldError, UsageError
+from told.fence import defuse_tags
+from told.files import check_writable
 from told.ingest.scan import has_checkpoints, scan
-from told.store.database import WAIT_MS, acquire_lock, load_key, open_database, set_mmap_size
+from told.store.database import FORGETTING, UNWRITABLE, WAIT_MS, acquire_lock, load_key, set_mmap_size
+from told.store.opening import can_write, open_database
 from told.store.sessions.source_states import SourceStates
 
 if TYPE_CHECKING:
@@ -34,8 +37,8 @@ _SWEEP_EVERY_MS = 60_000
 _COLOURS = ("auto", "always", "never")
 _MOST_REPAIRS = 2  # one for each database
 _ANY_PROJECT = ("show", "checkpoint", "checkpoints", "timeline")  # they take ids of any project
+_NEVER_FINISH = ("health", "sweep")  # they report an interrupted `told forget`, or finish it at their end
 WhenBehind = Callable[[str, Mapping[str, str]], None]  # takes told's home and the variables
-_UNAVAILABLE = (BusyError, apsw.BusyError, apsw.ReadOnlyError, apsw.FullError, apsw.IOError)
 
 
 def run_command(
@@ -55,10 +58,13 @@ def run_command(
         _load_function(command)(context, arguments)
         code, rows = context.exit_code, context.rows
         write(context)
+        if context.is_read_only:
+            sys.stderr.write(f"told: {run.describe_limit()} What is new may be missing here.\n")
     except ToldError as error:
-        code = error.exit_code
+        # In the log, 3 is a busy store.
+        code = MissingError.exit_code if isinstance(error, DiskFullError) else error.exit_code
         raise
-    except (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError) as error:
+    except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, UnicodeDecodeError) as error:
         if repairs == _MOST_REPAIRS:
             raise MissingError("The store is damaged and cannot be rebuilt. Delete it, then retry.") from None
         run.repair(error)
@@ -68,11 +74,10 @@ def run_command(
     except apsw.BusyError:
         code = BusyError.exit_code
         raise BusyError from None
-    except (apsw.FullError, apsw.ReadOnlyError, apsw.IOError, apsw.CantOpenError) as error:
+    except UNWRITABLE as error:
         code = MissingError.exit_code
-        raise MissingError(
-            f"told cannot write its store: {error}. Free some space, or set TOLD_HOME."
-        ) from None
+        busy = BusyError(f"told cannot write its store: {error}. Try again.")
+        raise (check_writable(run.home) or busy) from None
     finally:
         run.close(code, rows, (time.perf_counter() - began) * 1000, when_behind or start_sweep)
     return code
@@ -96,6 +101,7 @@ class _Run:
         self._site = site
         self._retries = _count_retries()
         self._settings = load_checked_settings(environ, lenient=command.name == "health")
+        self.home = self._settings.home
         self._context: Context | None = None
         self._connection: apsw.Connection | None = None
 
@@ -116,6 +122,14 @@ class _Run:
             as_json=as_json, colour=self._arguments.text("color") or "auto",
         )  # fmt: skip
         self._context = context
+        context.is_read_only = not can_write(connection)
+        if command.agents == REFUSED and not context.caller.is_user:
+            context.refuse_agent(f"run `told {command.name}`")
+        is_interrupted = os.path.exists(os.path.join(settings.home, FORGETTING))
+        if is_interrupted and not context.is_read_only and command.name not in _NEVER_FINISH:
+            from told.cli.forget import finish_interrupted  # noqa: PLC0415 - rarely needed
+
+            finish_interrupted(context)
         if command.tier or command.catch_up:
             self._import_new(context)
         if self._site is not None and self._site.project:
@@ -130,14 +144,15 @@ class _Run:
         if not changed.is_empty:
             from told.ingest.sweep import Sweep  # noqa: PLC0415 - loads every reader's needs
 
-            with _hurry(context.connection):
+            with _hurry(context):
                 sweep = Sweep(context.connection, self._settings, self._environ, context.redact)
                 context.left = sweep.read_some(changed, context.cwd, _IMPORT_SECONDS)
         last, left = states.last_sweep()
         if has_checkpoints(context.home):
             _import_checkpoints(context, everywhere=self._covers_other_projects() or not last)
         context.left = context.left or left
-        context.behind = bool(context.left) or context.now - last > _SWEEP_EVERY_MS
+        # A last sweep in the future is of a clock that was wrong.
+        context.behind = bool(context.left) or not 0 <= context.now - last <= _SWEEP_EVERY_MS
 
     def _covers_other_projects(self) -> bool:
         named = self._arguments["project"] or (self._site is not None and self._site.project)
@@ -153,11 +168,16 @@ class _Run:
             sys.stderr.write("told: The memories were damaged; they were rebuilt from the journal.\n")
             return
         is_damaged = self._connection is not None and find_damage(self._connection)
-        if isinstance(error, UnicodeDecodeError) and not is_damaged:
+        if isinstance(error, (UnicodeDecodeError, apsw.SQLError)) and not is_damaged:
             raise error
         if self._connection is not None:
             self._connection.close()
         set_store_aside(self._settings.sessions_path)
+
+    def describe_limit(self) -> str:
+        """Say why only what is there can be read."""
+        path = self._settings.sessions_path
+        return str(check_writable(self.home) or f"told cannot open {path}. Move it away, or check it.")
 
     def close(self, code: int, rows: int, milliseconds: float, when_behind: WhenBehind) -> None:
         """Log the call, start a background sweep, and close the store."""
@@ -182,13 +202,16 @@ def _count_retries() -> int:
 
 
 @contextmanager
-def _hurry(connection: apsw.Connection) -> Iterator[None]:
+def _hurry(context: Context) -> Iterator[None]:
     """Wait only briefly for the store; then answer from what is known."""
+    connection = context.connection
     connection.set_busy_timeout(_IMPORT_WAIT_MS)
     try:
         yield
-    except _UNAVAILABLE:
-        return  # `told health` says what is wrong
+    except (*UNWRITABLE, DiskFullError):
+        context.is_read_only = True
+    except (BusyError, apsw.BusyError):
+        return
     finally:
         connection.set_busy_timeout(WAIT_MS)
 
@@ -200,7 +223,7 @@ def _import_checkpoints(context: Context, *, everywhere: bool) -> None:
     folders = find_changed_folders(connection, home, None if everywhere else context.project())
     if folders:
         folder = folders[0] if len(folders) == 1 else ""
-        with _hurry(connection):
+        with _hurry(context):
             sync_checkpoints(connection, home, context.redact, folder=folder, seconds=_CHECKPOINT_SECONDS)
 
 
@@ -346,7 +369,7 @@ def _write(context: Context) -> None:
 
 def _print_error(sentence: str) -> None:
     with suppress(OSError):
-        sys.stderr.write(f"{_wrap_error(f'told: {sentence}')}\n")
+        sys.stderr.write(f"{_wrap_error(f'told: {defuse_tags(sentence)}')}\n")
 
 
 def _wrap_error(text: str) -> str:

@@ -15,6 +15,7 @@ from told.app import CallSite, load_checked_settings
 from told.cli.arguments import command_named, parse
 from told.cli.main import run_command
 from told.errors import NotFoundError, ToldError, UsageError
+from told.fence import defuse_tags
 from told.hook.context import open_sessions
 from told.hook.dispatch import log_failure
 from told.ingest.projects import find_git_root, find_project
@@ -356,7 +357,7 @@ def run_for_agent(
             command, arguments, environ, lambda context: pieces.extend(context.take_lines()), site
         )
     except ToldError as error:
-        return CommandResult(error.exit_code, str(error))
+        return CommandResult(error.exit_code, defuse_tags(str(error)))
     return _fit(code, pieces, room)
 
 

@@ -10,7 +10,7 @@ from told.app import agent_name
 from told.cli.arguments import Arguments
 from told.cli.context import Context, MemoryView, count, count_shown, iso
 from told.cli.guard import guard_json, print_guard
-from told.cli.sessions import print_summary
+from told.cli.sessions import print_summary, select_sessions
 from told.cli.terminal.tables import print_memories
 from told.errors import NotFoundError, UsageError
 from told.jsontext import load_json
@@ -20,7 +20,14 @@ from told.memories.change import LOCK, change
 from told.memories.history import MemoryCounts, count_briefs, count_memories
 from told.memories.remember import Remembered
 from told.memories.remember import remember as store_memory
-from told.memories.scopes import MemoryFilter, active_scopes, format_scope, list_and_count, validate_kind
+from told.memories.scopes import (
+    REPOSITORY,
+    MemoryFilter,
+    active_scopes,
+    format_scope,
+    list_and_count,
+    validate_kind,
+)
 from told.store.memories.records import (
     ACTIVE,
     ARCHIVED,
@@ -35,6 +42,7 @@ from told.store.memories.records import (
 from told.store.sessions.match import TurnIndex
 from told.store.sessions.read import Filter
 
+_SOURCES = ("", "terminal", "file", "agent", "tool", REPOSITORY)
 _STATUSES = (ACTIVE, CANDIDATE, SUPERSEDED, QUARANTINED, ARCHIVED, DISMISSED, FORGOTTEN)
 
 
@@ -89,7 +97,7 @@ def _scopes(view: MemoryView, arguments: Arguments) -> tuple[str, ...]:
     named = arguments.text("scope")
     project = view.project
     if arguments.text("project") or arguments.flag("all-projects"):
-        chosen = view.context.scope(arguments).project
+        chosen = select_sessions(view.context, arguments).project
         if chosen is None:
             return ()
         project = PROJECT + chosen.key
@@ -97,8 +105,13 @@ def _scopes(view: MemoryView, arguments: Arguments) -> tuple[str, ...]:
 
 
 def source_name(name: str) -> str:
-    """Return a source's name as evidence has it."""
-    return name if name in ("", "terminal", "file") else agent_name(name)
+    """Return a source's name as memories have it; what is no agent's may be a session or a file."""
+    try:
+        return name if name in _SOURCES else agent_name(name)
+    except UsageError:
+        if name.isalpha():  # a misspelled agent
+            raise
+        return name
 
 
 def stats(context: Context, _: Arguments) -> None:
@@ -292,8 +305,9 @@ def _print_saved(view: MemoryView, saved: _Saved) -> None:
     memory = done.memory
     is_here = memory.scope == view.project
     scope = memory.scope.removeprefix(PROJECT) if is_here else format_scope(memory.scope)
-    if memory.status == DISMISSED and not view.caller.is_user:
-        context.print(f"Not saved: the user rejected {memory.id}. Only the user can restore it.")
+    refusal = "" if view.caller.is_user else describe_refusal(memory)
+    if refusal:
+        context.print(refusal)
         return
     if done.refined or done.confirmed:
         what = "Restored" if done.restored else "Refined" if done.refined else "Confirmed"
@@ -317,6 +331,15 @@ def _print_saved(view: MemoryView, saved: _Saved) -> None:
     if not done.again or done.counted or done.confirmed:
         print_guard(context, memory)
         view.print_undo()
+
+
+def describe_refusal(memory: Memory) -> str:
+    """Return why an agent's statement was not saved; empty if it was."""
+    if memory.status == DISMISSED:
+        return f"Not saved: the user rejected {memory.id}. Only the user can restore it."
+    if memory.status == FORGOTTEN:
+        return "Not saved: the user deleted this from told. Only the user can save it again."
+    return ""
 
 
 def _describe_trust(view: MemoryView, saved: _Saved) -> str:

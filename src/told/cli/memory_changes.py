@@ -9,7 +9,7 @@ from told.agents import label
 from told.cli.arguments import Arguments
 from told.cli.context import UNDO_HINT, Context, MemoryView, count, cut, iso, memory_count, when
 from told.cli.guard import guard_json, print_guard
-from told.cli.memories import remember, waiting_note
+from told.cli.memories import describe_refusal, remember, waiting_note
 from told.errors import NotFoundError, UsageError
 from told.journal.files import SET, Operation
 from told.memories.change import (
@@ -24,7 +24,6 @@ from told.memories.change import (
     change,
     decide,
     find_proposal,
-    is_decided_by_user,
     read_proposals,
 )
 from told.memories.change import correct as correct_memory
@@ -62,12 +61,14 @@ def correct(context: Context, arguments: Arguments) -> None:
             text, kind=arguments.text("kind"), quote=arguments.text("quote"), replaces=(old.id,)
         )
         said = draft.new._replace(scope=old.scope, kind=draft.new.kind or old.kind)
-        if draft.why_not or view.caller.is_user or old.locked or not is_decided_by_user(old):
+        if draft.why_not or view.caller.is_user or old.locked or not old.is_decided_by_user:
             done = correct_memory(view.writer, old, said._replace(candidate=False, replaces=()))
         else:
             done = Changed(store_memory(view.writer, said).memory, old)
         if context.as_json:
             context.print_json(_changed_json(view, done) | {"supersedes": [view.json(old)]})
+        elif not view.caller.is_user and describe_refusal(done.memory):
+            context.print(describe_refusal(done.memory))
         elif done.proposal:
             context.print(f"Only you can correct your memories. {waiting_note([done.proposal])}")
         else:
@@ -169,7 +170,6 @@ _UNDONE_SHOWN = 8  # lines
 def undo(context: Context, arguments: Arguments) -> None:
     """Undo the user's last change to memories, or to one memory."""
     with MemoryView(context) as view:
-        view.require_user("undo your changes")
         given = arguments.text("of")
         done = undo_last(view.writer, view.find_one(given, any_status=True).id if given else "")
         if not done:
@@ -241,6 +241,9 @@ def _decide(view: MemoryView, proposal: Proposal, *, accepted: bool) -> None:
         every = include_duplicates(view.home, view.memories, [memory])
         plan = plan_forget(context.connection, context.key, view.home, every)
         forget(view.writer, context.connection, plan)
+        from told.cli.forget import end_service  # noqa: PLC0415 - rarely needed
+
+        end_service(view.home)
         said = f"Forgot {memory.id}. This cannot be undone."
     else:
         done = accept(view.writer, proposal, memory)

@@ -65,9 +65,7 @@ def init(context: Context, arguments: Arguments) -> None:
     key, name = (known or found).key, (known or found).name
     if known is None:
         key, name = context.hide_secrets(key), context.hide_secrets(name)
-    made = init_project(
-        context.home, root, PROJECT + key, context.environ, accept_others=context.caller.is_user
-    )
+    made = init_project(context.home, root, PROJECT + key, context.environ)
     with suppress(FileNotFoundError):
         os.remove(os.path.join(context.home, "places"))  # the hooks' cache of folders and projects
     with transaction(context.connection):
@@ -78,7 +76,7 @@ def init(context: Context, arguments: Arguments) -> None:
         context.print_json({
             "project": context.name(name), "root": clean(made.place.root),
             "store": clean(made.place.folder), "new": made.is_new, "gitignore": made.ignored,
-            "memories": {"yours": yours, "others": others, "not_let_in": len(made.left_out)},
+            "memories": {"yours": yours, "others": others},
         })  # fmt: skip
     else:
         _print_init(context, made, name, yours, others)
@@ -114,10 +112,6 @@ def _print_init(context: Context, made: InitResult, name: str, yours: int, other
         context.print(f"Found {memory_count(yours)} of yours there.")
     if others:
         context.print(f"Found {memory_count(others)} by others: treated as a colleague's statements.")
-    if made.left_out:
-        context.print(
-            "It also has memories by others. Only you can accept them: run `told init` in a terminal."
-        )
 
 
 def project_notes(home: str) -> list[tuple[str, str]]:

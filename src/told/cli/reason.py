@@ -7,6 +7,7 @@ from typing import Any
 from told.agents import label
 from told.cli.arguments import Arguments
 from told.cli.context import UNDO_HINT, Context, MemoryView, count, cut, day_of, iso, short_path
+from told.cli.sessions import select_sessions
 from told.errors import NotFoundError
 from told.memories.remember import NewMemory, validate_text
 from told.memories.scopes import parse_scope
@@ -53,7 +54,7 @@ def reason(context: Context, arguments: Arguments) -> None:
 
 
 def _search_scope(view: MemoryView, arguments: Arguments) -> SearchScope:
-    project = view.context.scope(arguments).project
+    project = select_sessions(view.context, arguments).project
     return SearchScope(view.scopes, project_token(project.id) if project else "", view.context.now)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from told.agents import label
 from told.cli.arguments import Arguments
+from told.cli.checkpoint_show import print_unapproved
 from told.cli.context import (
     SHORTEST_ID,
     UNDO_HINT,
@@ -25,7 +26,7 @@ from told.cli.context import (
 from told.cli.guard import print_guard
 from told.cli.memories import waiting_note
 from told.cli.memory_changes import undo
-from told.cli.sessions import print_summary
+from told.cli.sessions import may_widen, print_summary
 from told.errors import NotFoundError, UsageError
 from told.memories.change import Changed, find_proposal
 from told.memories.journal_writer import JournalWriter
@@ -44,6 +45,7 @@ from told.memories.review import (
 )
 from told.memories.scopes import active_scopes, validate_kind
 from told.store.memories.records import ACTIVE, AGENT, CANDIDATE, GLOBAL, PROJECT, QUARANTINED, UNCONFIRMED
+from told.store.sessions.read import Filter
 
 _LISTED = 20
 _OFFERED = 10
@@ -70,16 +72,19 @@ def review(context: Context, arguments: Arguments) -> None:
     with MemoryView(context) as view:
         scopes = () if arguments.flag("all-projects") else active_scopes(view.memories, view.project)
         items = find_review_items(view.memories, view.home, scopes, kind)
-        if not items and scopes:
+        if not items and scopes and may_widen(context, arguments):
             scopes = ()
             items = find_review_items(view.memories, view.home, scopes, kind)
         limit = arguments["limit"]
         if context.as_json:
             _print_json(view, items, limit or _LISTED)
-        elif not items:
+            return
+        print_unapproved(context, Filter())
+        if not items:
             nothing = f"{f'No {kind}' if kind else 'Nothing'} waits for review."
-            raise NotFoundError(" ".join(filter(None, (nothing, context.describe_learning()))))
-        elif context.is_at_terminal and sys.stdin.isatty():
+            unapproved = "\n".join(context.take_lines())
+            raise NotFoundError(" ".join(filter(None, (nothing, context.describe_learning(), unapproved))))
+        if context.is_at_terminal and sys.stdin.isatty():
             _run_loop(view, scopes, kind, limit or 0)
         else:
             _list_items(view, items, limit or _LISTED)
@@ -183,6 +188,8 @@ def _item_json(view: MemoryView, item: ReviewItem) -> dict[str, Any]:
 
 def _decide(context: Context, arguments: Arguments, action: str, words: list[str]) -> None:
     if action == "undo" and not words:
+        if not context.caller.is_user:
+            context.refuse_agent("undo your changes")
         undo(context, arguments)
         return
     is_known = (action in ("edit", "scope") and len(words) > 1) or (action in _DECISIONS and bool(words))

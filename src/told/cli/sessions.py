@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from told.agents import label
-from told.app import is_bare_name
+from told.app import agent_name, is_bare_name
 from told.cli.arguments import Arguments
 from told.cli.context import (
     MOST_MATCHES,
     SHORTEST_ID,
     Context,
     MemoryView,
-    SessionScope,
     count,
     cut,
     cut_line,
@@ -24,13 +23,35 @@ from told.cli.context import (
 )
 from told.cli.terminal.blocks import DIM, Paragraph, Span, Table
 from told.errors import NotFoundError, UsageError
+from told.ingest.projects import find_git_root, identify
+from told.store.sessions.checkpoints import Project
 from told.store.sessions.read import CheckpointRow, Filter, SessionRow, TurnRow
 
 T = TypeVar("T")
-
+NOT_HERE = " (none in this project)"
 NO_HISTORY = "{what}: no agent has any history here. `told agents` shows where told looks."
 _PROMPT_BYTES = 300
 _ROW_BYTES = 100
+_NO_SESSIONS = 1 << 40  # the number of a project that told has no sessions of
+
+
+class SessionScope(NamedTuple):
+    """Which sessions a command covers, and what that is called."""
+
+    filter: Filter
+    project: Project | None
+    name: str
+    widened: bool = False  # to all projects, because this one has nothing
+
+    def widen(self) -> SessionScope:
+        """Return the same scope for all projects."""
+        everywhere = self.filter._replace(project=0)
+        return SessionScope(everywhere, project=None, name="all projects", widened=True)
+
+    @property
+    def title(self) -> str:
+        """Return its name, and why other projects are shown."""
+        return self.name + (NOT_HERE if self.widened else "")
 
 
 def session_head(context: Context, row: SessionRow) -> str:
@@ -79,7 +100,7 @@ def session_json(context: Context, row: SessionRow) -> dict[str, Any]:
         "id": row.public, "agent": row.agent, "native_id": context.name(row.native),
         "project": context.name(row.project) or None, "branch": context.name(row.branch) or None,
         "cwd": context.path(row.cwd) if row.cwd else None, "turns": row.turns,
-        "summary": text if trust == "user" else context.fence.inline(text), "trust": trust,
+        "summary": context.fenced(text, trust), "trust": trust,
         "started": iso(row.started), "ended": iso(row.ended),
     }  # fmt: skip
     optional = {"folder": row.part, "kind": row.kind, "parent": row.parent}
@@ -117,13 +138,51 @@ def coverage_json(context: Context, scope: SessionScope, count: int) -> dict[str
     return head
 
 
+def select_sessions(context: Context, arguments: Arguments) -> SessionScope:
+    """Return the sessions that --project, --agent, --days, --since and the folder select."""
+    since = _since(context, arguments)
+    agent = agent_name(arguments.text("agent"))
+    project: Project | None = None
+    name = arguments.text("project")
+    if name and arguments.flag("all-projects"):
+        raise UsageError("Give --project or --all-projects, not both.")
+    if name:
+        project = context.entered or context.find_project(name)
+    elif not arguments.flag("all-projects"):
+        project = context.project() or _new_project(context)
+    wanted = Filter(project.id if project else 0, agent, since)
+    return SessionScope(wanted, project, context.name(project.name) if project else "all projects")
+
+
+def _since(context: Context, arguments: Arguments) -> int:
+    days, since = arguments["days"], arguments.text("since")
+    if days is not None and since:
+        raise UsageError("Give --days or --since, not both.")
+    if days is not None:
+        return max(1, context.now - int(days) * 86_400_000)
+    return context.parse_time(since) if since else 0
+
+
+def _new_project(context: Context) -> Project | None:
+    """Return the repository that an agent works in, if told has no sessions of it."""
+    if not context.cwd or not find_git_root(context.cwd) or context.caller.is_user:
+        return None
+    found = identify(context.cwd, ask_git=True)
+    return Project(_NO_SESSIONS, context.hide_secrets(found.key), found.name, found.root)
+
+
+def may_widen(context: Context, arguments: Arguments) -> bool:
+    """Tell whether a project without a result may be left: by you, unless you named it; never by an agent."""
+    return not arguments.text("project") and context.caller.is_user
+
+
 def query_here_or_everywhere(
     context: Context, arguments: Arguments, query: Callable[[Filter], list[T]]
 ) -> tuple[SessionScope, list[T]]:
     """Query this project, or all if it has nothing."""
-    scope = context.scope(arguments)
+    scope = select_sessions(context, arguments)
     found = query(scope.filter)
-    if not found and scope.project is not None and not arguments.text("project"):
+    if not found and scope.project is not None and may_widen(context, arguments):
         scope = scope.widen()
         found = query(scope.filter)
     return scope, found
@@ -154,7 +213,8 @@ def print_rows(context: Context, header: str, lines: list[str]) -> None:
 def print_unread(context: Context) -> None:
     """Print how much history is still to be imported, if any."""
     if context.left:
-        context.print(f"({count(context.left, 'file')} of history still being imported; ask again soon)")
+        then = "ask again soon" if context.settings.background else "`told index` imports them"
+        context.print(f"({count(context.left, 'file')} of history not imported yet; {then})")
 
 
 def not_searched(context: Context, scope: SessionScope) -> str:
@@ -177,7 +237,8 @@ def nothing_found(
     """Return the error that nothing was found; `elsewhere` is what needs no agent's history."""
     if context.left:
         left = count(context.left, "file")
-        return NotFoundError(f"{what} yet: {left} of history still being imported. Ask again soon.")
+        then = "Ask again soon." if context.settings.background else "Run `told index`."
+        return NotFoundError(f"{what} yet: {left} of history not imported. {then}")
     if not elsewhere and not context.reading.count(scope.filter._replace(project=0, agent="", since=0)):
         return NotFoundError(NO_HISTORY.format(what=what))
     hint = " Try --all-projects." if scope.project is not None else ""

@@ -39,6 +39,8 @@ _SHORT_TURNS = 3
 _EXCERPT = 600  # bytes of a text at a terminal
 _SHORT_FILES = 6
 _LOST = "(Its text is gone: the agent deleted the file, and there was no space for a copy.)"
+# Who wrote the prompts of a session, by its kind; others are of helpers.
+_ASKED_BY = {"": "you", "agent": "another agent", "repository": "the repository"}
 
 
 def show(context: Context, arguments: Arguments) -> None:
@@ -115,7 +117,7 @@ def _show_exchange(
     context: Context, session: SessionRow, turn: TurnRow, *, most: int = 0, steps: bool = False
 ) -> None:
     """Show one exchange at a terminal, its texts cut to `most` characters if given."""
-    texts = [("helper task" if session.kind else "you", turn.asked)] if turn.asked else []
+    texts = [(_ASKED_BY.get(session.kind, "helper task"), turn.asked)] if turn.asked else []
     if turn.steps and (steps or not turn.answered):
         texts.append(("", turn.steps))
     if turn.answered:
@@ -128,7 +130,7 @@ def _show_exchange(
 def _turn_lines(context: Context, session: SessionRow, turn: TurnRow, asked: int, answered: int) -> list[str]:
     lines = [f".{turn.n} {when(turn.at, context.now)}"]
     if turn.asked:
-        by = "helper task" if session.kind else "you"
+        by = _ASKED_BY.get(session.kind, "helper task")
         lines.append(f"  {by}: {cut_line(turn.asked, asked)}")
     text = turn.answered or turn.steps
     if text:
@@ -217,16 +219,20 @@ def _session_json(context: Context, session: SessionRow, arguments: Arguments) -
 
 
 def _turn_json(context: Context, session: SessionRow, turn: TurnRow, *, full: bool) -> dict[str, Any]:
+    fence = context.fence
     asked = turn.asked if full else cut_line(turn.asked, 300)
     answered = turn.answered if full else _both_ends(turn.answered, 400)
     shown: dict[str, Any] = {"id": f"{session.public}.{turn.n}", "at": iso(turn.at)}
     if asked:
         trust = "agent" if session.kind else "user"
-        shown["asked"] = {"text": asked if trust == "user" else context.fence.block(asked), "trust": trust}
+        shown["asked"] = {
+            "text": fence.defuse(asked) if trust == "user" else fence.block(asked),
+            "trust": trust,
+        }
     if answered:
-        shown["answered"] = {"text": context.fence.block(answered), "trust": "agent"}
+        shown["answered"] = {"text": fence.block(answered), "trust": "agent"}
     if full and turn.steps:
-        shown["steps"] = {"text": context.fence.block(turn.steps), "trust": "agent"}
+        shown["steps"] = {"text": fence.block(turn.steps), "trust": "agent"}
     return shown
 
 

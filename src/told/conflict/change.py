@@ -6,19 +6,22 @@ value of the same attribute ("The port is 8000.", "The port is 9000.").
 
 from __future__ import annotations
 
+from told.conflict.align import give_other_measure
+from told.conflict.parts import read_list, restates_rest
 from told.conflict.places import ARTICLES
 from told.conflict.reading import (
     CJK_PHRASES,
     EMPTY,
+    PLACE,
     WEAK_SLOTS,
     Reading,
     find_denied,
     has_phrase,
+    is_name,
     is_number,
     load_words,
-    measure_unit,
 )
-from told.conflict.subjects import Frame, find_difference, find_spans, get_tokens, is_name, read_frame
+from told.conflict.subjects import Frame, find_difference, find_spans, get_tokens, read_frame
 from told.search.tokens import PUNCTUATION, SLOTS, VALUES, canonical_stem, is_unspaced, tokenize
 
 _IS_SINGULAR, _CONNECTORS, _IS = load_words("is_singular"), load_words("connectors"), load_words("is")
@@ -27,18 +30,27 @@ _ONLY, _DENYING = load_words("only"), load_words("denying", "claims")
 _CLAUSE_ENDS = frozenset(",;:.")
 _MAX_VALUE = 3  # words
 BARE_CHOICE = "switches to another choice"  # ends one statement at most
-_MEASURED = frozenset(("port", "level", "limit", "timeout", "max", "min", "maximum", "minimum", "length"))
 
 
 def find_ending(old: Reading, new: Reading) -> str:
     """Return why a new statement ends an old one; empty if it does not say so."""
     if not old.words or find_difference(old, new) or has_phrase(new, "except"):
         return ""
+    if rest := find_rest(old, new):  # the list ends only if the new one repeats what is left of it
+        return "drops a part of the old one" if restates_rest(old, new, rest) else ""
     if has_phrase(new, "change"):
         if not _ONLY.isdisjoint(new.tokens) and not _ONLY.intersection(new.tokens) <= set(old.tokens):
             return ""
         return _find_dropped(old, new) or _find_new_value(old, new)
     return _find_contrast(old, new) or _find_other_value(old, new)
+
+
+def find_rest(old: Reading, new: Reading) -> frozenset[str]:
+    """Return what is left of an old list of which a new statement drops a part; else nothing."""
+    items = read_list(old).items
+    clauses = _split_dropped(new) if items else []
+    dropped = {item for clause in clauses if clause - items <= old.words.keys() for item in clause & items}
+    return items - dropped if dropped else frozenset()
 
 
 def states_same_subject(old: Reading, new: Reading) -> bool:
@@ -148,6 +160,8 @@ def _split_dropped_unspaced(new: Reading) -> list[frozenset[str]]:
 
 def _find_new_value(old: Reading, new: Reading) -> str:
     """Detect a change word with another value of the same subject."""
+    if give_other_measure(old, new):
+        return "gives another number"
     before, now = read_frame(old), read_frame(new)
     lost = [key for key in before.keys if key not in now.keys]
     fresh = [key for key in now.keys if key not in before.keys]
@@ -204,6 +218,8 @@ def _give_other_number(old: Reading, new: Reading) -> bool:
 
 def _find_other_value(old: Reading, new: Reading) -> str:
     """Detect two statements that differ only in the value of one attribute."""
+    if give_other_measure(old, new):
+        return "gives another number"
     before, now = read_frame(old), read_frame(new)
     spans = find_spans(before, now)
     if len(spans) != 1 or (old.denied and old.denied == new.denied):
@@ -220,8 +236,6 @@ def _find_other_value(old: Reading, new: Reading) -> str:
     is_last = spans[0].old[1] == len(before.keys)
     if len(ours) == len(theirs) == 1 and _share_slot([VALUES.get(ours[0], ours[0])], theirs):
         return "names another choice for the same thing" if is_last or connector in _CHOOSING else ""
-    if _are_measures(old, before, ours, theirs, connector):
-        return "gives another number"
     is_definite = connector in _IS_SINGULAR and spans[0].old[0] > 0 and is_last
     named = all(
         is_name(tokens[0]) or canonical_stem(tokens[0]) in reading.proper_names
@@ -235,18 +249,7 @@ def _find_connector(reading: Reading, place: int) -> str:
     at = place - 1
     while at >= 0 and reading.tokens[at] in ARTICLES:
         at -= 1
-    if at >= 0 and reading.tokens[at] in _MEASURED:
-        return reading.tokens[at]
     word = reading.tokens[at] if at >= 0 else ""
+    if word in PLACE and at and reading.tokens[at - 1] in _IS_SINGULAR:
+        return reading.tokens[at - 1]  # "is in Dublin"
     return word if word in _CONNECTORS or word in _IS or word in _CHOOSING else ""
-
-
-def _are_measures(old: Reading, frame: Frame, ours: list[str], theirs: list[str], connector: str) -> bool:
-    """Tell whether two values are numbers of the same unit, and no part of a name."""
-    if not is_number(ours[0]) or not is_number(theirs[0]) or ours[1:] != theirs[1:]:
-        return False
-    if measure_unit(ours[0]) != measure_unit(theirs[0]):
-        return False
-    place = frame.at[frame.keys.index(ours[0])]
-    before = old.tokens[place - 1] if place else ""
-    return bool(connector) and before not in _NUMBERED and frame.value <= frame.keys.index(ours[0])

@@ -13,6 +13,7 @@ from told.conflict.subjects import find_difference
 from told.search.query import parse_query
 from told.search.rank import plan_query
 from told.search.tokens import SLOTS, STOP_WORDS, canonical_stem, tokenize
+from told.store.fts import quote_phrase
 from told.store.memories.read import Memories
 from told.store.memories.records import ACTIVE, AGENT, ARCHIVED, GLOBAL, SUPERSEDED, TOOL, USER, Memory
 
@@ -143,6 +144,7 @@ def _find_candidates(memories: Memories, text: str, scopes: Sequence[str], now: 
     """Return memories that share words or a choice, also superseded ones."""
     found: list[Memory] = []
     archived: list[Memory] = []
+    has_archived = bool(memories.listed(status=ARCHIVED, limit=1))
     for terms, limit in ((parse_query(text, now).terms, _BY_WORDS), (_find_alternatives(text), _BY_CHOICE)):
         # A term that only ended statements have counts as rare: one of them may be repeated.
         counts = {term: max(1, memories.frequency(term, _MAX_RANKED, scopes=scopes)) for term in terms}
@@ -150,6 +152,8 @@ def _find_candidates(memories: Memories, text: str, scopes: Sequence[str], now: 
         if expression:
             rows = memories.match(expression, _COLUMN_WEIGHTS, _SPARE * limit, scopes=scopes, ended=True)
             found += _load_statements(memories, [row for row, _ in rows], limit)
+            if not has_archived:
+                continue
             rows = memories.match(expression, _COLUMN_WEIGHTS, _SPARE * limit, scopes=scopes, archived=True)
             archived += _load_statements(memories, [row for row, _ in rows], limit)
     if not found:  # only words without a meaning: compare with the latest
@@ -169,7 +173,7 @@ def _find_alternatives(text: str) -> list[str]:
     """Return search terms for other choices: npm for a statement about bun."""
     slots = {slot for word in tokenize(text.lower()) for slot in SLOTS.get(word, ())} - WEAK_SLOTS
     others = [word for word, found in SLOTS.items() if word.isalnum() and not slots.isdisjoint(found)]
-    return [f'"{word}"' for word in others[:_MAX_ALTERNATIVES]]
+    return list(map(quote_phrase, others[:_MAX_ALTERNATIVES]))
 
 
 def _find_heirs(memories: Memories, text: str, claim: tuple[str, ...], ended: list[Memory]) -> list[Memory]:
@@ -193,6 +197,8 @@ def _find_heirs(memories: Memories, text: str, claim: tuple[str, ...], ended: li
 
 def _is_repetition(before: tuple[str, ...], now: tuple[str, ...], found: Relation) -> bool:
     """Tell whether a statement says the same as another and nothing more."""
+    if found.differs:
+        return False
     if (found.certainty == 1.0 and found.label == REPEATS) or (before and before == now and not found.ends):
         return True
     if found.label != REPEATS or ("not" in before) != ("not" in now):

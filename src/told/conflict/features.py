@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import lru_cache
 from itertools import pairwise
 
 from told.conflict.change import find_choices, find_ending
@@ -21,7 +22,7 @@ from told.conflict.reading import (
 )
 from told.conflict.subjects import find_difference, read_frame
 from told.search.tokens import PUNCTUATION, SLOTS, TASKS, VALUES, canonical_stem
-from told.search.vectors.arithmetic import similarities
+from told.search.vectors.arithmetic import similarity
 from told.search.vectors.table import make_vector
 
 _CANONICAL = load_groups("canonical")
@@ -184,9 +185,12 @@ def _compare_meaning(old: Reading, new: Reading, novel: Collection[str]) -> dict
     }
 
 
+_embed = lru_cache(maxsize=4096)(make_vector)  # a statement that is compared with many is embedded once
+
+
 def _similarity(one: str, other: str) -> float:
-    first, second = make_vector(one), make_vector(other)
-    return max(0.0, similarities(first, [second])[0]) if first and second else 0.0
+    first, second = _embed(one), _embed(other)
+    return max(0.0, similarity(first, second)) if first and second else 0.0
 
 
 def _find_forms(old: Reading, new: Reading) -> dict[str, str]:

@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from math import exp
 from typing import Any, NamedTuple
 
-from told.conflict.change import find_ending
+from told.conflict.change import find_ending, find_rest
 from told.conflict.features import extract_features, measure_common, share_anything
 from told.conflict.reading import Reading, read_statement
 from told.conflict.subjects import find_difference
@@ -66,6 +66,7 @@ class Relation(NamedTuple):
     why: str
     ends: bool = False  # the new one says itself that the old one is no longer true
     chance: float = 0.0  # that it replaces the old one
+    differs: bool = False  # both are about different subjects
 
 
 @cache
@@ -119,9 +120,9 @@ def choose_relation(
         labels.remove(REPEATS)  # "use npm, not pnpm" and "use pnpm, not npm"
     label = max(labels, key=lambda one: chances[one])
     if difference and label == INDEPENDENT:
-        return Relation(label, round(1 - chances[REPLACES], 3), difference)
+        return Relation(label, round(1 - chances[REPLACES], 3), difference, differs=True)
     why = next(text for name, text in _REASONS[label] if features.get(name))
-    return Relation(label, round(chances[label], 3), why, chance=chance)
+    return Relation(label, round(chances[label], 3), why, chance=chance, differs=bool(difference))
 
 
 def judge_many(new: str, candidates: Sequence[str]) -> list[Relation]:
@@ -140,6 +141,8 @@ def _judge_one_of_many(old: str, new: str) -> Relation:
     found = judge_pair(old, new)
     if found.ends or not found.chance or measure_common(before, now) >= _MIN_COMMON:
         return found
+    if found.label == REPLACES and find_rest(before, now):
+        return found  # "Dublin is gone" names a part of a list, and nothing else
     if found.label != REPLACES:
         return found._replace(chance=0.0)
     return Relation(INDEPENDENT, round(1 - found.chance, 3), "too little in common")

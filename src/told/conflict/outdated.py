@@ -10,7 +10,7 @@ from functools import cache
 
 from told.conflict.change import find_choices, leaves_choice, states_same_subject
 from told.conflict.judge import judge_many, read_cached
-from told.conflict.places import find_own_folder
+from told.conflict.subjects import find_difference
 from told.search.about import About
 from told.search.query import find_keywords
 from told.store.memories.records import CORRECTION, USER, Memory
@@ -117,21 +117,20 @@ def get_head(memory: Memory, about: About) -> str:
 
 def may_replace(old: Memory, new: Memory) -> bool:
     """Tell whether kind, scope and trust allow a memory to replace another."""
-    return new.scope == old.scope and new.leading_kind in _CHOOSING and _has_authority(old, new)
+    return new.scope == old.scope and new.leading_kind in _CHOOSING and _may_concern(old, new)
 
 
 def _may_follow(old: Memory, new: Memory) -> bool:
     before, after = old.leading_kind, new.leading_kind
     same = before == after or {before, after} <= _PLAIN or after == CORRECTION
-    return same and _has_authority(old, new)
+    return same and _may_concern(old, new)
 
 
-def _has_authority(old: Memory, new: Memory) -> bool:
-    """Tell whether a memory's trust and folder allow a replacement."""
-    if new.trust not in (old.trust, USER):
-        return False
-    folder = find_own_folder(new.text)
-    return not folder or folder == find_own_folder(old.text)
+def _may_concern(old: Memory, new: Memory) -> bool:
+    """Tell whether a memory's trust and subject allow a replacement."""
+    return new.trust in (old.trust, USER) and not find_difference(
+        read_cached(old.text), read_cached(new.text)
+    )
 
 
 def estimate_likelihood(old: Memory, new: Memory, similarity: float) -> float:

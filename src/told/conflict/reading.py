@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from functools import cache
 from typing import Any, NamedTuple
@@ -15,6 +16,7 @@ from told.search.tokens import (
     canonical_stem,
     is_identifier,
     is_unspaced,
+    split_scripts,
     tokenize,
 )
 
@@ -49,6 +51,10 @@ PLACE = load_words("place")
 WEAK_SLOTS = load_words("weak_slots")  # their words occur in many sentences without being the point
 
 MAX_TEXT = 2000  # characters of a statement that are read
+_MAX_UNITS = 160
+# A word in Katakana, or a character.
+_UNSPACED_UNITS = re.compile(r"[ァ-ヿ]+|\w")
+_OPENING, _CLOSING = "([{<\"'`“„«", ".,;:!?)]}>([\"'`”“»…。、\uff01\uff1f"
 _PLACEHOLDER = "[secret:"
 _HEX_TO_LETTERS = str.maketrans("0123456789", "ghijklmnop")
 _COMMON_WEIGHT = 0.35  # of a word that many unrelated statements share
@@ -60,7 +66,8 @@ _NUMBER_WORDS = load_groups("numbers")
 _SECONDS = {word: float(seconds) for word, seconds in load_groups("seconds").items()}
 _UNITS = load_groups("units")
 TIME_UNITS = frozenset(_SECONDS)
-_SINGLE = load_words("single")
+ANNOUNCING = load_words("announcing")  # a change, and nothing else
+_SINGLE, _EMPHASISED = load_words("single"), load_words("emphasised")
 _POSITIVE_AFTER_DENIAL = frozenset(("forget", "only", "just", "longer"))
 
 
@@ -80,6 +87,8 @@ class Reading(NamedTuple):
     tokens: tuple[str, ...]  # in lower case, with punctuation
     text: str  # the same between blanks, for phrases
     raw: str  # lower-case text
+    units: tuple[str, ...]  # every word in lower case; characters of scripts without spaces
+    capitals: frozenset[str]  # units in capitals inside a sentence: plan A, GET
     folded: str  # text without differences in case and blanks
     words: dict[str, float]  # what it is about, with weights
     affirmed: frozenset[str]
@@ -101,6 +110,7 @@ def read_statement(text: str) -> Reading:
         text = _replace_secrets(text)
     text = text[:MAX_TEXT]
     tokens = tokenize(text.lower())
+    units = _split_units(text)
     words: dict[str, float] = {}
     affirmed: set[str] = set()
     denied: set[str] = set()
@@ -132,6 +142,8 @@ def read_statement(text: str) -> Reading:
         tokens=tuple(tokens),
         text=f" {' '.join(tokens)} ",
         raw=text.lower(),
+        units=tuple(unit.lower() for unit in units),
+        capitals=_find_capitals(units),
         folded=" ".join(text.casefold().split()),
         words=words,
         affirmed=frozenset(affirmed),
@@ -146,6 +158,30 @@ def read_statement(text: str) -> Reading:
         first=next((token for token in tokens if token not in PUNCTUATION), ""),
         has_pronoun=not _PRONOUNS.isdisjoint(tokens),
     )
+
+
+def _split_units(text: str) -> list[str]:
+    """Return every word as written, without punctuation and words that only announce a change."""
+    units: list[str] = []
+    for phrase in CJK_PHRASES["change"] if not text.isascii() else ():
+        text = text.replace(phrase, " ")
+    for chunk in text.split()[:_MAX_UNITS]:
+        word = chunk.lstrip(_OPENING).rstrip(_CLOSING)
+        if word.isascii():
+            units += [word] if word else []
+            continue
+        for unspaced, part in split_scripts(word):
+            units += _UNSPACED_UNITS.findall(part) if unspaced else [part]
+    return [unit for unit in units if unit.lower() not in ANNOUNCING]
+
+
+def _find_capitals(units: list[str]) -> frozenset[str]:
+    """Return the words with a capital that are names: plan A, GET, May; not NEVER, nor a beginning."""
+    capitals = {unit.lower() for unit in units[1:] if unit[0].isupper()}
+    for unit in units[:1]:
+        if _HOMONYMS.get(unit.lower()) == unit or (unit.isupper() and unit not in ("A", "I")):
+            capitals.add(unit.lower())
+    return frozenset(capitals - _EMPHASISED)
 
 
 def has_phrase(reading: Reading, name: str) -> bool:
@@ -267,6 +303,12 @@ def measure_unit(token: str) -> str:
         return ""
     suffix = split_number(token)[1]
     return "time" if suffix in _SECONDS else _UNITS.get(suffix, "")
+
+
+def is_name(token: str) -> bool:
+    """Tell whether a token is an identifier or a name with a number."""
+    has_digit, has_letter = any(map(str.isdigit, token)), any(map(str.isalpha, token))
+    return (has_digit and has_letter and not measure_unit(token)) or is_identifier(token)
 
 
 def split_number(token: str) -> tuple[str, str]:

@@ -12,22 +12,22 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from told.conflict.align import differ_in_subject
 from told.conflict.places import ALL, BUT, find_own_folder
 from told.conflict.reading import (
     EMPTY,
     Reading,
-    has_phrase,
+    is_name,
     is_number,
     load_words,
     measure_unit,
 )
-from told.search.tokens import PUNCTUATION, canonical_stem, is_identifier
+from told.search.tokens import PUNCTUATION, canonical_stem
 
 _IS, _CONNECTORS, _NUMBERED = load_words("is"), load_words("connectors"), load_words("numbered")
 _CHOOSING = load_words("choosing")
 _BEFORE_NUMBER = frozenset(("number", "no", "nr", "nummer", "numéro", "número", "#"))
 _VERB_ENDINGS = ("s", "ed", "en", "t")
-_MIN_SHARED = 2  # content words of a common frame
 
 
 class Frame(NamedTuple):
@@ -114,13 +114,7 @@ def find_difference(old: Reading, new: Reading) -> str:
         return "about another name"
     if _differ_in_number(old, new):
         return "about another number"
-    if has_phrase(new, "change") or set(one.keys) == set(two.keys):
-        return ""
-    spans = find_spans(one, two)
-    replaced = [span for span in spans if span.old[0] < span.old[1] and span.new[0] < span.new[1]]
-    if len(replaced) > 1 and len(set(one.keys) & set(two.keys)) >= _MIN_SHARED:
-        return "about another subject"
-    return ""
+    return "about another subject" if differ_in_subject(old, new) else ""
 
 
 def _excludes(new: Reading, old: Reading) -> bool:
@@ -128,12 +122,6 @@ def _excludes(new: Reading, old: Reading) -> bool:
     if new.first not in ALL:
         return False
     return any(one in BUT and canonical_stem(two) in old.words for one, two in pairwise(new.tokens))
-
-
-def is_name(token: str) -> bool:
-    """Tell whether a token is an identifier or a name with a number."""
-    has_digit, has_letter = any(map(str.isdigit, token)), any(map(str.isalpha, token))
-    return (has_digit and has_letter and not measure_unit(token)) or is_identifier(token)
 
 
 def _find_topic_names(reading: Reading, frame: Frame) -> set[str]:
@@ -155,7 +143,9 @@ def _find_labelled(reading: Reading) -> dict[str, set[str]]:
     words = [token for token in reading.tokens if token not in _BEFORE_NUMBER]
     found: dict[str, set[str]] = {}
     for label, name in pairwise(words):
-        if label in _NUMBERED and name not in PUNCTUATION:
+        if len(name) == 1 and name in reading.capitals and label not in EMPTY:  # plan A
+            found.setdefault(label, set()).add(name)
+        elif label in _NUMBERED and name not in PUNCTUATION:
             named = is_name(name) or name[0].isdigit() or canonical_stem(name) in reading.proper_names
             if named:
                 found.setdefault(label, set()).add(name)

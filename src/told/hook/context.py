@@ -6,31 +6,44 @@ import math
 import os
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 import apsw
 
 from told.agents.base import Call
-from told.errors import ToldError
+from told.agents.processes import NESTED, USER, find_speaker, this_machine
+from told.agents.wiring import START
+from told.errors import DiskFullError, MissingError, ToldError
+from told.fence import wrap_in_tags
 from told.files import read_table, write_table
+from told.ingest import agent_prompts
+from told.ingest.agent_prompts import change_speaker
 from told.ingest.projects import find_project, identify
 from told.ingest.scan import file_state
 from told.journal.apply import open_memories
+from told.journal.files import SET
+from told.memories.caller import Caller
+from told.memories.journal_writer import JournalWriter
 from told.memories.session_notes import note_running
 from told.recall.shown_log import ShownLog
 from told.redact.custom_rules import check_rule
 from told.redact.engine import Redactor
 from told.redact.names import is_plain_name, redact_id, redact_path
 from told.settings import Settings, load_safe_settings
-from told.store.database import load_key, open_database
+from told.store.database import load_key
 from told.store.memories.read import Memories
-from told.store.memories.records import GLOBAL, PROJECT
+from told.store.memories.records import CAPTURE, GLOBAL, PROJECT
+from told.store.opening import open_database
 from told.store.sessions.checkpoints import Projects
-from told.store.sessions.schema import VERSION, migrate, read_version
+from told.store.sessions.forgets import is_behind, note_erased
+from told.store.sessions.schema import is_current, migrate, read_version
 from told.store.sessions.sources import Sources
 
 _WAIT_MS = 20
+COMMAND = "/mem:"  # begins a prompt that is a command
 _LOCATIONS = "places"
+_RESUME = "resume"  # source of a start
 _MOST_LOCATIONS = 100
 
 
@@ -61,6 +74,25 @@ class HookContext:
     began: float  # on the monotonic clock
     settings: Settings
     runtime: Runtime
+    pid: int = 0  # of the hook; 0 if unknown
+
+    def find_speaker(self) -> str:
+        """Return whose word the call is: the user's, or an agent's that called the hook or its agent."""
+        processes = this_machine() if self.pid else None
+        return find_speaker(self.pid, processes) if processes else USER
+
+    def note_speaker(self, memories: Memories) -> None:
+        """Note in the journal when an agent begins or ends to prompt the session."""
+        call = self.call
+        name = f"{call.agent}/{self.stored_session()}"
+        spans = memories.noted(agent_prompts.TOPIC).get(name, "")
+        is_new = call.event == START and call.source != _RESUME
+        new = change_speaker(spans, self.now, by_agent=call.helper == NESTED, is_new=is_new)
+        if call.session and new != spans:
+            writer = JournalWriter(self.home, memories, self.now, Caller(CAPTURE), hurry=True)
+            writer.add(SET, "", **{SET: {agent_prompts.TOPIC: {name: new}}})
+            with suppress(DiskFullError, MissingError):  # the brief is needed all the same
+                writer.write()
 
     @property
     def is_late(self) -> bool:
@@ -92,6 +124,14 @@ class HookContext:
         return redact_id(session, self.redactor().redact, lambda: load_key(self.home))
 
 
+def refuse_command(prompt: str) -> str:
+    """Return that a command in an agent's prompt was not run; empty if it is none."""
+    words = prompt.split(None, 1)
+    if not words or not words[0].startswith(COMMAND):
+        return ""
+    return wrap_in_tags(f"{words[0]} was not carried out: an agent called this, and only the user can.")
+
+
 def note_current(context: HookContext) -> None:
     """Note where the session runs, unless the folder's name contains a secret."""
     call = context.call
@@ -105,7 +145,7 @@ def load_hook_settings(environ: Mapping[str, str]) -> Settings:
 
 
 def open_sessions(home: str, *, create: bool = False) -> apsw.Connection | None:
-    """Open the sessions without waiting; None if missing, locked or of another version."""
+    """Open the sessions without waiting; None if missing, locked, of another version or an old copy."""
     path = os.path.join(home, "sessions.db")
     if not os.path.exists(path) and not create:
         return None
@@ -113,8 +153,9 @@ def open_sessions(home: str, *, create: bool = False) -> apsw.Connection | None:
     try:
         connection = open_database(path, create=create)
         connection.set_busy_timeout(_WAIT_MS)
-        version = read_version(connection)
-        if version == VERSION or (create and version == 0 and migrate(connection)):
+        if create and read_version(connection) == 0 and migrate(connection):
+            note_erased(connection, home)
+        if is_current(connection) and not is_behind(connection, home):
             return connection
     except (apsw.Error, ToldError):
         pass  # a command repairs it; memories work without it

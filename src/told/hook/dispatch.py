@@ -10,9 +10,12 @@ from typing import Any
 
 from told.agents.base import Call, is_scratch_folder
 from told.agents.dialects import answer_context, is_duplicate, parse_call, takes_context_after_compaction
+from told.agents.processes import NESTED, PIPED, USER
 from told.agents.wiring import COMPACTED, HELPER, PROMPT, START, TOOL
 from told.errors import ToldError, UsageError
-from told.hook.context import HookContext, Runtime, load_hook_settings
+from told.fence import defuse_values
+from told.files import open_private, read_text
+from told.hook.context import HookContext, Runtime, load_hook_settings, refuse_command
 from told.jsontext import dump_json
 from told.redact.engine import Redactor
 from told.redact.names import is_plain_name
@@ -25,19 +28,22 @@ _IN_PROCESS = Runtime()
 
 def answer_hook(
     agent: str, event: str, payload: Mapping[str, Any], environ: Mapping[str, str],
-    runtime: Runtime = _IN_PROCESS,
+    runtime: Runtime = _IN_PROCESS, *, pid: int = 0,
 ) -> str:  # fmt: skip
-    """Return the JSON to print for a hook call; empty for no answer."""
+    """Return the JSON to print for a hook call; empty for no answer.
+
+    The process of the hook shows whose word it is: without `pid` the user's.
+    """
     call = parse_call(agent, event, payload)
     if call is None or not is_plain_name(agent) or is_duplicate(call, payload, environ):
         return ""
     if is_scratch_folder(call.cwd) or is_turned_off(environ, "TOLD_HOOKS"):  # an agent that works for told
         return ""
-    answer = _answer_call(call, environ, runtime)
-    return dump_json(answer) if answer else ""
+    answer = _answer_call(call, environ, runtime, pid)
+    return dump_json(defuse_values(answer)) if answer else ""
 
 
-def _answer_call(call: Call, environ: Mapping[str, str], runtime: Runtime) -> dict[str, Any]:
+def _answer_call(call: Call, environ: Mapping[str, str], runtime: Runtime, pid: int) -> dict[str, Any]:
     now, began = time.time_ns() // 1_000_000, time.monotonic()
     settings = load_hook_settings(environ)
     if settings.problem:
@@ -46,7 +52,12 @@ def _answer_call(call: Call, environ: Mapping[str, str], runtime: Runtime) -> di
         return {}
     if call.cwd:
         call = replace(call, cwd=os.path.realpath(call.cwd))
-    context = HookContext(call, settings.home, environ, now, began, settings, runtime)
+    context = HookContext(call, settings.home, environ, now, began, settings, runtime, pid)
+    if call.event in (START, PROMPT) and (speaker := context.find_speaker()) != USER:
+        if speaker == PIPED:  # whatever it says of a session is not that session's
+            return answer_context(call, refuse_command(call.prompt))
+        call = replace(call, helper=call.helper or NESTED)
+        context = replace(context, call=call)
     # Without a service, each event should wait only for the modules that it needs.
     if call.event == PROMPT:
         from told.hook.prompt import answer_prompt  # noqa: PLC0415
@@ -81,8 +92,7 @@ def log_failure(error: BaseException, environ: Mapping[str, str]) -> None:
         if not is_plain_name(text):
             text = Redactor(load_key(home)).redact(text)
         line = " ".join(f"{type(error).__name__}: {text}".split())[:_LONGEST_FAILURE]
-        flags = os.O_CREAT | os.O_WRONLY | os.O_TRUNC
-        with os.fdopen(os.open(os.path.join(home, FAILURE), flags, 0o600), "w") as file:
+        with os.fdopen(open_private(os.path.join(home, FAILURE), os.O_WRONLY | os.O_TRUNC), "w") as file:
             file.write(f"{time.time_ns() // 1_000_000} {line}\n")
     except (OSError, ValueError, ToldError):
         return
@@ -91,19 +101,10 @@ def log_failure(error: BaseException, environ: Mapping[str, str]) -> None:
 def read_last_failure(home: str) -> tuple[int, str]:
     """Return time in ms and text of the last failure; (0, "") if there is none."""
     try:
-        with open(os.path.join(home, FAILURE), encoding="utf-8", errors="replace") as file:
-            at, _, text = file.read(1000).strip().partition(" ")
+        at, _, text = read_text(os.path.join(home, FAILURE), 1000).strip().partition(" ")
     except OSError:
         return 0, ""
     return (int(at), text) if at.isdigit() else (0, "")
-
-
-def delete_logs(home: str) -> None:
-    """Delete all logs; they may contain what the user wants forgotten."""
-    for name in (_LOG, f"{_LOG}.old", FAILURE):
-        path = os.path.join(home, name)
-        if os.path.exists(path):
-            os.remove(path)
 
 
 def log_call(
@@ -124,6 +125,6 @@ def log_call(
     path = os.path.join(settings.home, _LOG)
     if os.path.exists(path) and os.path.getsize(path) > _LARGEST_LOG:
         os.replace(path, f"{path}.old")
-    descriptor = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
+    descriptor = open_private(path, os.O_WRONLY | os.O_APPEND)
     os.write(descriptor, f"{dump_json(row)}\n".encode("utf-8", "replace"))
     os.close(descriptor)

@@ -6,16 +6,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from told.agents.dialects import hides_compaction
+from told.agents.processes import NESTED
+from told.capture.retractions import find_retractions
 from told.capture.statements import Statement, capture
-from told.errors import NotFoundError, ToldError, UsageError
+from told.errors import DiskFullError, MissingError, NotFoundError, ToldError, UsageError
 from told.fence import Fence, wrap_in_tags
-from told.hook.context import HookContext, Location, locate
+from told.hook.context import COMMAND, HookContext, Location, locate, refuse_command
+from told.hook.dispatch import log_failure
 from told.hook.nudge import note_prompt
 from told.memories.caller import Caller
 from told.memories.change import CONFIRM, LOCK, REJECT, UNLOCK, change, correct
 from told.memories.journal_writer import JournalWriter
 from told.memories.remember import NewMemory, remember, validate_text
+from told.memories.retract import TakenBack, retract
 from told.memories.scopes import active_scopes, find_memories
+from told.memories.session_notes import NotesFile
 from told.recall.brief import format_for_agent, make_prompt_brief
 from told.recall.prompt import RecallRequest, find_quiet_reason, relative_folder
 from told.search.topics import split_words
@@ -25,10 +30,13 @@ from told.store.memories.read import Memories
 from told.store.memories.records import ACTIVE, CANDIDATE, CAPTURE, GLOBAL, UNCONFIRMED, USER, Memory
 from told.text import count_tokens, cut_at_word, shorten
 
-_COMMAND = "/mem:"
 _LONGEST_QUERY = 4000  # characters of a prompt that recall looks at
 _REPEAT_AFTER_MS = 3 * 3_600_000  # in a session that may have been compacted meanwhile
 _LONGEST_MESSAGE = 32_000  # characters; the same as sessions store of a message
+_UNSAVED = (
+    "NOT saved what the user just taught: {error} told saves it from the transcript when it can write again."
+    " Tell the user so in one line."
+)
 _MARGIN = 8_000  # characters that are redacted beyond it, so that no secret is cut in two
 
 
@@ -36,22 +44,51 @@ def answer_prompt(context: HookContext) -> str:
     """Return what the agent should know for a prompt; empty if nothing."""
     prompt = context.call.prompt
     is_typed = not context.call.helper  # an agent writes the prompts of its subagents
-    if is_typed and prompt.startswith(_COMMAND):
+    if is_typed and prompt.startswith(COMMAND):
         return run_command(context)
+    if context.call.helper == NESTED:
+        context.note_speaker(context.open_memories())
+        if refused := refuse_command(prompt):
+            return refused
     # These statements may still contain secrets: `_learn` redacts before it stores anything.
     taught = _find_taught(prompt) if is_typed and context.settings.learn else []
     noted = note_prompt(context, taught)
     if noted.is_read:  # the agent saves what its user teaches
         taught = [one for one in taught if one.explicit]
+    taken_back = find_retractions(prompt) if is_typed and context.settings.learn else []
+    note = _take_back(context) if taken_back else ""
     query = prompt[:_LONGEST_QUERY]
     is_quiet = not taught and find_quiet_reason(query, split_words(query))
     brief = "" if is_quiet else _make_brief(context, query, taught)
-    return "\n".join(filter(None, (brief, noted.nudge)))
+    return "\n".join(filter(None, (brief, note, noted.nudge)))
 
 
 def _find_taught(message: str) -> list[Statement]:
     """Return what a message surely teaches; candidates are stored from the transcript, later."""
     return [one for one in capture(message) if one.sure]
+
+
+def _take_back(context: HookContext) -> str:
+    """Dismiss what a prompt takes back, or ask; return what the agent should know of it."""
+    call, location = context.call, locate(context)
+    memories = context.open_memories()
+    if not apply_project_settings(context.settings, location.root).learn:
+        return ""
+    session, now = context.stored_session(), context.now
+    prompts = NotesFile(context.home, call.agent, session).read().prompts
+    heard = tuple(one.text for one in prompts if one.at < now)
+    writer = JournalWriter(context.home, memories, now, Caller(CAPTURE), hurry=True)
+    lines = []
+    for one in find_retractions(context.redactor().redact(call.prompt[:_LONGEST_MESSAGE])):
+        try:
+            done = retract(writer, TakenBack(one, location.scope, call.agent, session, 0, now, heard))
+        except (DiskFullError, MissingError) as error:
+            return wrap_in_tags(_UNSAVED.format(error=error))
+        lines += [
+            f"told dismissed {memory.id}. `told undo --of {memory.id}` reverts it." for memory in done.done
+        ]
+        lines += [f"told asks whether {memory.id} still applies: `told review`." for memory in done.asked]
+    return wrap_in_tags("\n".join(("The user took something back.", *lines))) if lines else ""
 
 
 def _make_brief(context: HookContext, query: str, taught: list[Statement]) -> str:
@@ -65,17 +102,24 @@ def _make_brief(context: HookContext, query: str, taught: list[Statement]) -> st
     if hides_compaction(call):
         since = max(since, now - _REPEAT_AFTER_MS)
     settings = apply_project_settings(context.settings, location.root)
+    unsaved = ""
+    context.note_speaker(memories)
     if taught and settings.learn:
-        known |= dict.fromkeys(_learn(context, taught, location, memories), now)
+        try:
+            known |= dict.fromkeys(_learn(context, taught, location, memories), now)
+        except (DiskFullError, MissingError) as error:
+            unsaved = wrap_in_tags(_UNSAVED.format(error=shorten(str(error), _LONGEST_ROW)))
     folder = relative_folder(location.root, call.cwd)
     ask = RecallRequest(query, active_scopes(memories, location.scope), now, folder)
     brief = make_prompt_brief(
         memories, ask, Fence(key), budget=settings.brief_tokens, session=call.session, since=since,
         known=known,
     )  # fmt: skip
+    if brief.broken:
+        log_failure(MissingError(f"left out of a brief: {', '.join(brief.broken)}"), context.environ)
     if call.session and brief.memories and not context.is_late:
         context.shown_log.add(now, brief.memories, count_tokens(brief.text))
-    return format_for_agent(brief)
+    return "\n".join(filter(None, (format_for_agent(brief), unsaved)))
 
 
 def _learn(
@@ -113,7 +157,7 @@ _ARROWS = (" -> ", " => ", " → ")
 
 def run_command(context: HookContext) -> str:
     """Run a command; return what the agent should tell the user."""
-    name, *rest = context.call.prompt.removeprefix(_COMMAND).split(None, 1) or [""]
+    name, *rest = context.call.prompt.removeprefix(COMMAND).split(None, 1) or [""]
     name, given = name.lower(), " ".join(rest).strip()
     if name not in (_REMEMBER, _CORRECT, *_CHANGES):
         return ""
@@ -198,7 +242,10 @@ class _Command:
 
     def _row(self, memory: Memory) -> str:
         text = shorten(memory.text, _LONGEST_ROW)
-        return f"{memory.id}: {text if memory.trust == USER else self._fence.inline(text, memory.trust)}"
+        is_user = memory.trust == USER
+        return (
+            f"{memory.id}: {self._fence.plain(text) if is_user else self._fence.inline(text, memory.trust)}"
+        )
 
 
 def _split_correction(given: str) -> tuple[str, str]:

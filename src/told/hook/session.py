@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import os
 import time
+from contextlib import suppress
 from dataclasses import replace
 
 import apsw
 
 from told.agents.base import Call
 from told.agents.dialects import has_lost_briefs, replaces_start_brief
+from told.agents.processes import NESTED
 from told.agents.wiring import END, HELPER, STOP
 from told.checkpoints.counter import remove_old_counts, reset_count
 from told.errors import ToldError
 from told.fence import Fence
+from told.files import remove_unfinished
 from told.hook.auto_checkpoint import write_checkpoint, write_pending_checkpoint
 from told.hook.context import HookContext, is_ingested, note_current, open_sessions, update_location
 from told.hook.nudge import add_standing_request
+from told.ingest.checkpoint_approval import is_approved
 from told.ingest.checkpoint_rows import clean_checkpoint
 from told.ingest.complete_sessions import CompleteSessions
 from told.ingest.scan import Changes, scan
@@ -25,14 +28,14 @@ from told.learning.learn import learn
 from told.memories.caller import Caller
 from told.memories.journal_writer import JournalWriter
 from told.memories.scopes import active_scopes
-from told.memories.session_notes import CURRENT, remove_old_notes
+from told.memories.session_notes import remove_old_notes
 from told.model import Handover
 from told.recall.brief import format_for_agent
 from told.recall.shown_log import move_shown_to_journal
 from told.recall.start_brief import StartedSession, make_start_brief
 from told.retention.retention import archive_in_hook
 from told.settings import apply_project_settings
-from told.store.database import load_key
+from told.store.database import UNWRITABLE, load_key
 from told.store.memories.read import Memories
 from told.store.memories.records import CAPTURE, PROJECT
 from told.store.sessions.checkpoints import Projects
@@ -40,11 +43,8 @@ from told.store.sessions.read import Filter
 from told.store.sessions.source_states import SourceStates
 from told.text import count_tokens
 
-_HOUR_MS = 3_600_000
 _COMPACT, _RESUME = "compact", "resume"  # sources of a start
 _HELPER_SHARE = 2  # a subagent gets half of a start's budget: it does one task
-# Files that are replaced as a whole; a killed process leaves a temporary one.
-_REPLACED = ("key", "machine", "places", "settings", CURRENT, "hook.handed")
 
 
 def answer_start(context: HookContext) -> str:
@@ -53,7 +53,9 @@ def answer_start(context: HookContext) -> str:
     connection = open_sessions(context.home)
     memories = context.open_memories()
     if call.event != HELPER:
-        note_current(context)
+        context.note_speaker(memories)
+        if call.helper != NESTED:
+            note_current(context)
         _tidy(JournalWriter(context.home, memories, now, Caller(CAPTURE)), now)
         if connection is not None:
             ingest_new(connection, replace(context, call=replace(call, transcript="")))
@@ -69,7 +71,7 @@ def answer_start(context: HookContext) -> str:
         _filter_sessions(connection, location.scope, context), active_scopes(memories, location.scope),
         Fence(load_key(context.home)), now=now,
         budget=settings.brief_start_tokens // (_HELPER_SHARE if call.event == HELPER else 1),
-        session=session, redact=lambda one: _redact_checkpoint(context, one),
+        session=session, redact=lambda one, path: _redact_checkpoint(context, one, path),
     )  # fmt: skip
     if call.session and brief.memories and call.event != HELPER and not context.is_late:
         context.shown_log.add(now, brief.memories, count_tokens(brief.text))
@@ -82,7 +84,8 @@ def save_session(context: HookContext) -> None:
     call, home, now = context.call, context.home, context.now
     memories = context.open_memories()
     writer = JournalWriter(home, memories, now, Caller(CAPTURE))
-    move_shown_to_journal(writer, now, session=call.session)
+    with suppress(ToldError, OSError):  # full, locked or read-only: the next start tries again
+        move_shown_to_journal(writer, now, session=call.session)
     if call.event not in (STOP, END):
         context.shown_log.add_compaction(now)
     if call.event == END:
@@ -108,11 +111,7 @@ def _tidy(writer: JournalWriter, now: int) -> None:
     """Journal what sessions were shown, and delete what killed hooks left."""
     try:
         move_shown_to_journal(writer, now)
-        for name in os.listdir(writer.home):
-            kind, _, number = name.removesuffix(".new").rpartition(".")
-            path = os.path.join(writer.home, name)
-            if kind in _REPLACED and number.isdigit() and now - os.stat(path).st_mtime * 1000 > _HOUR_MS:
-                os.remove(path)
+        remove_unfinished(writer.home, subfolders=False)
         remove_old_counts(writer.home, now)
         remove_old_notes(writer.home, now)
     except (ToldError, OSError):
@@ -142,9 +141,9 @@ def _is_resumed(call: Call) -> bool:
     return call.source == _RESUME or call.name.lower().endswith(_RESUME)
 
 
-def _redact_checkpoint(context: HookContext, one: Handover) -> Handover | None:
+def _redact_checkpoint(context: HookContext, one: Handover, path: str) -> Handover | None:
     """Return a checkpoint without secrets; users edit these files."""
-    if context.settings.problem:
+    if context.settings.problem or not is_approved(context.home, path):
         return None  # the invalid settings may contain a redaction rule
     return clean_checkpoint(one, context.home, context.redactor().redact)
 
@@ -180,7 +179,7 @@ def ingest_new(connection: apsw.Connection, context: HookContext) -> None:
     try:
         if not (call.transcript and sweep.read_file(call.agent, call.transcript, call.cwd, seconds)):
             sweep.read_some(find_changed(), call.cwd, seconds)
-    except (ToldError, apsw.BusyError, apsw.ReadOnlyError, apsw.FullError, apsw.IOError, apsw.CantOpenError):
+    except (ToldError, apsw.BusyError, *UNWRITABLE):
         return  # the next sweep tries again
 
 
@@ -191,5 +190,5 @@ def learn_new(connection: apsw.Connection, memories: Memories, context: HookCont
         return
     try:
         learn(context.home, memories, connection, context.settings, context.now, seconds=seconds)
-    except ToldError:
+    except (ToldError, *UNWRITABLE):
         return  # busy or full: the next run learns it

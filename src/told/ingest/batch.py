@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from told.agents.base import is_scratch_folder
 from told.files import NotReadableError, open_regular
 from told.hashing import blake2s
+from told.ingest import agent_prompts, repository_files
 from told.ingest.fold import SessionDraft, is_informative
 from told.ingest.forgotten import Tombstones
 from told.ingest.projects import Locator
@@ -48,6 +49,7 @@ class Batch:
         self._projects = projects
         self._now = now
         self._tombstones = tombstones
+        self._repository_files = repository_files.RepositoryFiles()
         self._portions: list[Portion] = []
         # Sources that grew while another source owns their session: read again from the start.
         self._outgrown: set[int] = set()
@@ -58,6 +60,9 @@ class Batch:
 
     def add(self, portion: Portion, weight: int = 0) -> None:
         """Add a portion of so many characters."""
+        if portion.drafts and self._repository_files.has(portion.known.source):
+            for draft in portion.drafts:
+                draft.facts = replace(draft.facts, kind=draft.facts.kind or repository_files.KIND)
         self._portions.append(portion)
         self.weight += weight
 
@@ -82,6 +87,8 @@ class Batch:
                 for draft in drafts:
                     if is_scratch_folder(draft.place or draft.facts.cwd):
                         continue  # an agent that worked for told
+                    if f"{portion.known.source.agent}/{draft.native}" in forgotten.agent_sessions:
+                        draft.facts = replace(draft.facts, kind=draft.facts.kind or agent_prompts.KIND)
                     self._write(portion, draft, locator)
                 self._sources.put_problems(source_id, portion.problems, self._now())
                 if source_id in self._outgrown:

@@ -11,10 +11,10 @@ from typing import Any
 import apsw
 
 from told.errors import NotFoundError, UsageError
-from told.files import UNFINISHED, cannot_write, is_folder, sync_folder, write_private
+from told.files import cannot_write, sync_folder, write_private
+from told.ingest.checkpoint_approval import keep_approval
 from told.ingest.checkpoint_files import (
     UnreadableError,
-    create_checkpoint,
     list_checkpoints,
     list_folders,
     make_slug,
@@ -23,6 +23,7 @@ from told.ingest.checkpoint_files import (
 )
 from told.ingest.checkpoint_markdown import format_checkpoint, format_items, make_title, normalize
 from told.ingest.forgotten import Forgotten, Tombstones
+from told.ingest.leftovers import Forgetting, note_forgetting, remove_traces
 from told.model import USER, Checkpoint, Handover
 from told.redact.engine import redact_all
 from told.redact.names import redact_path
@@ -131,13 +132,16 @@ def forget_in_files(connection: apsw.Connection, home: str, forgotten: Forgotten
         try:
             if any(forgotten.has(*name) for name in names):
                 _remove(path)
-            elif not _cut_forgotten(path, one, forgotten, names):
-                continue
+            else:
+                with keep_approval(home, path) as paths:
+                    rewritten = _cut_forgotten(path, one, forgotten, names)
+                    paths.append(rewritten or path)
+                if not rewritten:
+                    continue
         except OSError as error:
             raise cannot_write(path, error) from None
         touched.append(path)
     drop_rows(connection, touched)
-    remove_unfinished(home)
     return len(touched)
 
 
@@ -150,13 +154,12 @@ def forget_checkpoint(connection: apsw.Connection, home: str, public: str) -> st
         raise UsageError(f"The agent itself keeps {public}. Forget its session: --session {rows[0].session}.")
     if not path or os.path.dirname(path) not in list_folders(home):
         raise NotFoundError(f"There is no checkpoint {public}. `told checkpoints` lists them.")
-    try:
+    with note_forgetting(home, Forgetting()):
         if os.path.lexists(path):
             _remove(path)
-    except OSError as error:
-        raise cannot_write(path, error) from None
-    drop_rows(connection, [path])
-    purge_sessions(connection)
+        remove_traces(home)
+        drop_rows(connection, [path])
+        purge_sessions(connection)
     return path
 
 
@@ -191,22 +194,13 @@ def drop_missing(connection: apsw.Connection) -> None:
     drop_rows(connection, [path for path in known if not os.path.lexists(path)])
 
 
-def remove_unfinished(home: str) -> None:
-    """Remove unfinished files of killed writers; they may contain anything."""
-    for folder in list_folders(home):
-        for name in os.listdir(folder) if is_folder(folder) else ():
-            if name.endswith(UNFINISHED):
-                os.remove(os.path.join(folder, name))
-
-
 def rewrite_file(path: str, one: Handover, *, other_name: bool) -> str:
     """Rewrite a file, under a new name if its own may reveal something; return its path."""
     new = new_path(os.path.dirname(path), one) if other_name and one.id else path
-    if new == path:
-        write_private(path, format_checkpoint(one).encode("utf-8", "replace"))
-        return path
-    create_checkpoint(new, one)
-    _remove(path)
+    # A file with the new name has the same id: an interrupted run wrote it.
+    write_private(new, format_checkpoint(one).encode("utf-8", "replace"))
+    if new != path:
+        _remove(path)
     return new
 
 
@@ -215,20 +209,17 @@ def _remove(path: str) -> None:
     sync_folder(os.path.dirname(path))
 
 
-def _cut_forgotten(
-    path: str, one: Handover, forgotten: Forgotten, names: Collection[tuple[str, str]]
-) -> bool:
-    """Cut forgotten text out of a file; return False if it has none."""
+def _cut_forgotten(path: str, one: Handover, forgotten: Forgotten, names: Collection[tuple[str, str]]) -> str:
+    """Cut forgotten text out of a file; return its path, or "" if it has none."""
     new = one
     for agent, native in names:
         new = remove_forgotten(replace(new, agent=agent, session=native), forgotten)
     new = replace(new, agent=one.agent, session=one.session)
     if new == one:
-        return False
+        return ""
     # A name that told did not make from the title may contain the text, too.
     is_named_by_title = new.title == one.title and f"-{make_slug(one.title)}-" in os.path.basename(path)
-    rewrite_file(path, new, other_name=not is_named_by_title)
-    return True
+    return rewrite_file(path, new, other_name=not is_named_by_title)
 
 
 def _has_id(path: str, public: str) -> bool:

@@ -10,6 +10,7 @@ from itertools import islice
 
 import apsw
 
+from told.ingest.checkpoint_approval import UNAPPROVED, is_approved
 from told.ingest.checkpoint_files import (
     SUFFIX,
     UnreadableError,
@@ -32,7 +33,7 @@ from told.ingest.checkpoint_rows import (
 from told.ingest.forgotten import Forgotten, Tombstones
 from told.ingest.projects import Locator, normalize_remote
 from told.journal.registry import list_projects
-from told.model import Handover
+from told.model import OPEN, Handover
 from told.redact.names import redact_id, redact_path
 from told.search.index_text import make_extra_words, make_near_words
 from told.store.database import load_key, public_id
@@ -167,6 +168,8 @@ class _CheckpointWriter:
             native = foreign_session_id(native, os.path.dirname(path))
         session = self._writer.session(agent, native) or self._writer.new_session(agent, native)
         session = self._place(session, one, root or one.folder, locator)
+        if one.status == OPEN and not is_approved(self._home, path):
+            one = replace(one, status=UNAPPROVED)
         self._writer.put_checkpoint(session, source_id, to_row(one, path))
         self._writer.close_session(session.id, session.next_n, session.summary)
         return agent, native

@@ -15,7 +15,7 @@ from told.redact.engine import redact_all
 from told.redact.names import redact_path
 from told.store.sessions.read import TurnText
 from told.store.sessions.write import NOTE_TEXTS
-from told.text import clean, cut_at_word, shorten
+from told.text import clean, cut_at_word, shorten, strip_message
 
 # Limits in characters; longer texts are pasted logs.
 _MAX_ASKED = 32_000
@@ -169,10 +169,10 @@ class SessionBuilder:
             turns = []
             texts = iter(redact_all(self._redact, [text for part in draft.parts for text in part.texts]))
             for part in draft.parts:
-                asked, answered, steps = (next(texts).strip() for _ in range(3))
+                asked, answered, steps = (next(texts) for _ in range(3))
                 # What told gave to the agent would be found again as the agent's own words.
-                asked, answered = strip_fenced(asked).strip(), strip_fenced(answered).strip()
-                turns.append(TurnText(part.n, part.at, part.key, asked, answered, steps))
+                asked, answered = strip_message(strip_fenced(asked)), strip_fenced(answered).strip()
+                turns.append(TurnText(part.n, part.at, part.key, asked, answered, steps.strip()))
                 for repository, kind, number in _ISSUE_URL.findall(f"{asked}\n{answered}"):
                     ref_kind = "issue" if kind == "issues" else "pr"
                     self._add_ref(draft, ref_kind, f"{repository}#{number}", part.at)

@@ -11,13 +11,16 @@ from dataclasses import dataclass
 
 import apsw
 
+from told.files import cannot_write
 from told.ingest.archive import archive_path, cut_forgotten, rewrite_sessions
 from told.ingest.checkpoint_rows import forget_in_files
 from told.ingest.complete_sessions import CompleteSessions
 from told.ingest.fold import SessionDraft
 from told.ingest.forgotten import ANYWHERE, Forgotten, Mark, Marker, find_sentences, split_words
+from told.ingest.leftovers import remove_traces
 from told.search.index_text import make_extra_words, make_near_words
 from told.search.tokens import STOP_WORDS, is_unspaced
+from told.store.fts import match_in, quote_phrase
 from told.store.memories.records import USER, Evidence, Memory
 from told.store.sessions.erase import SessionEraser, purge_sessions
 from told.store.sessions.facts import TrimmedSessions
@@ -51,11 +54,11 @@ class Statement:
     def expression(self) -> str:
         """The FTS5 expression that finds the words as a phrase."""
         if not self._unspaced:
-            return '{asked answered steps} : "' + " ".join(self.words) + '"'
+            return match_in("asked answered steps", quote_phrase(" ".join(self.words)))
         runs = "".join(letter if is_unspaced(letter) else " " for letter in self.text).split()
         longest = max(runs, key=len)
         pairs = [longest[at : at + 2] for at in range(len(longest) - 1)] or [longest]
-        return 'extra : "' + " ".join(pairs) + '"'
+        return match_in("extra", quote_phrase(" ".join(pairs)))
 
     def is_in(self, words: Sequence[str]) -> bool:
         """Return whether a sentence has most of the words, or some in a row."""
@@ -287,7 +290,10 @@ class SessionForgetter:
             if os.path.exists(path) and not cut_forgotten(path, agent, self._forgotten):
                 os.remove(path)
         rewrite_sessions(self._connection, self._home, changed)
-        remove_damaged_copies(self._home)
+        try:
+            remove_traces(self._home)
+        except OSError as error:
+            raise cannot_write(self._home, error) from None
         purge_sessions(self._connection)
 
     def _cut(self, session: SessionState) -> None:
@@ -322,14 +328,3 @@ class SessionForgetter:
         for source_id, *_, state in self._eraser.facts(session.id):
             self._eraser.put_state(source_id, self._forgotten.cut_state(state, [], all_texts=True))
         self._eraser.drop_session(self._writer, session)
-
-
-def remove_damaged_copies(home: str) -> None:
-    """Remove damaged databases and unfinished archive files; they may contain anything."""
-    for name in os.listdir(home):
-        if ".db.damaged" in name:
-            os.remove(os.path.join(home, name))
-    for parent, _, names in os.walk(os.path.join(home, "archive")):
-        for name in names:
-            if not name.endswith((".jsonl.gz", ".jsonl")):
-                os.remove(os.path.join(parent, name))

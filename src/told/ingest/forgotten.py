@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from told.hashing import blake2s
+from told.ingest import agent_prompts
 from told.ingest.fold import SessionDraft, change_state, change_summary
 from told.journal.apply import open_memories
 from told.journal.files import journal_folder, list_machines, list_segments, read_key
@@ -138,6 +139,13 @@ class Forgotten:
                 self._places.setdefault(name, []).append((one.turn, Mark(one.mark, one.words)))
         self.sessions = frozenset(sessions)
         self._turns = turns or {}
+        self.agent_sessions: frozenset[str] = frozenset()  # that agents started, as "agent/native"
+
+    @property
+    def names(self) -> set[tuple[str, str]]:
+        """Return the agent and native id of all sessions that lost something."""
+        found = (name.partition("/") for name in (*self._places, *self.sessions))
+        return {(agent, native) for agent, _, native in found}
 
     def has(self, agent: str, native: str, parent: str = "") -> bool:
         """Return whether a session or its parent was forgotten completely."""
@@ -280,6 +288,9 @@ def _load(home: str) -> Forgotten:
         places = [place for memory in forgotten for place in memory.evidence]
         sessions = memories.noted(SESSION_TOPIC)
         turns = {int(key): name for key, name in memories.noted(TURN_TOPIC).items()}
+        prompted = memories.noted(agent_prompts.TOPIC)
     finally:
         memories.close()
-    return Forgotten(read_key(home), places, sessions, turns)
+    found = Forgotten(read_key(home), places, sessions, turns)
+    found.agent_sessions = frozenset(name for name in prompted if prompted[name] == agent_prompts.WHOLE)
+    return found

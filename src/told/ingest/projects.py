@@ -186,19 +186,30 @@ def _first_logged(git_folder: str) -> str:
 
 
 def _first_commit(root: str) -> str:
+    commits = sorted(_ask_git(root, "rev-list", "--max-parents=0", "HEAD").split())
+    return commits[0] if commits else ""
+
+
+def list_untracked(folder: str) -> frozenset[str]:
+    """Return the names of the files in a folder that git does not track; none without git."""
+    found = _ask_git(folder, "-c", "core.fsmonitor=false", "ls-files", "-z", "--others", "--", ":(glob)*")
+    return frozenset(found.split("\0"))
+
+
+def _ask_git(root: str, *words: str) -> str:
+    """Return what git prints; empty if it fails."""
     import subprocess  # noqa: PLC0415 - most folders need no git process
 
     environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
-        done = subprocess.run(  # noqa: S603 - only the folder varies
-            ["git", "-C", root, "rev-list", "--max-parents=0", "HEAD"],  # noqa: S607 - the user's own git
+        done = subprocess.run(  # noqa: S603 - told's own words; only the folder varies
+            ["git", "-C", root, *words],  # noqa: S607 - the user's own git
             capture_output=True, text=True, timeout=_GIT_SECONDS, check=False, stdin=subprocess.DEVNULL,
-            env={**environ, "GIT_OPTIONAL_LOCKS": "0"},  # without a hook's GIT_DIR
+            errors="surrogateescape", env={**environ, "GIT_OPTIONAL_LOCKS": "0"},  # without a hook's GIT_DIR
         )  # fmt: skip
     except (OSError, subprocess.SubprocessError):
         return ""
-    commits = sorted(done.stdout.split())
-    return commits[0] if done.returncode == 0 and commits else ""
+    return "" if done.returncode else done.stdout
 
 
 def find_project(projects: Projects, folder: str) -> Project | None:

@@ -11,6 +11,7 @@ import apsw
 
 from told.agents import all_agents, find_agent
 from told.agents.base import Agent, Folder, find_roots, find_sources, is_inside
+from told.files import is_utf8
 from told.ingest.archive import restore_sessions, restore_texts
 from told.ingest.batch import Batch, Portion, fingerprint
 from told.ingest.complete_sessions import CompleteSessions, Texts
@@ -141,8 +142,8 @@ class Sweep:
             sources: list[Source] = []
             for found in find_sources(agent, roots, projects if agent.project_layouts else ()):
                 if isinstance(found, Folder):
-                    folders[found.path] = found.changed
-                elif found[0].path not in known:
+                    folders |= {found.path: found.changed} if is_utf8(found.path) else {}
+                elif found[0].path not in known and is_utf8(found[0].path):
                     sources.append(found[0])
             listed.append((agent.name, folders, sources))
         with self._writer.transaction():

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from told.errors import MissingError
-from told.files import cannot_write, make_folder, write_private
+from told.files import cannot_write, describe_error, make_folder, read_text, write_private
 from told.journal.files import SeriesLock
 
 NAME = "installed.json"
@@ -154,16 +154,16 @@ class Ledger:
     def _load(self) -> None:
         self.files, self.folders, self.profiles = {}, [], {}
         try:
-            with open(self.path, encoding="utf-8") as file:
-                data = json.load(file)
+            if not os.path.lexists(self.path):
+                return
+            data = json.loads(read_text(self.path, errors="strict"))
             self.files = {real: _file_from_json(each) for real, each in data["files"].items()}
             self.folders = [str(folder) for folder in data["folders"]]
             self.profiles = {str(one): str(which) for one, which in data.get("profiles", {}).items()}
-        except FileNotFoundError:
-            return
         except OSError as error:
-            why = (error.strerror or "error").lower()
-            raise MissingError(f"told cannot read {self.path} ({why}). Check its permissions.") from None
+            raise MissingError(
+                f"told cannot read {self.path} ({describe_error(error)}). Check its permissions."
+            ) from None
         except (ValueError, KeyError, TypeError, AttributeError, IndexError):
             # told's changes can still be found by their marks.
             self.files, self.folders, self.profiles, self._damaged = {}, [], {}, True

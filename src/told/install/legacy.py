@@ -6,6 +6,7 @@ import os
 import signal
 import time
 
+from told.files import read_text
 from told.store.database import acquire_lock
 
 # The HTTP service, its token, cached code and cached settings.
@@ -50,8 +51,7 @@ def _stop_old_service(home: str) -> None:
                 os.close(lock)
             return
         try:
-            with open(os.path.join(home, "service.lock"), encoding="ascii") as file:
-                os.kill(int(file.read(20)), signal.SIGTERM)
+            os.kill(int(read_text(os.path.join(home, "service.lock"), 20)), signal.SIGTERM)
         except (OSError, ValueError):
             return
         time.sleep(0.05)

@@ -130,28 +130,23 @@ class InitResult:
     place: ProjectJournal
     is_new: bool
     ignored: str
-    left_out: tuple[str, ...]  # series of other machines that were not accepted
 
 
-def init_project(
-    home: str, root: str, scope: str, environ: Mapping[str, str], *, accept_others: bool
-) -> InitResult:
-    """Give a project its own folder, or complete it."""
+def init_project(home: str, root: str, scope: str, environ: Mapping[str, str]) -> InitResult:
+    """Give a project its own folder, or complete it; memories by others in it are accepted."""
     known = next((one for one in read_registry(home) if one.root == root), None)
     place = known._replace(scope=scope) if known else ProjectJournal(home, root, scope)
     is_new = known is None or not known.exists
     _make(place)
     place = _without_old_name(place)
-    own, there = own_series_name(place), list_series_names(place)
-    place = place._replace(series=tuple(dict.fromkeys((own, *(there if accept_others else place.series)))))
+    place = place._replace(series=tuple(dict.fromkeys((own_series_name(place), *list_series_names(place)))))
     ignored = _ignored(place, environ)
     if ignored == ADDED:
         place = place._replace(ignored=gitignore_state(root))
     register(place)  # first, so that a killed told can be undone
     if ignored == ADDED and not add_to_gitignore(root):
         ignored = BY_HAND
-    left_out = tuple(name for name in there if name not in place.series)
-    return InitResult(place, is_new, ignored, left_out)
+    return InitResult(place, is_new, ignored)
 
 
 def restore_gitignore(home: str, root: str, *, purge: bool = False) -> bool:

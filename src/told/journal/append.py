@@ -71,6 +71,7 @@ def append(
 
     On an error nothing was written.
     """
+    now = max(0, now)  # by a clock before 1970
     machine = own_series_name(project) if project else get_machine_id(home)
     folder = os.path.join(project.journal if project else journal_folder(home), machine)
     key = read_key(project.home) if project else b""
@@ -152,7 +153,7 @@ def _find_end(folder: str, machine: str) -> _End:
 
 def _move_torn_aside(path: str) -> int:
     """Move what a killed writer left to another file; return the size left."""
-    descriptor = os.open(path, os.O_RDWR)
+    descriptor = open_private(path, os.O_RDWR)
     try:
         size = os.fstat(descriptor).st_size
         if not size:
@@ -182,7 +183,7 @@ def _complete_part(descriptor: int, size: int) -> tuple[int, bytes, int]:
 
 def _read_last_line(path: str) -> tuple[tuple[int, str] | None, int]:
     """Return number and hash of the last valid line, and the count of bad lines after it."""
-    descriptor = os.open(path, os.O_RDONLY)
+    descriptor = open_private(path, os.O_RDONLY)
     try:
         for start, data in _read_backwards(descriptor, os.fstat(descriptor).st_size):
             lines = data.split(b"\n")[:-1]

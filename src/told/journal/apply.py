@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 
-from told.errors import BusyError, ToldError
+import apsw
+
+from told.errors import BusyError, DiskFullError, MissingError, ToldError
 from told.journal.files import journal_folder
 from told.journal.read import has_new, read_new
 from told.journal.registry import list_series
-from told.store.database import drop_database
+from told.store.database import UNWRITABLE, drop_database
 from told.store.memories.read import UNREADABLE, Memories, memory_path, open_memory_database
-from told.store.memories.schema import dump_facts, find_damage, open_empty, purge_memories
+from told.store.memories.schema import OWN_TABLES, dump_facts, find_damage, open_empty, purge_memories
+from told.store.opening import set_foreign_aside
 
 _BATCH = 4000  # operations in one transaction
 # Limits while a prompt waits.
@@ -21,23 +24,53 @@ _HURRY_OPERATIONS = 200
 def open_memories(home: str, *, hurry: bool = False) -> Memories:
     """Open the memories as the journal has them; rebuild an unusable database.
 
-    In a hurry do not wait for another writer, and apply only some operations.
+    In a hurry do not wait for another writer, and apply only some operations. Where nothing can be written,
+    the journal is applied to a copy in memory.
     """
-    connection = open_memory_database(memory_path(home))
-    if connection is None:
-        return rebuild(home, hurry=hurry)
-    memories = Memories(connection)
+    connection = None
     try:
+        connection = open_memory_database(memory_path(home))
+        if connection is None:
+            return rebuild(home, hurry=hurry)
+        memories = Memories(connection)
         _catch_up(home, memories, hurry)
     except UNREADABLE:
-        memories.close()
+        if connection is not None:
+            connection.close()
+        return _rebuild_somewhere(home, hurry=hurry)
+    except (*UNWRITABLE, DiskFullError, MissingError):
+        copy = open_in_memory(home, connection)
+        if connection is not None:
+            connection.close()
+        return copy
+    return memories
+
+
+def _rebuild_somewhere(home: str, *, hurry: bool) -> Memories:
+    try:
         return rebuild(home, hurry=hurry)
+    except (*UNWRITABLE, DiskFullError, MissingError):
+        return open_in_memory(home, None)
+
+
+def open_in_memory(home: str, source: apsw.Connection | None) -> Memories:
+    """Copy the database into memory and apply what the journal has beyond it."""
+    connection = open_empty()
+    if source is not None:
+        try:
+            with connection.backup("main", source, "main") as copy:
+                copy.step()
+        except apsw.Error:
+            connection = open_empty()
+    memories = Memories(connection)
+    catch_up(home, memories)
     return memories
 
 
 def rebuild(home: str, *, hurry: bool = False) -> Memories:
     """Rebuild the database from the journal and open it."""
     path = memory_path(home)
+    set_foreign_aside(path, OWN_TABLES)
     drop_database(path)
     connection = open_memory_database(path)
     assert connection is not None
@@ -60,8 +93,6 @@ def _catch_up(home: str, memories: Memories, hurry: bool) -> None:
 def catch_up(home: str, memories: Memories, limit: int = -1) -> int:
     """Apply new operations, at most `limit`; return how many."""
     folder = journal_folder(home)
-    if memories.connection.readonly("main"):
-        return 0
     positions = memories.positions()
     is_behind = bool(memories.stale()) or (
         has_new(folder, positions) and next(read_new(folder, positions), None) is not None

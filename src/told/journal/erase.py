@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from told.files import UNFINISHED, cannot_write, write_private
+from told.files import UNFINISHED, cannot_write, open_regular, write_private
 from told.journal.files import (
     FORGET,
     SET,
@@ -224,5 +224,5 @@ def _remove_leftovers(folder: str) -> None:
 
 
 def _read(path: str) -> bytes:
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         return file.read()

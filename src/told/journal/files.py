@@ -14,7 +14,15 @@ import time
 from typing import Any, NamedTuple
 
 from told.errors import BusyError
-from told.files import cannot_write, create_private, make_folder, open_private, write_private
+from told.files import (
+    cannot_write,
+    create_private,
+    make_folder,
+    open_private,
+    open_regular,
+    read_text,
+    write_private,
+)
 from told.hashing import blake2s
 from told.jsontext import dump_json, load_json
 from told.store.database import public_id
@@ -80,7 +88,7 @@ def next_segment(name: str) -> str:
 def read_key(home: str) -> bytes:
     """Read the secret key of told's home; b"" if there is none."""
     try:
-        with open(os.path.join(home, "key"), "rb") as file:
+        with open_regular(os.path.join(home, "key")) as file:
             return file.read(32)
     except OSError:
         return b""
@@ -99,8 +107,7 @@ def is_machine_id(name: str) -> bool:
 
 def _read_machine_id(path: str) -> str:
     try:
-        with open(path, encoding="ascii", errors="replace") as file:
-            name = file.read(64).strip()
+        name = read_text(path, 64).strip()
     except OSError:
         return ""
     return name if is_machine_id(name) else ""
@@ -130,7 +137,10 @@ class SeriesLock:
         self._descriptor = -1
 
     def __enter__(self) -> None:
-        self._descriptor = open_private(self._path, os.O_RDWR)
+        try:
+            self._descriptor = open_private(self._path, os.O_RDWR)
+        except OSError as error:
+            raise cannot_write(self._path, error) from None
         if fcntl is None:
             return
         deadline = time.monotonic() + self._wait_ms / 1000
@@ -243,7 +253,7 @@ def parse_line(line: bytes, machine: str) -> Operation:
     number, at, kind, memory, by, payload = (
         value.get(name) for name in ("number", "at", "kind", "memory", "by", "payload")
     )
-    if not (_is_count(number) and _is_count(at) and all(isinstance(one, str) for one in (kind, memory, by))):
+    if not (_is_count(number) and _is_time(at) and all(isinstance(one, str) for one in (kind, memory, by))):
         raise BadLineError("not an operation")
     head = encode_head(number, at, kind, memory, by)  # type: ignore[arg-type]
     raw, tail = split_line(line, head)
@@ -268,6 +278,11 @@ def parse_line(line: bytes, machine: str) -> Operation:
 
 def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 53
+
+
+def _is_time(value: object) -> bool:
+    """Accept times before 1970 as well: clocks without a battery start there."""
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 53
 
 
 def split_line(line: bytes, head: bytes) -> tuple[bytes, bytes]:

@@ -55,6 +55,8 @@ def fold_family(family: str, operations: Iterable[Operation]) -> dict[str, Folde
     for _, operation in sorted(making, key=lambda pair: pair[1].by.startswith(TEAM)):
         if family_of(operation.memory) == family:
             name = operation.memory
+            if name in creations and creations[name].at == operation.at:
+                continue  # a copy of the same series, from a backup
             if name in creations:
                 name += public_id("", operation.machine, str(operation.number), str(operation.at), length=5)
             creations[name] = operation

@@ -8,6 +8,7 @@ from heapq import merge
 from typing import NamedTuple, TypeVar
 
 from told.errors import BusyError
+from told.files import open_regular
 from told.journal.files import (
     SEGMENT_SUFFIX,
     TORN_SUFFIX,
@@ -153,7 +154,7 @@ def _read_lines(path: str, lock: str = "") -> tuple[list[bytes], bytes]:
 
 def _read_bytes(path: str) -> bytes:
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             return file.read()
     except OSError:
         return b""
@@ -220,7 +221,7 @@ def _read_new_bytes(path: str, position: Position | None) -> tuple[int, bytes]:
     try:
         if position and os.stat(path).st_size == position.size:
             return position.size, b""
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             if position:
                 length = len(position.mark) // 2
                 file.seek(max(0, position.size - length))

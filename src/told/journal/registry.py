@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from told.errors import UsageError
-from told.files import cannot_write, is_folder, make_folder, write_private
+from told.files import cannot_write, is_folder, make_folder, read_text, write_private
 from told.hashing import blake2s
 from told.journal.files import (
     ARCHIVE,
@@ -169,8 +169,7 @@ def filter_readable(folder: str, names: Iterable[str]) -> list[str]:
 def read_registry(home: str) -> list[ProjectJournal]:
     """Read all registered projects, including deleted ones."""
     try:
-        with open(_registry_path(home), encoding="utf-8", errors="surrogateescape") as file:
-            lines = file.read().split("\n")
+        lines = read_text(_registry_path(home), errors="surrogateescape").split("\n")
     except OSError:
         return []
     found = {}

@@ -73,7 +73,7 @@ def create_memory(memory: str, operation: Operation, key: tuple[int, str, int]) 
 
 def change_memory(memory: Memory, operation: Operation, key: tuple[int, str, int]) -> Memory:
     """Return a memory after an operation; only the user changes locked ones."""
-    is_frozen = memory.status == FORGOTTEN and operation.kind != FORGET
+    is_frozen = memory.status == FORGOTTEN and operation.kind not in (FORGET, "move")
     if operation.by.startswith(TEAM) and not memory.trust.startswith(TEAM):
         is_frozen = True  # a colleague's operation changes no memory made here
     is_locked = memory.locked and operation.by != USER and operation.kind not in _ALLOWED_WHEN_LOCKED
@@ -121,6 +121,8 @@ def _unlock(memory: Memory, operation: Operation) -> Memory:
 
 def _supersede(memory: Memory, operation: Operation) -> Memory:
     by = _text(_payload(operation).get("by"))
+    if memory.is_rejected:  # a rejection outlives what replaces it
+        return memory._replace(superseded_by=by)
     return memory._replace(status=SUPERSEDED, superseded_by=by, updated=operation.at)
 
 
@@ -135,20 +137,28 @@ def _release(memory: Memory, operation: Operation) -> Memory:
 
 
 def _forget(memory: Memory, operation: Operation) -> Memory:
-    """Keep only the id, and the evidence that must not be imported again."""
-    places = [one._replace(quote="") for one in _evidence(_payload(operation).get("evidence"))]
+    """Keep only the id, the scope, and the evidence that must not be imported again."""
+    payload = _payload(operation)
+    places = [one._replace(quote="") for one in _evidence(payload.get("evidence"))]
+    scope = _content(payload).get("scope", GLOBAL)
     if memory.status == FORGOTTEN:
         places = [*memory.evidence, *places]
+        scope = memory.scope if scope == GLOBAL else scope
     return Memory(
-        memory.id, memory.machine, memory.number, status=FORGOTTEN,
+        memory.id, memory.machine, memory.number, scope=scope, status=FORGOTTEN,
         created=operation.at, updated=operation.at, evidence=tuple(dict.fromkeys(places)),
     )  # fmt: skip
 
 
 def _confirm(memory: Memory, operation: Operation) -> Memory:
-    """Count a confirmation; it makes a candidate an active memory."""
+    """Count a confirmation; it makes a candidate an active memory.
+
+    A rejected one comes back by the user's word only: a command, or a request in a session.
+    """
+    if memory.is_rejected and operation.by not in (USER, CAPTURE):
+        return memory
     if memory.status in UNCONFIRMED:
-        memory = memory._replace(status=ACTIVE, was="")
+        memory = memory._replace(status=ACTIVE, was="", superseded_by="")
     confirmed = memory._replace(alpha=memory.alpha + _weight(operation), updated=operation.at,
         confirmed=operation.at if operation.by == USER else memory.confirmed,
     )  # fmt: skip
@@ -161,13 +171,19 @@ def _reject(memory: Memory, operation: Operation) -> Memory:
     if memory.status not in UNCONFIRMED and "weight" in payload:  # older versions only lowered the confidence
         beta = memory.beta + _weight(operation)
         return memory._replace(beta=beta, updated=operation.at, confirmed=0)
-    if operation.by == USER and not memory.locked and memory.status != SUPERSEDED:
+    is_users_word = operation.by == USER or (operation.by == CAPTURE and payload.get("retracted") is True)
+    if is_users_word and not memory.locked:
         return memory._replace(status=DISMISSED, was=USER, updated=operation.at, confirmed=0)
     if memory.status != CANDIDATE:
         return memory
     # One that expired may come back when it is said again.
     was = CANDIDATE if payload.get("expired") is True else ""
     return memory._replace(status=DISMISSED, was=was, updated=operation.at)
+
+
+def _refuse(memory: Memory, operation: Operation) -> Memory:  # noqa: ARG001 - same signature as the others
+    """Count that a rejected memory was said again and not brought back."""
+    return memory._replace(repeated=memory.repeated + 1) if memory.is_rejected else memory
 
 
 def _follow(memory: Memory, operation: Operation) -> Memory:
@@ -215,10 +231,10 @@ def _revise(memory: Memory, operation: Operation) -> Memory:
 
 
 TRANSITIONS: dict[str, Callable[[Memory, Operation], Memory]] = {
-    "lock": _lock, "unlock": _unlock, "confirm": _confirm, "reject": _reject, "supersede": _supersede,
-    "quarantine": _quarantine, "release": _release, FORGET: _forget, "show": _show, "follow": _follow,
-    "repeat": _repeat, "edge": _edge, "share": _revise, "expire": _revise, "revise": _revise, "move": _move,
-    UNDO: _keep, ARCHIVE: _archive, RESTORE: _keep,
+    "lock": _lock, "unlock": _unlock, "confirm": _confirm, "reject": _reject, "refuse": _refuse,
+    "supersede": _supersede, "quarantine": _quarantine, "release": _release, FORGET: _forget,
+    "show": _show, "follow": _follow, "repeat": _repeat, "edge": _edge, "share": _revise, "expire": _revise,
+    "revise": _revise, "move": _move, UNDO: _keep, ARCHIVE: _archive, RESTORE: _keep,
 }  # fmt: skip
 
 

@@ -11,7 +11,7 @@ import time
 from collections import Counter
 from dataclasses import asdict, dataclass
 
-from told.files import open_private, write_private
+from told.files import open_private, read_text, write_private
 
 _FILE = "judge.jsonl"
 _MAX_BYTES = 1_000_000
@@ -91,8 +91,7 @@ class Ledger:
 
     def _read(self) -> list[Entry]:
         try:
-            with open(self._path, encoding="utf-8", errors="replace") as file:
-                lines = file.read().splitlines()
+            lines = read_text(self._path).splitlines()
         except OSError:
             return []
         found = []

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from told.capture.gate import probably_teaches
+from told.capture.pasted import mask_pasted
 from told.judge.base import SCHEMA, Question, Stores
 from told.memories.scopes import active_scopes
 from told.recall.search import MemoryQuestion, search_memories
@@ -92,7 +93,7 @@ class Planner:
         turns = self._reading.turns(session.id)
         outline = self._make_outline(session, turns) if summarise else None
         groups = list(_group(self._read_messages(turns, start))) or [[]]
-        candidates = self._find_candidates(session)
+        candidates = self._find_candidates(session, turns)
         for number, group in enumerate(groups):
             is_last = number == len(groups) - 1
             yield Portion(
@@ -113,13 +114,18 @@ class Planner:
                 yield Message(turn.n, turn.at, text, self._redact(before)[-_MAX_BEFORE:])
             before = turn.answered[-2 * _MAX_BEFORE :]
 
-    def _find_candidates(self, session: QueuedSession) -> tuple[Memory, ...]:
-        """Return the statements of a session that await confirmation."""
+    def _find_candidates(self, session: QueuedSession, turns: Sequence[TurnRow]) -> tuple[Memory, ...]:
+        """Return the statements of a session that await confirmation; none that may be pasted."""
         found = self._memories.load(self._memories.of_session(session.native)).values()
+        asked = {turn.n: turn.asked for turn in turns}
         waiting = [
             one for one in found
             if one.status == CANDIDATE
-            and any((place.agent, place.session) == (session.agent, session.native) for place in one.evidence)
+            and any(
+                (place.agent, place.session) == (session.agent, session.native)
+                and place.quote in mask_pasted(asked.get(place.turn, place.quote))
+                for place in one.evidence
+            )
         ]  # fmt: skip
         return tuple(map(self._clean, waiting[:_MAX_CANDIDATES]))
 

@@ -6,6 +6,7 @@ twice: not after a crash, when the session is read again, or after it was forgot
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -13,15 +14,20 @@ from dataclasses import dataclass, replace
 
 import apsw
 
+from told.capture.retractions import find_retractions
 from told.capture.statements import Description, Statement, capture
+from told.ingest.agent_prompts import TOPIC as PROMPTED
+from told.ingest.agent_prompts import is_said_by_agent
 from told.ingest.complete_sessions import CompleteSessions
-from told.journal.files import SET
+from told.journal.files import SET, read_key
 from told.journal.registry import rename_scope
 from told.learning.compliance import is_followed
 from told.learning.observe import MAX_OBSERVATIONS, find_observations
 from told.memories.caller import Caller
 from told.memories.journal_writer import JournalWriter
+from told.memories.lookup import find_put_away
 from told.memories.remember import NewMemory, add_memory, remember
+from told.memories.retract import TakenBack, retract
 from told.memories.scopes import rename_project
 from told.memories.session_notes import NotesFile
 from told.settings import Settings, apply_project_settings
@@ -43,7 +49,8 @@ from told.store.sessions.read import SessionReader, TurnRow
 
 CAPTURED, OBSERVED = "captured", "observed"  # journal topics: how far each session was processed
 _ANSWER_BEFORE = 600  # characters of the agent's answer that capture sees before a message
-_BATCH = 200  # sessions
+_BATCH = 32  # sessions; what a kill undoes
+_HURRY_STATEMENTS = 20  # that are compared with what is known at once, while a command waits
 _MAX_OBSERVATION_AGE = 90 * 86_400_000  # ms; older sessions can still be searched
 _CLOCK_SLACK = 60_000  # ms; agents date prompts, told dates what it showed
 
@@ -68,8 +75,9 @@ def learn(
     now: int,
     *,
     seconds: float | None = None,
+    report: Callable[[float], None] = lambda _: None,
 ) -> LearnResult | None:
-    """Learn from new sessions, within a time budget if given.
+    """Learn from new sessions, within a time budget if given; `report` gets how many were done just now.
 
     None if learning is off, nothing is queued, or another process is learning.
     """
@@ -78,13 +86,14 @@ def learn(
     is_due = queue.is_waiting() or (seconds is None and queue.has_quiet_session(now))
     if not settings.learn or not is_due:
         return None
-    lock = acquire_lock(home, LEARN_LOCK)
+    lock = acquire_lock(home, LEARN_LOCK, patient=seconds is None)
     if lock is None:
         return None
     try:
         writer = JournalWriter(home, memories, now, Caller(CAPTURE))
         is_excluded = exclude_projects(connection, settings)
-        return Learner(writer, queue, CompleteSessions(connection, home), is_excluded).run(seconds)
+        reading = CompleteSessions(connection, home)
+        return Learner(writer, queue, reading, is_excluded, report).run(seconds)
     finally:
         if lock:
             os.close(lock)
@@ -113,11 +122,13 @@ class Learner:
         queue: WorkQueue,
         reading: SessionReader,
         is_excluded: Callable[[str], bool],
+        report: Callable[[float], None] = lambda _: None,
     ) -> None:
         self._writer = writer
         self._queue = queue
         self._reading = reading
         self._is_excluded = is_excluded
+        self._report = report
         self._result = LearnResult()
         self._candidates: set[str] = set()  # new ones
 
@@ -134,7 +145,7 @@ class Learner:
             sessions = self._queue.waiting(TO_OBSERVE, self._writer.now - QUIET_MS, _BATCH)
             if not sessions:
                 break
-            self._observe_batch(sessions)
+            self._observe_batch(sessions, deadline)
         return replace(self._result, candidates=len(self._candidates))
 
     def _follow_renamed_projects(self) -> None:
@@ -152,14 +163,27 @@ class Learner:
 
     def _capture_batch(self, sessions: Sequence[QueuedSession], deadline: float) -> None:
         known = self._writer.memories.noted(CAPTURED)
-        statements: list[NewMemory] = []
+        statements: list[NewMemory | TakenBack] = []
         done: list[QueuedSession] = []
+        marks: dict[str, int] = {}
+        most = math.inf if math.isinf(deadline) else _HURRY_STATEMENTS
         for session in sessions:
-            if done and time.monotonic() > deadline:
+            if done and (time.monotonic() > deadline or len(statements) > most):
                 break
-            statements += self._capture_session(session, int(known.get(session.name, "0")))
+            start = int(known.get(session.name, "0"))
+            found, end = self._capture_session(session, start, deadline, most - len(statements))
+            statements += found
+            if start < end:
+                marks[session.name] = end
+            if end < session.next_n:  # out of time in the middle of a long session
+                break
             done.append(session)
+            self._report(0.5)  # the other half is comparing its statements
         for statement in sorted(statements, key=lambda one: (one.at, one.session, one.turn)):
+            self._report(0.5 * len(done) / len(statements))
+            if isinstance(statement, TakenBack):
+                retract(self._writer, statement)
+                continue
             result = remember(self._writer, statement, sync=False)
             if result.again and not result.confirmed:
                 self._result.again += 1
@@ -168,34 +192,52 @@ class Learner:
             else:
                 self._result.statements += 1
                 self._candidates.discard(result.memory.id)
-        marks = {one.name: one.next_n for one in done if int(known.get(one.name, "0")) < one.next_n}
+        if not statements:
+            self._report(0.5 * len(done))
         if marks:
             self._writer.add(SET, "", **{SET: {CAPTURED: marks}})
             self._writer.write()  # flushes the statements, too
         self._queue.done(TO_CAPTURE, done)
         self._result.sessions += len(done)
 
-    def _capture_session(self, session: QueuedSession, start: int) -> list[NewMemory]:
-        """Return what the user said in new turns; a subagent's prompts are an agent's words."""
+    def _capture_session(
+        self, session: QueuedSession, start: int, deadline: float, most: float
+    ) -> tuple[list[NewMemory | TakenBack], int]:
+        """Return what the user said and took back in new turns, and the first turn that is left.
+
+        A subagent's prompts are an agent's words. At least one turn is read.
+        """
+        end = session.next_n
         if session.kind or self._is_excluded(session.project):
-            return []
-        found: list[NewMemory] = []
+            return [], end
+        found: list[NewMemory | TakenBack] = []
+        heard: list[str] = []
         before = asked = ""
         is_read = NotesFile(self._writer.home, session.agent, session.native).read().is_read
+        is_agents = is_said_by_agent(self._writer.memories.noted(PROMPTED).get(session.name, ""))
         for turn in self._reading.turns(session.id):
-            if turn.n >= start:
+            if turn.n > start and (time.monotonic() > deadline or len(found) > most):
+                end = turn.n
+                break
+            if turn.n >= start and not is_agents(turn.at):
                 statements = capture(turn.asked, before, asked)
                 if is_read:  # its agent saves what its user teaches: what told only infers waits
                     statements = [replace(one, sure=one.sure and one.explicit) for one in statements]
                 found += _make_memories(session, turn, statements, self._writer.now)
+                found += _list_taken_back(session, turn, heard)
+            heard.append(turn.asked)
             before, asked = turn.answered[-_ANSWER_BEFORE:], turn.asked
         forgotten = forgotten_turns(self._writer.memories, session) if found else ()
-        return [new for new in found if new.turn not in forgotten]
+        return [new for new in found if new.turn not in forgotten], end
 
-    def _observe_batch(self, sessions: Sequence[QueuedSession]) -> None:
+    def _observe_batch(self, sessions: Sequence[QueuedSession], deadline: float) -> None:
         known = self._writer.memories.noted(OBSERVED)
         marks = {}
+        done: list[QueuedSession] = []
         for session in sessions:
+            if done and time.monotonic() > deadline:
+                break
+            done.append(session)
             start = int(known.get(session.name, "0"))
             if start < session.next_n:
                 marks[session.name] = session.next_n
@@ -205,7 +247,7 @@ class Learner:
             self._writer.begin_group()
             self._writer.add(SET, "", **{SET: {OBSERVED: marks}})
         self._writer.write()
-        self._queue.done(TO_OBSERVE, sessions)
+        self._queue.done(TO_OBSERVE, done)
 
     def _observe_session(self, session: QueuedSession, start: int) -> None:
         turns = self._reading.turns(session.id)
@@ -221,11 +263,16 @@ class Learner:
         known = list(memories.load(memories.of_session(session.native)).values())
         quotes = {place.quote for one in known for place in one.evidence}
         forgotten = {place.turn for one in known if one.status == FORGOTTEN for place in one.evidence}
+        scope, key = PROJECT + session.project, read_key(self._writer.home)
+
+        def is_put_away(text: str) -> bool:
+            return find_put_away(memories, text, scope, self._writer.now, key) is not None
+
         room = MAX_OBSERVATIONS - sum(1 for one in known if one.kind == OBSERVATION and one.trust == AGENT)
         new = [
             one
             for one in find_observations(turns, root)
-            if one.quote not in quotes and one.turn not in forgotten
+            if one.quote not in quotes and one.turn not in forgotten and not is_put_away(one.text)
         ]
         for number, one in enumerate(new[-room:] if room > 0 else ()):
             self._writer.begin_group()
@@ -233,7 +280,7 @@ class Learner:
                 self._writer,
                 NewMemory(
                     one.text,
-                    PROJECT + session.project,
+                    scope,
                     OBSERVATION,
                     trust=AGENT,
                     quote=one.quote,
@@ -277,6 +324,9 @@ def project_scope(session: QueuedSession) -> str:
 def _make_memories(
     session: QueuedSession, turn: TurnRow, statements: Iterable[Statement], now: int
 ) -> list[NewMemory]:
+    is_dated = 0 < turn.at < now
+    if not is_dated:  # a copy without times must not pass for a new request
+        statements = [replace(one, requested=False) for one in statements]
     return [
         NewMemory(
             " ".join(one.text.split()),
@@ -286,7 +336,7 @@ def _make_memories(
             agent=session.agent,
             session=session.native,
             turn=turn.n,
-            at=turn.at if 0 < turn.at < now else now,
+            at=turn.at if is_dated else now,
             about=one,
             seed=f"{session.name}.{turn.n}.{number}",
             certainty=one.certainty,
@@ -296,6 +346,13 @@ def _make_memories(
         )
         for number, one in enumerate(statements)
     ]
+
+
+def _list_taken_back(session: QueuedSession, turn: TurnRow, heard: Sequence[str]) -> list[TakenBack]:
+    if turn.at <= 0:  # it is not known what was said before it
+        return []
+    where = (project_scope(session), session.agent, session.native, turn.n, turn.at, tuple(heard))
+    return [TakenBack(one, *where) for one in find_retractions(turn.asked)]
 
 
 def _steps_since(turns: Iterable[TurnRow], since: int) -> Iterable[str]:

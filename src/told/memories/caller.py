@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from told.agents import detect_agent
+from told.agents.processes import find_agent_above, this_machine
 from told.store.memories.names import AGENT, USER
 
 
@@ -15,7 +17,7 @@ class Caller(NamedTuple):
     by: str = USER  # or agent
     agent: str = ""
     session: str = ""  # the agent's own id of it
-    sign: str = ""  # the variable that gave the agent away
+    sign: str = ""  # what gave the agent away: a variable, or its process
 
     @property
     def is_user(self) -> bool:
@@ -23,7 +25,16 @@ class Caller(NamedTuple):
         return self.by == USER
 
 
-def detect_caller(environ: Mapping[str, str]) -> Caller:
-    """Detect who runs a command; without an agent's variable it is the user."""
+def detect_caller(environ: Mapping[str, str], pid: int = 0) -> Caller:
+    """Detect who runs a command: without an agent's variable, and no agent above it, it is the user.
+
+    Args:
+        environ: The variables of the command.
+        pid: Its process; by default, this one.
+    """
     found = detect_agent(environ)
-    return Caller(AGENT, found.name, found.session, found.sign) if found else Caller()
+    if found:
+        return Caller(AGENT, found.name, found.session, f"{found.sign} is set here")
+    processes = this_machine()
+    agent = find_agent_above(pid or os.getpid(), processes) if processes else ""
+    return Caller(AGENT, agent, sign=f"{agent} runs it") if agent else Caller()

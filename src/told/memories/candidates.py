@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from told.conflict.compare import compare_statement
 from told.errors import NotFoundError
+from told.journal.files import read_key
 from told.memories.journal_writer import JournalWriter
-from told.memories.lookup import find_rejected
+from told.memories.lookup import find_put_away
 from told.memories.remember import NewMemory, Remembered, add_consequences
 from told.store.memories.records import CANDIDATE, UNCONFIRMED, Memory
 
@@ -27,8 +28,8 @@ def confirm_candidate(writer: JournalWriter, memory: str, why: str = "") -> Reme
     with writer.lock():
         old = _require_candidate(writer, memory, UNCONFIRMED if is_user else (CANDIDATE,))
         last = old.evidence[-1] if old.evidence else None
-        if not is_user and find_rejected(writer.memories, old.text, old.scope, writer.now):
-            writer.add("reject", old.id, why="says what the user rejected")
+        if not is_user and _is_put_away(writer, old):
+            writer.add("reject", old.id, why="says what the user rejected or forgot")
             writer.write()
             return Remembered(writer.read(old.id), again=True)
         said_at = 0 if is_user or last is None else last.at
@@ -65,6 +66,11 @@ def dismiss_candidate(writer: JournalWriter, memory: str, why: str = "") -> Memo
     writer.add("reject", memory, why=why)
     writer.write()
     return writer.read(memory)
+
+
+def _is_put_away(writer: JournalWriter, candidate: Memory) -> bool:
+    key = read_key(writer.home)
+    return find_put_away(writer.memories, candidate.text, candidate.scope, writer.now, key) is not None
 
 
 def _require_candidate(writer: JournalWriter, memory: str, statuses: tuple[str, ...]) -> Memory:

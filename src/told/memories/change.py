@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from told.conflict.compare import is_user_statement
 from told.errors import NotFoundError, UsageError
 from told.journal.files import STRANGER, UNDO, journal_folder
 from told.journal.read import find_by_kind
 from told.memories.candidates import confirm_candidate
 from told.memories.journal_writer import DECIDE, PROPOSE, JournalWriter
+from told.memories.refusal import find_refusing, refuse
 from told.memories.remember import NewMemory, add_memory
 from told.memories.undo import find_cancelled
 from told.store.memories.records import (
     ACTIVE,
+    AGENT,
     CANDIDATE,
     QUARANTINED,
     UNCONFIRMED,
@@ -76,13 +77,18 @@ def change(writer: JournalWriter, action: str, memory: Memory) -> Changed:
 def correct(writer: JournalWriter, old: Memory, new: NewMemory, draft: str = "") -> Changed:
     """Supersede a memory with a new statement; a lock is carried over.
 
-    Agents may correct what agents said; for memories that the user said, locked or confirmed they propose
-    it, and what they make of a candidate is a candidate.
+    Agents may correct what agents said, unless the user confirmed it; for other memories they propose it,
+    and what they make of a candidate is a candidate. They bring nothing back that the user put away.
     """
     if new.kind == old.kind and not new.marks:
         new = new._replace(marks=old.marks)
     is_user = writer.caller.is_user
-    if not is_user and is_decided_by_user(old):
+    put_away = None if is_user else find_refusing(writer, new)
+    if put_away:
+        refuse(writer, new, put_away)
+        writer.write()
+        return Changed(put_away, old)
+    if not is_user and (old.is_decided_by_user or (old.trust != AGENT and new.trust != USER)):
         made = add_memory(writer, new._replace(locked=False), status=QUARANTINED, operation="correct")
         proposal = writer.propose("correct", old.id, by=made)
         writer.write()
@@ -95,11 +101,6 @@ def correct(writer: JournalWriter, old: Memory, new: NewMemory, draft: str = "")
         writer.add("supersede", draft, by=made, why="accepted")
     writer.write()
     return Changed(writer.read(made), old)
-
-
-def is_decided_by_user(memory: Memory) -> bool:
-    """Tell whether the user said, locked or confirmed a memory."""
-    return is_user_statement(memory) or bool(memory.confirmed)
 
 
 def read_proposals(home: str) -> list[Proposal]:

@@ -9,20 +9,32 @@ import apsw
 
 from told.ingest.forget import MentionFinder, SessionForgetter, SessionLoss, list_statements
 from told.ingest.forgotten import SESSION_TOPIC, TURN_TOPIC, Forgotten, Tombstones, split_words
-from told.journal.apply import purge_erased
+from told.ingest.leftovers import (
+    Forgetting,
+    SessionName,
+    note_forgetting,
+    release_locks,
+    take_over_forgetting,
+    wait_for_lock,
+)
+from told.journal.apply import open_memories, purge_erased
 from told.journal.erase import erase
-from told.journal.files import MAKES_MEMORY, SET, journal_folder
+from told.journal.files import MAKES_MEMORY, SET, UNDO, journal_folder, read_key
 from told.journal.read import find_by_kind, find_by_memory
 from told.journal.transitions import create_memory
 from told.memories.journal_writer import ACT, JournalWriter
+from told.memories.lookup import make_value_mark
 from told.memories.session_notes import remove_notes
+from told.store.database import FORGET_LOCK
+from told.store.fts import match_in, quote_phrase
 from told.store.memories.read import Memories
-from told.store.memories.records import Evidence, Memory
-
-SessionName = tuple[str, str]  # agent, the agent's id
+from told.store.memories.records import FORGOTTEN, Evidence, Memory
+from told.store.sessions.forgets import is_behind, note_erased, note_forget
 
 _MAX_PLACES = 32  # in one operation
+_MAX_VALUES = 16  # texts of a memory that are refused later
 _MAX_TURNS = 2000  # in one operation
+_LOCK_WAIT = 1.0  # seconds
 _MIN_PHRASE = 3  # words; shorter statements must match as a whole
 
 
@@ -72,6 +84,14 @@ def forget(writer: JournalWriter, connection: apsw.Connection, plan: ForgetPlan)
     Raises:
         BusyError: another process is reading or writing; some bytes may remain.
     """
+    ids = tuple(memory.id for memory in plan.memories)
+    with note_forgetting(writer.home, Forgetting(ids, tuple(sorted(plan.names)))):
+        _forget(writer, connection, plan)
+
+
+def _forget(writer: JournalWriter, connection: apsw.Connection, plan: ForgetPlan) -> None:
+    is_up_to_date = not is_behind(connection, writer.home)
+    note_forget(writer.home)
     if plan.sessions:
         notes = {f"{agent}/{native}": 1 for agent, native in plan.sessions}
         writer.add(SET, "", **{SET: {SESSION_TOPIC: notes}})
@@ -79,16 +99,58 @@ def forget(writer: JournalWriter, connection: apsw.Connection, plan: ForgetPlan)
     for at in range(0, len(turns), _MAX_TURNS):
         batch = {str(number): name for number, name in turns[at : at + _MAX_TURNS]}
         writer.add(SET, "", **{SET: {TURN_TOPIC: batch}})
+    key = read_key(writer.home)
     # The memory that the user named goes last: after an interruption its words still find the others.
     for memory in reversed(plan.memories):
         places = plan.places[memory.id]
         named = {(one.agent, one.session, one.turn) for one in places}
         others = (one for one in memory.evidence if (one.agent, one.session, one.turn) not in named)
         marked = [_describe_place(one) | {"mark": one.mark, "words": one.words} for one in places]
-        add_forget(writer, memory, [*marked, *map(_describe_place, others)])
-    remove_notes(writer.home)
+        add_forget(writer, memory, [*_mark_values(memory, key), *marked, *map(_describe_place, others)])
     erase_memories(writer, plan.memories)
-    SessionForgetter(connection, writer.home, Tombstones(writer.home).current()).erase(plan.names)
+    _erase_sessions(connection, writer.home, plan.names)
+    if is_up_to_date:
+        note_erased(connection, writer.home)
+
+
+def finish_forgetting(home: str, connection: apsw.Connection, *, sweeps: bool = False) -> list[str] | None:
+    """Erase what an interrupted `told forget` left; return the memories that it had not begun to forget.
+
+    None: another process is still forgetting, importing or learning. `sweeps`: this process imports.
+    """
+    with take_over_forgetting(home, sweeps=sweeps) as left:
+        if left is None:
+            return None
+        memories = open_memories(home)
+        try:
+            found = memories.get(left.memories)
+            begun = [name for name in left.memories if name not in found or found[name].status == FORGOTTEN]
+            erase(home, begun)
+            purge_erased(home, memories)
+        finally:
+            memories.close()
+        _erase_sessions(connection, home, left.sessions)
+        return [name for name in left.memories if name not in begun]
+
+
+def erase_again(home: str, connection: apsw.Connection) -> None:
+    """Erase all that was ever forgotten from an old copy of the sessions, unless a `told forget` is running.
+
+    Raises:
+        BusyError: another process is reading or writing; some bytes may remain.
+    """
+    lock = wait_for_lock(home, FORGET_LOCK, _LOCK_WAIT)
+    try:
+        if lock is not None and is_behind(connection, home):
+            _erase_sessions(connection, home, Tombstones(home).current().names)
+            note_erased(connection, home)
+    finally:
+        release_locks([lock])
+
+
+def _erase_sessions(connection: apsw.Connection, home: str, names: Iterable[SessionName]) -> None:
+    remove_notes(home)
+    SessionForgetter(connection, home, Tombstones(home).current()).erase(names)
 
 
 def add_forget(
@@ -98,7 +160,13 @@ def add_forget(
     if places is None:
         places = [_describe_place(one) for one in memory.evidence]
     for at in range(0, max(1, len(places)), _MAX_PLACES):
-        writer.add("forget", memory.id, evidence=list(places[at : at + _MAX_PLACES]))
+        writer.add("forget", memory.id, evidence=list(places[at : at + _MAX_PLACES]), scope=memory.scope)
+
+
+def _mark_values(memory: Memory, key: bytes) -> list[dict[str, str | int]]:
+    """Return the marks by which what a memory says is refused later; they belong to no session."""
+    said = list_statements(memory)[:_MAX_VALUES] if memory.text and key else []
+    return [{"mark": make_value_mark(text, key)} for text in said]
 
 
 def erase_memories(writer: JournalWriter, memories: Iterable[Memory]) -> None:
@@ -137,7 +205,26 @@ def include_duplicates(home: str, memories: Memories, forgotten: Sequence[Memory
     operations = [one for one in find_by_kind(journal_folder(home), ("forget",)) if one.payload]
     groups = {one.payload.get(ACT) for one in operations if one.payload and one.memory in ids} - {None}
     unfinished = {one.memory for one in operations if one.payload and one.payload.get(ACT) in groups} - ids
-    return [*every, *memories.get(sorted(unfinished)).values()]
+    every += memories.get(sorted(unfinished)).values()
+    return [*every, *_find_undone(home, memories, every)]
+
+
+def _find_undone(home: str, memories: Memories, forgotten: Sequence[Memory]) -> list[Memory]:
+    """Return undone memories with the words of forgotten ones, or that would have replaced one.
+
+    Only the journal knows them, so nobody could name them.
+    """
+    folder = journal_folder(home)
+    undone = {one.memory for one in find_by_kind(folder, (UNDO,)) if one.memory}
+    undone -= memories.get(undone).keys() | {memory.id for memory in forgotten}
+    if not undone:
+        return []
+    ids = {memory.id for memory in forgotten}
+    operations = [one for one in find_by_kind(folder, ("supersede",)) if one.memory in ids and one.payload]
+    successors = {one.payload.get("by") for one in operations if one.payload}
+    statements = [_spaced_words(text) for memory in forgotten for text in list_statements(memory)]
+    found = [one for name in sorted(undone) for one in read_undone_memories(home, name) if one.id == name]
+    return [one for one in found if one.text and (one.id in successors or _contains_any(one, statements))]
 
 
 def find_duplicates(memories: Memories, forgotten: Sequence[Memory]) -> list[Memory]:
@@ -158,7 +245,7 @@ def find_duplicates(memories: Memories, forgotten: Sequence[Memory]) -> list[Mem
 def _find_candidates(memories: Memories, memory: Memory, statements: Sequence[str]) -> list[Memory]:
     rows = [row for place in memory.evidence if place.session for row in memories.of_session(place.session)]
     for words in statements:
-        phrase = '{text}:"' + words.strip() + '"'
+        phrase = match_in("text", quote_phrase(words.strip()))
         for ended in (False, True):
             rows += [row for row, _ in memories.match(phrase, (1.0, 0.0, 0.0), 50, ended=ended)]
     return list(memories.load(dict.fromkeys(rows)).values())

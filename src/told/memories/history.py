@@ -16,9 +16,9 @@ from told.store.memories.records import ACTIVE, CORRECTION, PROJECT, UNCONFIRMED
 # Names of operations in a list of changes.
 _CHANGE_NAMES = {
     "remember": "new", "correct": "new", "supersede": "ended", "lock": "locked", "unlock": "unlocked",
-    "confirm": "confirmed", "reject": "rejected", "quarantine": "quarantined", "release": "released",
-    "forget": "forgotten", "repeat": "repeated", "revise": "changed", "share": "shared", "undo": "undone",
-    "archive": "archived", "restore": "restored",
+    "confirm": "confirmed", "reject": "rejected", "refuse": "refused", "quarantine": "quarantined",
+    "release": "released", "forget": "forgotten", "repeat": "repeated", "revise": "changed",
+    "share": "shared", "undo": "undone", "archive": "archived", "restore": "restored",
 }  # fmt: skip
 
 

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from told.errors import BusyError, MissingError
+from told.errors import BusyError, DiskFullError, MissingError
 from told.files import cannot_write, make_folder
 from told.journal.append import append, new_memory_id
-from told.journal.apply import catch_up
+from told.journal.apply import catch_up, open_in_memory
 from told.journal.files import Draft, SeriesLock, journal_folder, read_key
 from told.journal.registry import ProjectJournal, choose_project, has_projects, is_home_only
 from told.memories.caller import Caller
-from told.store.database import public_id
+from told.store.database import UNWRITABLE, public_id
 from told.store.memories.read import Memories
 from told.store.memories.records import Memory
 
@@ -112,6 +112,8 @@ class JournalWriter:
         except BusyError:
             if not self._hurry:
                 raise
+        except UNWRITABLE:  # the journal counts; the database catches up when there is space
+            self.memories = open_in_memory(self.home, self.memories.connection)
 
     def read(self, memory: str) -> Memory:
         """Return a memory's current state; only its id if the database is behind."""
@@ -141,6 +143,6 @@ def append_to_projects(home: str, memories: Memories, drafts: Sequence[Draft], n
     for place, some in by_place.items():
         try:
             append(home, some, now=now, project=place)
-        except MissingError:
+        except (MissingError, DiskFullError):
             at_home += some
     return at_home + rest

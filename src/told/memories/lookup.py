@@ -1,12 +1,19 @@
-"""Find what is already known of a statement: the same words, or a candidate that says the same."""
+"""Find what is already known of a statement: the same words, a candidate, or what the user put away."""
 
 from __future__ import annotations
 
+import string
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 from told.conflict.compare import find_repeated
+from told.hashing import blake2s
+from told.ingest.forgotten import Marker, split_words
+from told.memories.scopes import active_scopes
 from told.search.query import parse_query
+from told.search.tokens import is_unspaced
+from told.search.value_key import make_value_key
+from told.store.fts import match_any
 from told.store.memories.read import Memories
 from told.store.memories.records import (
     CANDIDATE,
@@ -20,6 +27,7 @@ from told.store.memories.records import (
 )
 
 _SAME = 0.6  # share of a captured quote that another quote must contain
+_PUNCTUATION = f"{string.punctuation}…“”„«»。、"  # "…" marks what a quote leaves out
 _COLUMN_WEIGHTS = (1.0, 1.0, 0.5)
 _MAX_TERMS, _MAX_COMPARED = 16, 8
 
@@ -44,20 +52,25 @@ def find_same_words(memories: Memories, agent: str, session: str, quote: str) ->
 
 
 def _measure_share(memory: Memory, place: Evidence, quote: str) -> float:
-    """Return the share of the captured quote that both quotes have in one piece."""
+    """Return the share of the captured quote that both have in one piece; 0 if one says another word."""
     captured, other = (place.quote, quote) if memory.worded_by == CAPTURE else (quote, place.quote)
     if captured == other:
         return 1.0
     words, others = _split(captured), _split(other)
     if not words or not others:
         return 0.0
-    run = SequenceMatcher(None, words, others, autojunk=False).find_longest_match()
-    return run.size / len(words)
+    matcher = SequenceMatcher(None, words, others, autojunk=False)
+    if any(kind == "replace" for kind, *_ in matcher.get_opcodes()):
+        return 0.0  # other words in the same place: a statement of its own
+    return matcher.find_longest_match().size / len(words)
 
 
 def _split(quote: str) -> list[str]:
     """Return the words of a quote, or its characters where spaces do not separate words."""
-    return quote.lower().split() if quote.isascii() else list("".join(quote.lower().split()))
+    words = [chunk.strip(_PUNCTUATION) for chunk in quote.lower().split()]
+    if any(map(is_unspaced, quote)):
+        return list("".join(words))
+    return [word for word in words if word]
 
 
 def find_unconfirmed(
@@ -76,17 +89,59 @@ def find_unconfirmed(
 
 
 def find_rejected(memories: Memories, text: str, scope: str, now: int) -> Memory | None:
-    """Return the memory that the user rejected, in a scope or globally, and that says the same."""
-    scopes = tuple(dict.fromkeys((scope, GLOBAL)))
+    """Return the memory that the user rejected and that says the same, where a statement would apply."""
+    scopes = _list_applying_scopes(memories, scope)
+    rejected = memories.rejected(scopes)
+    if not rejected:
+        return None
+    key = make_value_key(text)
+    for one in memories.load(rejected).values():
+        said = (one.text, *(place.quote for place in one.evidence))
+        if key and key in map(make_value_key, said):
+            return one
     found = _find_same(memories, text, scopes, now, DISMISSED)
     return next((one for one in found if one.is_rejected), None)
 
 
+def find_forgotten(memories: Memories, text: str, scope: str, key: bytes) -> Memory | None:
+    """Return the memory that the user forgot and that had the same words, where a statement would apply.
+
+    Args:
+        memories: The open memories.
+        text: The statement.
+        scope: Its scope.
+        key: Told's key, with which the marks of forgotten words were made.
+    """
+    words = [word.text for word in split_words(text)]
+    if not words or not key:
+        return None
+    marks = (make_value_mark(text, key), Marker(key).mark(words).mark)  # older versions only made the second
+    rows = memories.forgotten_with(marks, _list_applying_scopes(memories, scope))
+    return next(iter(memories.load(rows).values()), None)
+
+
+def find_put_away(memories: Memories, text: str, scope: str, now: int, key: bytes) -> Memory | None:
+    """Return the memory that the user rejected or forgot and that says the same."""
+    return find_rejected(memories, text, scope, now) or find_forgotten(memories, text, scope, key)
+
+
+def make_value_mark(text: str, key: bytes) -> str:
+    """Return a keyed hash of what a statement says; look-alikes of the text have the same."""
+    return blake2s(make_value_key(text).encode("utf-8", "replace"), key=key[:32], digest_size=12).hexdigest()
+
+
+def _list_applying_scopes(memories: Memories, scope: str) -> tuple[str, ...]:
+    """Return the scopes whose rejections count for a statement; a global one applies in all."""
+    return () if scope == GLOBAL else active_scopes(memories, scope)
+
+
 def _find_same(memories: Memories, text: str, scopes: Sequence[str], now: int, status: str) -> list[Memory]:
+    if not memories.listed(status=status, limit=1):
+        return []
     terms = list(dict.fromkeys(parse_query(text, now).terms))[:_MAX_TERMS]
     if not terms:
         return []
-    rows = memories.match(" OR ".join(terms), _COLUMN_WEIGHTS, _MAX_COMPARED, scopes=scopes, status=status)
+    rows = memories.match(match_any(terms), _COLUMN_WEIGHTS, _MAX_COMPARED, scopes=scopes, status=status)
     loaded = memories.load([row for row, _ in rows])
     near = [loaded[row] for row, _ in rows if row in loaded]
     return find_repeated(near, text)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from told.capture.explicit import blank_cited
 from told.capture.pasted import mask_pasted
 from told.capture.sentences import split_sentences
 from told.conflict.reading import DENY, EMPTY, Claim, read_claim
@@ -23,6 +24,7 @@ TOO_SHORT = "the quote is too short to prove it"
 QUESTION = "the quote is a question"
 OTHER_POINT = "the quote does not say that"
 REVERSED = "the quote says the opposite"
+CITED = "the user only cites the quote"
 
 _MIN_WORDS = 3  # of a quote
 _MIN_UNSPACED = 4  # characters of a quote in Chinese or Japanese
@@ -141,6 +143,8 @@ def _find_gap(text: str, quote: str, sentences: Sequence[str], around: str) -> s
         return OTHER_POINT
     if _share(wanted, quoted) < _MIN_QUOTED or _share(wanted, known | quoted) < _MIN_KNOWN:
         return OTHER_POINT
+    if not _share(wanted, content_stems(blank_cited(said))):
+        return CITED
     if any(_is_value(stem) and not _has(known, stem) for stem in wanted):
         return OTHER_POINT  # a name or a number that nobody mentioned
     return REVERSED if _is_reversed(said, text) else ""

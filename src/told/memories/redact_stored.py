@@ -7,19 +7,25 @@ running it again finishes an interrupted run.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import apsw
 
 from told.errors import BusyError, MissingError
-from told.files import UNFINISHED, cannot_write, write_private
+from told.files import UNFINISHED, cannot_write, read_text, write_private
 from told.ingest.archive import archive_quiet_sessions
+from told.ingest.checkpoint_approval import keep_approval
 from told.ingest.checkpoint_files import new_path, rewrite_checkpoint
 from told.ingest.checkpoint_markdown import parse_checkpoint, read_id_from_name
 from told.ingest.checkpoint_rows import drop_missing
-from told.ingest.forget import remove_damaged_copies
+from told.ingest.leftovers import (
+    LOGS,
+    list_damaged_copies,
+    release_locks,
+    remove_traces,
+    wait_for_lock,
+)
 from told.ingest.redact_sessions import (
     Finding,
     SessionRescanner,
@@ -32,14 +38,12 @@ from told.journal.erase import find_secrets, redact_journals
 from told.journal.registry import list_projects, read_registry
 from told.memories.session_notes import PROMPTS, list_notes, remove_notes
 from told.redact.rescan import Rescanner, make_excerpt
-from told.store.database import LEARN_LOCK, SWEEP_LOCK, acquire_lock
+from told.store.database import LEARN_LOCK, SWEEP_LOCK
 from told.store.memories.read import memory_path
 from told.store.memories.records import Memory
 from told.store.sessions.erase import purge_sessions
 
-_LOGS = ("hook.log", "hook.log.old", "hook.trouble")
 _CACHES = ("places", "hook.current", "hook.handed")
-_DAMAGED_COPY = ".db.damaged"
 _MAX_FILE = 64 * 1024 * 1024  # bytes of a log or checkpoint
 
 
@@ -61,25 +65,22 @@ class LooseFiles:
                     yield Finding(kind, os.path.relpath(path, self._home), make_excerpt(old, new))
         for _ in self._find_shown_logs():
             yield Finding("name", "", "")
-        for name in sorted(os.listdir(self._home)):
-            if _DAMAGED_COPY in name:
-                yield Finding("aside", name, "")
+        for name in list_damaged_copies(self._home):
+            yield Finding("aside", name, "")
 
     def redact(self) -> None:
         """Redact checkpoints; remove logs and caches."""
         for path in self._list_checkpoints():
             old = _read(path)
             new = self._rescanner.redact_text(old)
-            if path.endswith(UNFINISHED):
-                os.remove(path)
-            elif new != old:
+            if new != old and not path.endswith(UNFINISHED):
                 self._rewrite_checkpoint(path, new)
         caches = (os.path.join(self._home, name) for name in _CACHES)
-        for path in (*self._list_logs(), *caches, *self._find_shown_logs()):
+        for path in (*caches, *self._find_shown_logs()):
             if os.path.isfile(path):
                 os.remove(path)
         remove_notes(self._home)
-        remove_damaged_copies(self._home)
+        remove_traces(self._home)
 
     def _list_checkpoints(self) -> Iterator[str]:
         """Yield the checkpoints in told's folder and in projects."""
@@ -89,13 +90,14 @@ class LooseFiles:
 
     def _rewrite_checkpoint(self, path: str, text: str) -> None:
         """Rewrite a checkpoint and rename its file, whose name contains the title."""
-        rewrite_checkpoint(path, text)
+        with keep_approval(self._home, path):
+            rewrite_checkpoint(path, text)
         one = parse_checkpoint(text, path)
         if read_id_from_name(path) and one.at:
             os.replace(path, new_path(os.path.dirname(path), one))
 
     def _list_logs(self) -> list[str]:
-        return [os.path.join(self._home, name) for name in _LOGS]
+        return [os.path.join(self._home, name) for name in LOGS]
 
     def _find_shown_logs(self) -> Iterator[str]:
         """Yield the shown-logs of sessions whose ids contain a secret."""
@@ -108,8 +110,7 @@ class LooseFiles:
 
 def _read(path: str) -> str:
     try:
-        with open(path, encoding="utf-8", errors="replace", newline="") as file:
-            return file.read(_MAX_FILE)
+        return read_text(path, _MAX_FILE)
     except OSError:
         return ""
 
@@ -193,7 +194,7 @@ class Redaction:
             BusyError: another process is reading or writing; some bytes may remain.
             MissingError: something cannot be written.
         """
-        locks = [_wait_for_lock(self._home, what) for what in (SWEEP_LOCK, LEARN_LOCK)]
+        locks = [wait_for_lock(self._home, what, _LOCK_WAIT) for what in (SWEEP_LOCK, LEARN_LOCK)]
         try:
             if None in locks:
                 raise BusyError("told is reading history at the moment. Try again when it is done.")
@@ -201,9 +202,7 @@ class Redaction:
         except OSError as error:
             raise cannot_write(self._home, error) from None
         finally:
-            for lock in locks:
-                if lock:
-                    os.close(lock)
+            release_locks(locks)
 
     def _apply(self, found: RedactionScan, now: int, rebuild_sessions: Callable[[], apsw.Connection]) -> None:
         begun = os.path.join(self._home, _STARTED)
@@ -277,13 +276,3 @@ def list_texts(memory: Memory) -> list[str]:
     """Return all texts of a memory."""
     triggers, quotes = (one.value for one in memory.triggers), (one.quote for one in memory.evidence)
     return [memory.text, memory.context, memory.label, *memory.entities, *triggers, *quotes]
-
-
-def _wait_for_lock(home: str, what: str) -> int | None:
-    """Wait for a lock; return None if another process holds it too long."""
-    until = time.monotonic() + _LOCK_WAIT
-    while True:
-        lock = acquire_lock(home, what)
-        if lock is not None or time.monotonic() > until:
-            return lock
-        time.sleep(0.05)

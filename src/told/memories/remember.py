@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from told.capture.statements import Description, Statement, describe_statement
 from told.conflict.compare import Comparison, compare_statement, is_user_statement
 from told.errors import UsageError
 from told.memories.journal_writer import JournalWriter
-from told.memories.lookup import find_rejected, find_same_words, find_unconfirmed, may_confirm
-from told.search.vectors.table import embed, table_model_id
-from told.store.memories.read import Memories
+from told.memories.lookup import (
+    find_rejected,
+    find_same_words,
+    find_unconfirmed,
+    may_confirm,
+)
+from told.memories.refusal import find_refusing, is_users_request, refuse
+from told.search.until import find_end
 from told.store.memories.records import (
     ACTIVE,
     AGENT,
@@ -26,7 +31,6 @@ from told.store.memories.records import (
     Memory,
     split_kind,
 )
-from told.text import remove_placeholders
 
 MAX_LENGTH = 4000  # characters
 _PRIORS = {USER: (4.0, 1.0), AGENT: (1.0, 1.0)}  # alpha and beta before any evidence
@@ -41,7 +45,6 @@ _IMPORTANCE = {
     "preference": 6.0,
     "fact": 5.0,
 }
-_EMBED_BATCH = 1000  # memories in one transaction
 
 
 class NewMemory(NamedTuple):
@@ -101,8 +104,8 @@ def remember(writer: JournalWriter, new: NewMemory, *, sync: bool = True) -> Rem
     A repeat counts for the known memory, and may confirm a candidate. A statement supersedes what it
     replaces, except for locked memories; a candidate supersedes nothing. What an agent says supersedes
     nothing that the user said; it makes a proposal instead, as does a captured statement against a locked
-    memory. Of the same words of a session only one memory is made. A memory that the user rejected only
-    comes back if the user asks for it again.
+    memory. Of the same words of a session only one memory is made. What the user rejected or forgot only
+    comes back by the user's own word: a command, or a request in a prompt to remember it.
 
     Args:
         writer: Its caller is the user, an agent, or told itself for statements captured in sessions.
@@ -156,6 +159,9 @@ def _refine(writer: JournalWriter, new: NewMemory, old: Memory, *, confirms: boo
         writer.add("confirm", other.id, evidence=[evidence_of(new, writer.now)])
         writer.add("supersede", old.id, by=other.id, why="says the same")
         return Remembered(other, again=True, counted=True)
+    put_away = find_refusing(writer, new)
+    if put_away:
+        return Remembered(refuse(writer, new, put_away), again=True)
     evidence = [evidence_of(new, writer.now)]
     writer.add("revise", old.id, **_content(new), scope=new.scope, evidence=evidence)
     if confirms:
@@ -185,18 +191,26 @@ def _compare(writer: JournalWriter, new: NewMemory, *, without: str = "") -> Com
 
 def _remember(writer: JournalWriter, new: NewMemory) -> Remembered:
     found = _compare(writer, new)
+    pasted = isinstance(new.about, Statement) and new.about.pasted
     if found.repeats:
         old = found.repeats[0]
+        if pasted:
+            return Remembered(old, again=True)
         is_captured = writer.caller.by == CAPTURE
         counted = _add_captured_repeat(writer, new, old) if is_captured else _add_repeat(writer, new, old)
+        if old.expires:
+            writer.add("expire", old.id, expires=find_end(new.text, new.at or writer.now))
         return Remembered(old, again=True, counted=counted)
     rejected = find_rejected(writer.memories, new.text, new.scope, writer.now)
     done = _use_rejected(writer, new, rejected, found) if rejected else None
     if done:
         return done
+    forgotten = find_refusing(writer, new)
+    if forgotten:
+        return Remembered(refuse(writer, new, forgotten), again=True)
     for status in (CANDIDATE, DISMISSED) if new.candidate else (CANDIDATE,):
         known = find_unconfirmed(writer.memories, new.text, new.scope, writer.now, status=status)
-        if known and may_confirm(known, new.session, new.trust, sure=not new.candidate):
+        if known and not pasted and may_confirm(known, new.session, new.trust, sure=not new.candidate):
             return _confirm_by_repeat(writer, new, known, found)
         if known:
             return Remembered(known, again=True)
@@ -212,9 +226,8 @@ def _use_rejected(writer: JournalWriter, new: NewMemory, old: Memory, found: Com
 
     None if the user asks for it in another scope, where it is a new memory.
     """
-    is_requested = isinstance(new.about, Statement) and new.about.requested and new.at > old.updated
-    if not writer.caller.is_user and not (writer.caller.by == CAPTURE and is_requested):
-        return Remembered(old, again=True)
+    if not is_users_request(writer, new, old):
+        return Remembered(refuse(writer, new, old), again=True)
     if old.scope != new.scope:
         return None
     return _confirm_by_repeat(writer, new, old, found)._replace(restored=True)
@@ -301,6 +314,9 @@ def add_memory(
         payload["created"] = new.at
     if new.label:
         payload["label"] = new.label
+    end = find_end(new.text, new.at or writer.now)
+    if end:
+        payload["expires"] = end
     if status:
         payload["status"] = status
     memory = writer.new_id(new.seed)
@@ -370,20 +386,3 @@ def _add_captured_repeat(writer: JournalWriter, new: NewMemory, old: Memory) -> 
     weight = 1.0 if did_not_help else 0.0
     writer.add("repeat", old.id, weight=weight, evidence=[evidence_of(new, writer.now)])
     return True
-
-
-def embed_memories(memories: Memories, *, only_missing: bool = False) -> Iterator[tuple[int, int]]:
-    """Compute vectors of active memories; yield (done, total) after each batch.
-
-    Each batch is stored, so an interrupted run continues with `only_missing`.
-    """
-    model = table_model_id()
-    if model is None:
-        return
-    rows = memories.vectors.missing(model) if only_missing else memories.listed()
-    for start in range(0, len(rows), _EMBED_BATCH):
-        batch = memories.load(rows[start : start + _EMBED_BATCH])
-        with memories.writer.transaction():
-            for row, memory in batch.items():
-                memories.writer.vectors.put(row, memory.scope, embed(remove_placeholders(memory.text)))
-        yield min(start + _EMBED_BATCH, len(rows)), len(rows)

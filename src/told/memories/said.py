@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from told.ingest.agent_prompts import is_said_by_agent
 from told.memories.proof import NO_SESSION, Message, prove
 from told.memories.remember import NewMemory
 from told.memories.scopes import find_memories
@@ -55,7 +56,9 @@ def find_replaced(
     return tuple(ids)
 
 
-def list_messages(reader: SessionReader, home: str, agent: str, session: str) -> list[Message]:
+def list_messages(
+    reader: SessionReader, home: str, agent: str, session: str, by_agent: str = ""
+) -> list[Message]:
     """Return the user's messages of a session, the latest first; none if it is unknown.
 
     Prompts of a helper session were written by an agent, so they do not count. The latest prompts may be
@@ -66,6 +69,7 @@ def list_messages(reader: SessionReader, home: str, agent: str, session: str) ->
         home: Told's own folder.
         agent: Whose session it is.
         session: The agent's id of it.
+        by_agent: When another agent prompted it, as the journal notes it.
     """
     if not session:
         return []
@@ -76,7 +80,10 @@ def list_messages(reader: SessionReader, home: str, agent: str, session: str) ->
             continue
         if row.kind:
             return []
+        is_agents = is_said_by_agent(by_agent)
         for turn in reader.turns(row.id):
+            if is_agents(turn.at):
+                continue
             found.append(Message(turn.asked, last, turn.n, session))
             last = f"{turn.asked}\n{turn.answered}"
     known = {" ".join(one.text.split()) for one in found}

@@ -6,19 +6,22 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from told.errors import NotFoundError, UsageError
-from told.journal.files import SET
+from told.journal.files import SET, STRANGER
 from told.search.query import parse_query
 from told.search.tokens import STOP_WORDS
 from told.search.topics import split_words
+from told.store.fts import match_all
 from told.store.memories.read import Memories
 from told.store.memories.records import (
     ACTIVE,
+    AGENT,
     ARCHIVED,
     CANDIDATE,
     GLOBAL,
     KIND_NAMES,
     PROJECT,
     SHARED,
+    TOOL,
     UNCONFIRMED,
     Memory,
 )
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from told.memories.journal_writer import JournalWriter
 
 SCOPE, SUBSCRIPTION = "scope", "subscription"  # journal topics
+REPOSITORY = "repository"
 _SEPARATOR = "\n"  # between scope and project in the name of a note
 _RESERVED_NAMES = frozenset(("project", "global", "unknown"))
 _MAX_NAME = 40
@@ -146,7 +150,7 @@ class MemoryFilter(NamedTuple):
     scopes: tuple[str, ...] = ()
     kind: str = ""  # or a mark
     status: str = ACTIVE
-    agent: str = ""  # of the evidence, or "terminal"
+    source: str = ""  # as `is_from` takes it
     locked: bool = False
     words: str = ""
     since: int = 0
@@ -209,7 +213,7 @@ def list_and_count(
         rows = memories.listed(
             status=criteria.status, scopes=criteria.scopes, kinds=kinds, observations=criteria.observations
         )
-    if criteria.words or criteria.locked or criteria.since or criteria.agent:
+    if criteria.words or criteria.locked or criteria.since or criteria.source:
         found = memories.load(rows)
         fitting = [found[row] for row in rows if row in found and _matches(found[row], criteria)]
         return fitting[:most], len(fitting)
@@ -223,7 +227,7 @@ def _match_words(memories: Memories, criteria: MemoryFilter, now: int) -> list[i
     if not terms:
         return []
     hits = memories.match(
-        " AND ".join(terms), (1.0, 0.5, 0.3), _MAX_MATCHES, scopes=criteria.scopes,
+        match_all(terms), (1.0, 0.5, 0.3), _MAX_MATCHES, scopes=criteria.scopes,
         ended=criteria.status != ACTIVE, archived=criteria.status == ARCHIVED,
         status=criteria.status if criteria.status in UNCONFIRMED else "",
     )  # fmt: skip
@@ -236,8 +240,23 @@ def _matches(memory: Memory, criteria: MemoryFilter) -> bool:
         and criteria.kind in ("", memory.kind, *memory.marks)
         and memory.created >= criteria.since
         and (memory.locked or not criteria.locked)
-        and (not criteria.agent or any(one.agent == criteria.agent for one in memory.evidence))
+        and (not criteria.source or is_from(memory, criteria.source))
     )
+
+
+def is_from(memory: Memory, source: str) -> bool:
+    """Tell whether a memory comes from a source.
+
+    Args:
+        memory: The memory.
+        source: An agent's name, `terminal`, `file`, a session's own id or a file's path; `agent` and `tool`
+            for what agents or files and tools said themselves, `repository` for what came with one.
+    """
+    if source == REPOSITORY:
+        return memory.trust == TOOL or memory.machine.startswith(STRANGER)
+    if source in (AGENT, TOOL):
+        return memory.trust == source
+    return any(source in (one.agent, one.session, one.session.partition("#")[0]) for one in memory.evidence)
 
 
 def validate_kind(kind: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from told.errors import ToldError
-from told.files import is_timestamp, make_folder, read_table, write_private, write_table
+from told.files import is_timestamp, make_folder, read_table, read_text, write_private, write_table
 from told.jsontext import dump_json, load_json
 from told.store.database import public_id
 
@@ -57,8 +57,7 @@ class NotesFile:
     def read(self) -> SessionNotes:
         """Return the notes."""
         try:
-            with open(self._path, encoding="utf-8", errors="replace") as file:
-                found = load_json(file.read(_LARGEST))
+            found = load_json(read_text(self._path, _LARGEST))
             prompts = tuple(Prompt(int(at), str(text)) for at, text in found["prompts"])
             return SessionNotes(prompts, int(found["since_nudge"]), found["is_read"] is True)
         except (OSError, ValueError, TypeError, KeyError):

@@ -13,7 +13,7 @@ from told.memories.scopes import SCOPE, SUBSCRIPTION
 from told.store.memories.records import AGENT, CAPTURE, USER
 
 _REFINES = ("revise", "confirm")
-_UNDOABLE = KNOWN_KINDS - {UNDO, "forget", "show", "follow"} | {DECIDE, PROPOSE}
+_UNDOABLE = KNOWN_KINDS - {UNDO, "forget", "refuse", "show", "follow"} | {DECIDE, PROPOSE}
 
 
 def undo(writer: JournalWriter, memory: str = "") -> tuple[Operation, ...]:

@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from told.capture.entities import find_entities, find_triggers
 from told.hashing import blake2s
 from told.memories.journal_writer import JournalWriter
-from told.memories.lookup import find_rejected
+from told.memories.lookup import find_put_away
 from told.onboard.files import GROUPS, INSTRUCTIONS, PLANS, RUNBOOKS, Git, ProjectFact, ProjectFiles
 from told.onboard.instructions import learn_instructions, learn_readme
 from told.onboard.records import learn_decisions, learn_plans, learn_runbooks
@@ -95,7 +95,9 @@ def plan_onboarding(
             known.append(before)
         elif before:
             new.append(Change(learned, mark, before))
-        elif _is_rejected(memories, mark, learned, scope, now):
+        elif _is_rejected(memories, mark, learned) or any(
+            find_put_away(memories, text, scope, now, key) for text in (learned.text, learned.quote) if text
+        ):
             kept_out += 1
         else:
             new.append(Change(learned, mark))
@@ -145,8 +147,8 @@ def _make_mark(learned: ProjectFact, scope: str, key: bytes) -> str:
     return f"{learned.path}#{letters}"
 
 
-def _is_rejected(memories: Memories, mark: str, learned: ProjectFact, scope: str, now: int) -> bool:
-    """Return whether the user forgot or rejected a fact, or replaced it with a statement."""
+def _is_rejected(memories: Memories, mark: str, learned: ProjectFact) -> bool:
+    """Return whether the user forgot or rejected what a file said there, or replaced it with a statement."""
     for old in memories.load(memories.of_session(mark)).values():
         if old.status == FORGOTTEN or (old.is_rejected and old.text == learned.text):
             return True
@@ -155,8 +157,7 @@ def _is_rejected(memories: Memories, mark: str, learned: ProjectFact, scope: str
         heir = memories.get([old.superseded_by]).get(old.superseded_by)
         if heir and heir.status == ACTIVE and not source_file_of(heir):
             return True
-    said = filter(None, (learned.text, learned.quote))
-    return any(find_rejected(memories, text, scope, now) for text in said)
+    return False
 
 
 def _match_edited(change: Change, gone: list[Memory]) -> Change:

@@ -10,6 +10,7 @@ from told.conflict.compare import find_conflicts, is_same_claim
 from told.conflict.reading import read_claim
 from told.memories.history import find_predecessors
 from told.memories.journal_writer import JournalWriter
+from told.memories.refusal import find_refusing, refuse
 from told.memories.remember import NewMemory
 from told.reasoning.graph import (
     SPECULATION,
@@ -339,8 +340,14 @@ def _normalise(text: str) -> str:
 def save_guess(writer: JournalWriter, topic: str, said: NewMemory) -> tuple[Memory, bool]:
     """Save a guess about a topic for 14 days; repeating it extends that.
 
-    It is quarantined: no brief shows it and it supersedes nothing. Also tell whether it was known.
+    It is quarantined: no brief shows it and it supersedes nothing. Also tell whether it was known. A guess
+    that the user rejected or forgot is not saved.
     """
+    put_away = find_refusing(writer, said)
+    if put_away:
+        refuse(writer, said, put_away)
+        writer.write()
+        return put_away, True
     around = find_related(writer.memories, topic, (said.scope,), writer.now)
     expires = writer.now + DAYS * _DAY
     for one in around.guesses:

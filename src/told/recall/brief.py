@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from told.agents import label
@@ -27,8 +27,9 @@ from told.store.memories.records import (
 from told.text import clean, count_tokens, shorten
 
 BUDGET = 450  # tokens
-STATE, STANDING, BACKGROUND = "state", "standing", "background"
-_HEADINGS = {STATE: "Recently:", STANDING: "Rules:", BACKGROUND: "Context:"}
+STATE, STANDING, WORK, BACKGROUND = "state", "standing", "work", "background"
+# What agents left comes after what the user said.
+_HEADINGS = {STATE: "Recently:", STANDING: "Rules:", WORK: "Earlier work:", BACKGROUND: "Context:"}
 _NOTICE = "From earlier sessions; what the user says now comes first."
 _MAX_MEMORY, _MAX_CONTEXT, _MAX_FORMER = 600, 160, 80  # characters
 RECENT_DAYS = 14  # a younger date is shown as its age, and a change leads
@@ -49,6 +50,7 @@ class Brief:
     """The lines an agent gets."""
 
     lines: tuple[Line, ...] = ()
+    broken: tuple[str, ...] = ()  # memories left out because they cannot be judged
 
     @property
     def memories(self) -> tuple[str, ...]:
@@ -87,18 +89,20 @@ def make_prompt_brief(
         since: When the session was last compacted; what was shown before may be shown again.
         known: Other memories the session knows, by id, and since when.
     """
-    chosen = [one.memory for one in recall(memories, request).chosen]
+    found = recall(memories, request)
+    chosen = [one.memory for one in found.chosen]
     seen = memories.shown_in(session) if session and chosen else {}
     if known:
         seen |= {name: max(at, seen.get(name, 0)) for name, at in known.items()}
     if session:
         seen |= {one.id: at for one in chosen if one.id not in seen and (at := _last_said(one, session))}
     fresh = [one for one in chosen if not _is_known(one, seen.get(one.id, 0), since)]
+    fresh.sort(key=lambda one: not one.is_decided_by_user)  # what others said takes no room from the user
     former, changed = find_former(memories, fresh), find_changed(memories, fresh, request.now)
     lines = [
         make_line(one, fence, request.now, former.get(one.id, ""), changed=one.id in changed) for one in fresh
     ]
-    return fit_budget(lines, budget)
+    return replace(fit_budget(lines, budget), broken=found.broken)
 
 
 def format_for_agent(brief: Brief) -> str:
@@ -141,17 +145,16 @@ def make_line(memory: Memory, fence: Fence, now: int, former: str = "", *, chang
         changed: Whether it replaced another lately.
     """
     text = shorten(clean(memory.text), _MAX_MEMORY)
-    if memory.trust != USER:
-        text = fence.inline(text, memory.trust)
+    text = fence.plain(text) if memory.trust == USER else fence.inline(text, memory.trust)
     if memory.context:
         # Often from the answer before it: never shown as the user's words.
         text += f" (context: {fence.inline(shorten(clean(memory.context), _MAX_CONTEXT))})"
     if former:
-        text += f" (was: {shorten(clean(former), _MAX_FORMER)})"
+        text += f" (was: {fence.plain(shorten(clean(former), _MAX_FORMER))})"
     locked = ", locked" if memory.locked else ""
     age = f"{'changed ' if changed else ''}{format_age(memory.created, now)}"
     marks = f"{memory.kind_name}{locked}, {age}, {_describe_author(memory)}"
-    zone = STATE if changed else _choose_zone(memory, now)
+    zone = STATE if changed and memory.is_decided_by_user else _choose_zone(memory, now)
     return Line(zone, f"- {text} ({marks})", memory.id, memory.created)
 
 
@@ -207,6 +210,8 @@ def _last_said(memory: Memory, session: str) -> int:
 
 
 def _choose_zone(memory: Memory, now: int) -> str:
+    if not memory.is_decided_by_user:
+        return BACKGROUND
     if {CORRECTION, WARNING}.intersection(memory.marks) and is_recent(memory.created, now):
         return STATE
     return BACKGROUND if memory.kind in (FACT, OBSERVATION) else STANDING

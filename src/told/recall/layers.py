@@ -15,6 +15,7 @@ from told.search.query import find_terms
 from told.search.topics import EVERYDAY_SHARE, EVERYDAY_WORDS
 from told.search.vectors.arithmetic import count_column_differences, estimate_similarity, similarities
 from told.search.vectors.table import make_vector, table_model_id
+from told.store.fts import unquote_phrase
 from told.store.memories.match import SIGN_COUNT, pack_vector_signs
 from told.store.memories.read import Memories
 from told.store.memories.records import CORRECTION, SHARED, WARNING, Memory
@@ -68,7 +69,7 @@ def find_candidates(memories: Memories, prompt: Prompt, request: RecallRequest) 
     for term in find_terms(prompt.text, _MAX_TERMS):
         found = memories.with_term(term, _MAX_ROWS, scopes=request.scopes)
         value = measure_rarity(sum(row >= oldest for row in found), count) if found else 0.0
-        value *= EVERYDAY_SHARE if term.strip('"') in EVERYDAY_WORDS else 1.0
+        value *= EVERYDAY_SHARE if unquote_phrase(term) in EVERYDAY_WORDS else 1.0
         for row in found:
             words[row] = words.get(row, 0.0) + value
     scores = {row: value * _WORD_SHARE for row, value in words.items()}

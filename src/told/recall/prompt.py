@@ -13,6 +13,7 @@ from told.search.query import find_keywords
 from told.search.tokens import STOP_WORDS, VAGUE_WORDS, is_unspaced
 from told.search.topics import find_topic_hints, split_words
 from told.store.memories.records import Memory
+from told.text import fix_surrogates
 
 # Hundredths of log odds; chosen on the projects that weights are set on, where it hides one need in fifty.
 QUIET_WORDING = 100
@@ -67,7 +68,7 @@ def read_prompt(prompt: str, folder: str = "") -> Prompt:
         prompt: The text the user typed.
         folder: The current folder, below the project's root.
     """
-    text = prompt[:_MAX_PROMPT]
+    text = fix_surrogates(prompt[:_MAX_PROMPT])
     words = tuple(split_words(text))
     hints = find_topic_hints(text)
     for part in folder.lower().split("/"):

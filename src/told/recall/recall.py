@@ -5,12 +5,15 @@ Seven layers score the candidates; their sum is filtered and cut where matches b
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
+import apsw
+
+from told.errors import ToldError
 from told.recall import layers
-from told.recall.filters import find_overruled, find_reason_against
+from told.recall.filters import find_overruled, find_reason_against, find_reason_hidden
 from told.recall.layers import WEIGHTS, Candidates, find_candidates, find_similar, measure_use
 from told.recall.prompt import Prompt, RecallRequest, read_prompt
 from told.search.about import About, parse_about
@@ -66,6 +69,7 @@ class Recall(NamedTuple):
     prompt: Prompt
     chosen: tuple[Recalled, ...]
     left_out: tuple[Recalled, ...]
+    broken: tuple[str, ...] = ()  # ids of memories that cannot be judged, each with its error
 
 
 class Explanation(NamedTuple):
@@ -77,7 +81,65 @@ class Explanation(NamedTuple):
 
 
 def recall(memories: Memories, request: RecallRequest) -> Recall:
-    """Choose the memories that a prompt needs; deterministic."""
+    """Choose the memories that a prompt needs; deterministic.
+
+    A memory that cannot be judged is left out. If that does not help, the locked rules are chosen.
+    """
+    found = _attempt(memories, request, ())
+    if isinstance(found, Recall):
+        return found
+    every = frozenset(memories.listed(scopes=request.scopes))
+    is_of_memory = isinstance(_attempt(memories, request, every), Recall)
+    broken = _find_broken(memories, request, every, every) if is_of_memory else {}
+    rest = _attempt(memories, request, broken) if broken else found
+    if not isinstance(rest, Recall):
+        return _choose_locked(memories, request, rest)
+    named = memories.load(broken)
+    return rest._replace(broken=tuple(f"{named[row].id} ({broken[row]})" for row in sorted(named)))
+
+
+def _attempt(memories: Memories, request: RecallRequest, left_out: Collection[int]) -> Recall | str:
+    """Choose without some rows; return the name of the error if that fails."""
+    memories.left_out = left_out
+    try:
+        return _choose(memories, request)
+    except apsw.SQLError as error:
+        return type(error).__name__
+    except (apsw.Error, ToldError, UnicodeDecodeError):
+        raise  # the store is damaged, busy or gone
+    except Exception as error:  # noqa: BLE001 - one bad memory never costs the others
+        return type(error).__name__
+    finally:
+        memories.left_out = ()
+
+
+def _find_broken(
+    memories: Memories, request: RecallRequest, rows: frozenset[int], every: frozenset[int]
+) -> dict[int, str]:
+    """Return those rows that make recall fail, with the error, by trying either half of them."""
+    found = _attempt(memories, request, every - rows)
+    if isinstance(found, Recall):
+        return {}
+    if len(rows) == 1:
+        return dict.fromkeys(rows, found)
+    first = frozenset(sorted(rows)[: len(rows) // 2])
+    parts = [_find_broken(memories, request, half, every) for half in (first, rows - first)]
+    return parts[0] | parts[1]
+
+
+def _choose_locked(memories: Memories, request: RecallRequest, why: str) -> Recall:
+    """Return the locked rules, which no failure may silence."""
+    found = memories.load(memories.locked(request.scopes)[: len(NEAR_BEST)])
+    valid = {
+        row: one for row, one in found.items() if not find_reason_hidden(one, request.scopes, request.now)
+    }
+    chosen = tuple(Recalled(row, one, 1.0, {}, ()) for row, one in valid.items())
+    return Recall(
+        Prompt(request.prompt, (), {}, (), (), "", "", False, (), ()), chosen, (), (f"all ({why})",)
+    )
+
+
+def _choose(memories: Memories, request: RecallRequest) -> Recall:
     prompt = read_prompt(request.prompt, request.folder)
     if request.search:
         prompt = prompt._replace(quiet="", faint=prompt.faint or bool(prompt.quiet))

@@ -19,6 +19,7 @@ from told.search.query import Query
 from told.search.rank import MIN_QUESTION_WORDS, SessionGroup
 from told.search.tokens import stem
 from told.search.topics import split_words
+from told.store.fts import match_all
 from told.store.memories.read import Memories
 from told.store.memories.records import ACTIVE, AGENT, TOOL, Memory
 
@@ -91,7 +92,7 @@ def _list_scopes(memories: Memories) -> tuple[str, ...]:
 
 
 def _find_quoted(memories: Memories, query: Query, scopes: Sequence[str]) -> list[str]:
-    rows = memories.latest(" AND ".join(query.must), _MAX_LISTED, scopes=scopes)
+    rows = memories.latest(match_all(query.must), _MAX_LISTED, scopes=scopes)
     return [one.id for one in memories.load(rows).values()]
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from told.files import open_private
+from told.files import open_private, read_text
 from told.memories.journal_writer import JournalWriter
 from told.store.database import public_id
 
@@ -81,8 +81,7 @@ def _read(path: str, session: str) -> Shown:
     memories: dict[str, int] = {}
     tokens = since = 0
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            lines = file.read().splitlines()
+        lines = read_text(path).splitlines()
     except OSError:
         return Shown(session, {})
     for line in lines[1:]:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from told.agents import label
+from told.agents import find_agent, label
 from told.fence import Fence
 from told.ingest.checkpoint_files import UnreadableError, read_checkpoint
 from told.ingest.checkpoint_rows import to_row
@@ -14,7 +14,7 @@ from told.model import OPEN, TOOL, Handover
 from told.recall.brief import (
     BUDGET,
     STANDING,
-    STATE,
+    WORK,
     Brief,
     Line,
     find_changed,
@@ -28,10 +28,10 @@ from told.store.memories.records import CORRECTION, DECISION, FACT, RULE, USER, 
 from told.store.sessions.read import CheckpointRow, Filter, SessionReader, SessionRow
 from told.text import add_full_stop, clean, shorten
 
-Redact = Callable[[Handover], Handover | None]
+Redact = Callable[[Handover, str], Handover | None]  # of a checkpoint and its path
 
 _MAX_GOAL, _MAX_NEXT, _MAX_STEP = 200, 260, 120  # characters of a checkpoint
-_MAX_ASKED, _MAX_ANSWERED, _MAX_NOTE = 160, 280, 240  # characters of the last session
+_MAX_ASKED, _MAX_ANSWERED, _MAX_NOTE = 160, 160, 240  # characters of the last session
 _MAX_STEPS = 3
 _MAX_CHECKPOINTS, _MAX_NOTES, _MAX_SESSIONS = 20, 5, 8  # that are read
 _MAX_FILE = 1 << 16  # bytes; reading a larger file takes too long for a start
@@ -119,7 +119,7 @@ class _StartBrief:
             if checkpoint.status != OPEN:
                 continue
             # The store has only redacted text. A file that differs from it was edited.
-            redacted = checkpoint if _is_stored(checkpoint, row) else self.redact(checkpoint)
+            redacted = checkpoint if _is_stored(checkpoint, row) else self.redact(checkpoint, row.path)
             if redacted and (redacted.goal or redacted.title or redacted.pending or redacted.questions):
                 yield row, redacted
 
@@ -133,14 +133,14 @@ class _StartBrief:
             goal = f"{add_full_stop(text)} " if text else ""
             text = f"{goal}Next: {shorten('; '.join(steps), _MAX_NEXT)}{rest}"
         text = self.fence.inline(text)  # never as the user's: anybody who can write the file may claim that
-        return Line(STATE, f"{head} {text} All of it: `told show {row.public}`", "", checkpoint.at)
+        return Line(WORK, f"{head} {text} All of it: `told show {row.public}`", "", checkpoint.at)
 
     def _describe_last_session(
         self, own: frozenset[str], offered_session: str, *, offered: bool
     ) -> list[Line]:
         """Return where the last session stopped, unless its checkpoint says so."""
-        found = self.reader.sessions(self.sessions, len(own) + 1)
-        session = next((one for one in found if one.public not in own), None)
+        found = self.reader.sessions(self.sessions, len(own) + _MAX_SESSIONS)
+        session = next((one for one in found if one.public not in own and self._is_of_user(one)), None)
         if session is None:
             return []
         turns = self.reader.turns(session.id, 1, newest=True)
@@ -150,16 +150,27 @@ class _StartBrief:
             when = format_age(session.ended, self.now)
             head = f"- Last session ({when}, {label(session.agent)}, {session.public}):"
             text = f"{head} {self.fence.inline(shorten(asked, _MAX_ASKED), USER)}"
-            lines.append(Line(STATE, text, "", session.ended))
+            lines.append(Line(WORK, text, "", session.ended))
         notes = self.reader.checkpoints(self.sessions, _MAX_NOTES, session_id=session.id)
         note = next((one for one in notes if not one.path), None)  # one that the agent itself wrote
         if note and note.next_steps and not offered:
             steps = self.fence.inline(shorten(clean(note.next_steps), _MAX_NOTE))
-            lines.append(Line(STATE, f"- Left open: {steps}", "", note.at))
-        if turns and turns[-1].answered:
-            answered = self.fence.inline(_cut_end(turns[-1].answered))
-            lines.append(Line(STATE, f"- It ended with: {answered}", "", turns[-1].at))
+            lines.append(Line(WORK, f"- Left open: {steps}", "", note.at))
+        answer = _cut_end(turns[-1].answered) if turns else ""
+        if answer and self.fence.defuse(answer) == answer:  # an answer has no tags; an injected one may
+            lines.append(Line(WORK, f"- It ended with: {self.fence.inline(answer)}", "", turns[-1].at))
         return lines
+
+    def _is_of_user(self, session: SessionRow) -> bool:
+        """Tell whether a session is the user's own; a repository may bring some too."""
+        agent = find_agent(session.agent)
+        if agent is None or agent.project_layouts:
+            return False
+        try:
+            owner = os.stat(self.reader.source_path(session.id)).st_uid
+        except OSError:  # the agent deleted it; told has read it before
+            return True
+        return not hasattr(os, "getuid") or owner == os.getuid()
 
 
 def make_start_brief(
@@ -185,7 +196,7 @@ def make_start_brief(
         scopes: The active scopes.
         fence: Marks text of others.
         now: Milliseconds since 1970.
-        redact: Redacts a checkpoint; returns None if it cannot.
+        redact: Redacts a checkpoint; returns None if it cannot, or the user has not approved its file.
         budget: The most tokens it may cost.
         session: The session that gets it.
     """

@@ -25,6 +25,7 @@ from told.search.about import About, parse_about
 from told.search.query import find_keywords
 from told.search.vectors.arithmetic import similarities
 from told.search.vectors.table import table_model_id
+from told.store.fts import quote_phrase
 from told.store.memories.read import Memories
 from told.store.memories.records import CORRECTION, Memory
 
@@ -76,11 +77,11 @@ def find_successors(
     for own, memory in shown.items():
         scopes, head = (memory.scope,), get_head(memory, topics[memory.id])
         if head.replace("-", "").isalnum():
-            latest = memories.latest(f'"{head}"*', _MAX_LATEST, scopes=scopes)
+            latest = memories.latest(quote_phrase(head, prefix=True), _MAX_LATEST, scopes=scopes)
             later = memories.about_rows([row for row in latest if row > own and row not in known])
             known |= memories.load([row for row, line in later.items() if head in parse_about(line).heads])
         for name in finder.get_choices(memory):
-            rows = memories.with_term(f'"{name}"', _MAX_NAMING, scopes=scopes)
+            rows = memories.with_term(quote_phrase(name), _MAX_NAMING, scopes=scopes)
             naming |= dict.fromkeys([row for row in rows if row > own])
     known |= memories.load([row for row in naming if row not in known][:_MAX_ALL_NAMING])
     add_topics(known)

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import AnyStr, NamedTuple
 
+from told.redact.numbers import find_cards, find_seed_phrases
 from told.redact.rules import Rule, load_contexts, load_formats
+from told.redact.stated import STATED_CHECKS
 from told.redact.unknown_tokens import find_emails, find_unknown_tokens
-from told.redact.values import CHECKS
+from told.redact.values import VALUE_CHECKS
 
 # A pattern is bounded; the secret continues as far as its own characters do.
 _REST_OF_SECRET = re.compile(r"[\w+/=~-]*+")
@@ -20,12 +22,23 @@ _LONG_WORD = b"a" * 18
 # How much of a value is checked: its first characters show what it is, those of a key after its headers.
 _CHECKED = 80
 _CHECKED_OF_KEY = 2000
+_LONG_VALUES = ("key-body", "seed")
 _BEFORE = 96
 _MAX_REFUSALS = 20
 _ASCII = bytes(range(128))
 # Ranks behind the formats, whose names say more.
 _CONTEXT_RANK, _UNKNOWN_RANK = 1_000, 2_000
-_LAST = "use "  # of the literals: its rules only add to what those of `pass` find
+# Where a word starts, a space stands before its first letter; "?" is any letter that is not ASCII. Behind
+# these signs, names of programs go on.
+_IN_NAMES = b"._/,;)]}=<>*+@&%\\~^!"
+_WORD_STARTS = bytes(
+    byte if byte in b"abcdefghijklmnopqrstuvwxyz0123456789?" else 46 if byte in _IN_NAMES else 32
+    for byte in range(256)
+)
+_AHEAD = 80  # characters behind a literal that a pattern which starts before it may see
+
+
+_CHECKS = VALUE_CHECKS | STATED_CHECKS
 
 
 class Finding(NamedTuple):
@@ -44,6 +57,7 @@ class _CompiledRule:
     accept: str
     pattern: re.Pattern[str]
     look: re.Pattern[bytes] | None
+    back: int = 0
 
     @property
     def is_format(self) -> bool:
@@ -57,6 +71,8 @@ class _ContextIndex:
     by_literal: dict[bytes, list[_CompiledRule]]
     by_foreign_literal: dict[str, list[_CompiledRule]]
     foreign_marks: frozenset[str]  # the parts of those literals that are not ASCII
+    by_word: dict[bytes, list[_CompiledRule]]
+    words: re.Pattern[bytes]  # any of those words, behind a space
 
 
 class Scan:
@@ -80,6 +96,9 @@ class Scan:
         if emails and b"@" in self.flat:
             found += (Finding(*span, _UNKNOWN_RANK, "email") for span in find_emails(self.text, self.flat))
         found += self._find_by_context()
+        found += self._find_by_word()
+        found += (Finding(*span, _UNKNOWN_RANK, "card") for span in find_cards(self.text, self.flat))
+        found += (Finding(*span, _UNKNOWN_RANK, "seed-phrase") for span in find_seed_phrases(self.flat))
         if self.foreign:
             found += self._find_by_foreign_context()
         return found
@@ -103,6 +122,17 @@ class Scan:
                 for rule in rules:
                     yield from self._match_if_likely(rule, places)
 
+    def _find_by_word(self) -> Iterator[Finding]:
+        index = _contexts()
+        places: dict[bytes, list[int]] = {}
+        for match in index.words.finditer(b" " + self.lower.translate(_WORD_STARTS)):
+            places.setdefault(match[1], []).append(match.start())
+        for start, found in places.items():
+            for word, rules in index.by_word.items():
+                if start.startswith(word):
+                    for rule in rules:
+                        yield from self._match_if_likely(rule, found)
+
     def _find_by_foreign_context(self) -> Iterator[Finding]:
         foreign = self.foreign.decode().lower()
         index = _contexts()
@@ -120,8 +150,13 @@ class Scan:
     def _match_if_likely(self, rule: _CompiledRule, places: list[int]) -> Iterable[Finding]:
         """Match a rule where its cheap pattern matches."""
         if rule.look is not None:
-            look, lower = rule.look.match, self.lower
-            places = [at for at in places if look(lower, at)]
+            lower, back = self.lower, rule.back
+            if back:
+                look = rule.look.search
+                places = [at for at in places if look(lower, at - back if at > back else 0, at)]
+            else:
+                look = rule.look.match
+                places = [at for at in places if look(lower, at)]
         return self._match(rule, places) if places else ()
 
     def _match(self, rule: _CompiledRule, places: Iterable[int]) -> Iterator[Finding]:
@@ -131,7 +166,11 @@ class Scan:
         for at in places:
             if at < done:
                 continue
-            match = match_at(text, at)
+            match = (
+                rule.pattern.search(text, max(0, at - rule.back), at + _AHEAD)
+                if rule.back
+                else match_at(text, at)
+            )
             if match is None:
                 continue
             start, end = match.span(match.lastgroup or 0)
@@ -149,7 +188,7 @@ class Scan:
     def _accepts(self, accept: str, at: int, start: int, end: int) -> bool:
         """Check a value; the same question is answered once."""
         text = self.text
-        checked = _CHECKED_OF_KEY if accept == "key-body" else _CHECKED
+        checked = _CHECKED_OF_KEY if accept in _LONG_VALUES else _CHECKED
         question = (
             text[start : min(end, start + checked)],
             text[at - _BEFORE if at > _BEFORE else 0 : at],
@@ -159,7 +198,7 @@ class Scan:
         )
         answer = self._checked.get(question)
         if answer is None:
-            answer = self._checked[question] = CHECKS[accept](*question[:4])
+            answer = self._checked[question] = _CHECKS[accept](*question[:4])
         return answer
 
 
@@ -222,21 +261,28 @@ def _format(order: int) -> _CompiledRule:
 @cache
 def _contexts() -> _ContextIndex:
     by_literal: dict[str, list[_CompiledRule]] = {}
+    by_word: dict[str, list[_CompiledRule]] = {}
     for order, rule in enumerate(load_contexts()):
         compiled = _compile_context(order, rule)
         for literal in rule.literals:
             by_literal.setdefault(literal, []).append(compiled)
-    in_order = sorted(by_literal, key=lambda one: (one == _LAST, len(one), one))
+        for word in rule.words:
+            by_word.setdefault(word, []).append(compiled)
+    in_order = sorted(by_literal, key=lambda one: (len(one), one))
     plain = {literal.encode(): by_literal[literal] for literal in in_order if literal.isascii()}
     foreign = {literal: rules for literal, rules in by_literal.items() if not literal.isascii()}
     marks = frozenset("".join(letter for letter in word if not letter.isascii()) for word in foreign)
-    return _ContextIndex(plain, foreign, marks)
+    starts = {word.encode(): rules for word, rules in by_word.items()}
+    # Many words have another first or second letter. A match ends there: a word may contain others.
+    first, second = ("".join(sorted({re.escape(word[at]) for word in by_word})) for at in (0, 1))
+    words = re.compile(f" [{first}][{second}](?<=(?=({_any_of(by_word)}))..)".encode())
+    return _ContextIndex(plain, foreign, marks, starts, words)
 
 
 def _compile_context(order: int, rule: Rule) -> _CompiledRule:
     look = re.compile(rule.look.encode()) if rule.look else None
     pattern = re.compile(rule.pattern, re.IGNORECASE)
-    return _CompiledRule(_CONTEXT_RANK + order, rule.name, rule.accept, pattern, look)
+    return _CompiledRule(_CONTEXT_RANK + order, rule.name, rule.accept, pattern, look, rule.back)
 
 
 def _any_of(words: Iterable[str]) -> str:

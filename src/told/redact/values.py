@@ -100,7 +100,7 @@ _PASSWORD_NAME = load_pattern("password_name")
 _SECRET_NAME = load_pattern("secret_name")
 _PLAIN_NAME = load_pattern("plain_name")
 _ANY_KEY_NAME = re.compile(r"[a-z0-9]{2,}[_.-]?key\Z")
-_PASSWORD_NAME_STARTS = ("pass", "pw", "senh", "wach")
+_PASSWORD_NAME_STARTS = ("pass", "pw", "senh", "wach", "cont", "kenn", "mdp", "mot_")
 _CALLS = frozenset("([")
 _OPERATORS = ("=", ":", ">", "%", ",", "(")
 _OPERATOR_SIGNS = frozenset("=:>,(")
@@ -122,8 +122,6 @@ _CONNECTION_STRING = re.compile(r"[;?&][ \t]?[\w ]*\Z")
 _TYPE_NAME = re.compile(r"[A-Z]?[a-z]+(?:[A-Z][a-z]+)+\Z|[A-Z][a-z]+\Z")
 _SECRET_PART = re.compile(r"pass|pwd|secret|token|key|cred|user|auth")
 _PASSWORD_PROGRAM = load_pattern("password_program")
-_LOGIN_LINE = load_pattern("login_line")
-_SENTENCE_END = ".,;:!?)*"
 
 
 def is_given(value: str) -> bool:
@@ -226,11 +224,6 @@ def has_random_part(path: str) -> bool:
     )
 
 
-def is_password_in_prose(value: str, _head: str, _lead: str, _after: str) -> bool:
-    """Return whether the last word of a sentence about a password is one."""
-    return is_password(value.rstrip(_SENTENCE_END))
-
-
 def is_credential(value: str, _head: str, lead: str, _after: str) -> bool:
     """Return whether the value of an authorization header is a secret."""
     return (
@@ -246,11 +239,6 @@ def is_password_option(value: str, head: str, lead: str, _after: str) -> bool:
     if program is None or (lead.endswith(" ") and program[0].startswith(("mysql", "maria"))):
         return False
     return is_password(value)
-
-
-def is_password_of_login(value: str, head: str, _lead: str, _after: str) -> bool:
-    """Return whether the line joins a password to its name by a space alone."""
-    return bool(_LOGIN_LINE.search(head)) and is_password(value.rstrip(_SENTENCE_END))
 
 
 def is_named_secret(value: str, head: str, lead: str, after: str) -> bool:
@@ -342,7 +330,7 @@ def _by_value(check: Callable[[str], bool]) -> Check:
 
 
 # By the names that rules use.
-CHECKS: dict[str, Check] = {
+VALUE_CHECKS: dict[str, Check] = {
     "given": _by_value(is_given),
     "filled": _by_value(is_filled),
     "mixed": _by_value(is_mixed),
@@ -354,7 +342,5 @@ CHECKS: dict[str, Check] = {
     "key-body": _by_value(is_key_body),
     "named": is_named_secret,
     "command": is_password_option,
-    "login": is_password_of_login,
     "credential": is_credential,
-    "prose": is_password_in_prose,
 }

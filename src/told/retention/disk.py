@@ -9,24 +9,24 @@ after a kill, every session is either unchanged or trimmed completely.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 import apsw
 
-from told.files import UNFINISHED
 from told.ingest.archive import archive_path, archive_sessions, read_archived_texts
 from told.ingest.checkpoint_files import FOLDER as CHECKPOINTS
 from told.ingest.checkpoint_files import MAX_FILE, list_files
 from told.ingest.complete_sessions import CompleteSessions
+from told.ingest.leftovers import list_damaged_copies, remove_abandoned_files, remove_traces
 from told.ingest.scan import file_state
 from told.journal.registry import list_projects
 from told.memories.forget import add_forget, erase_memories
 from told.memories.journal_writer import JournalWriter
 from told.retention.retention import list_archived
 from told.search.index_text import make_extra_words, make_near_words
+from told.store.database import FORGETS, FORGETTING
 from told.store.memories.read import Memories
 from told.store.memories.records import Memory
 from told.store.sessions.erase import (
@@ -50,6 +50,7 @@ _OTHER = "other"
 FILES = (
     "sessions.db", "memory.db", "key", "machine", "registry", "calls", "installed.json", "config.toml",
     "lock", "service.", "hook.", "places", "snapshot.", "settings", "re-embed",
+    "approved", FORGETS, FORGETTING,
 )  # fmt: skip
 FOLDERS = ("journal", "archive", "checkpoints", "shown", "prompts", "counts", "places", "run")
 _TARGET = 0.9  # share of the cap to get down to
@@ -58,7 +59,6 @@ _ROUNDS = 3
 _INDEX_FACTOR = 2  # bytes that a byte of text takes with its index
 _BATCH = 4_000_000  # bytes of text in one transaction
 _DEBUG_LOGS = ("hook.log", "hook.log.old")
-_HOUR = 3600
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ def reduce_disk_use(connection: apsw.Connection, home: str, cap_mb: int, *, lear
     before = measure_disk_use(home, cap_mb)
     if not before.over:
         return None
-    remove_leftovers(home, time.time())
+    remove_leftovers(home)
     trimmed = copies = 0
     # While another process reads, or the disk is full, files do not shrink: then drop nothing more.
     is_small = compact(connection, words=False, when=_COMPACT_SHARE)
@@ -202,6 +202,7 @@ def delete_planned(writer: JournalWriter, connection: apsw.Connection, found: De
         add_forget(writer, memory)
     if found.memories:
         erase_memories(writer, found.memories)
+    remove_traces(writer.home)
     if found.sessions:
         compact(connection, words=True)
 
@@ -309,38 +310,9 @@ def drop_sessions(connection: apsw.Connection, home: str, sessions: Sequence[Orp
                 eraser.drop_session(writer, session)
 
 
-def remove_leftovers(home: str, now: float) -> int:
-    """Remove logs, damaged databases and unfinished files; return the bytes freed.
-
-    `now` is in seconds; an unfinished file is kept for an hour.
-    """
-    freed = 0
-    for path, size in _find_leftovers(home, now):
-        try:
-            os.remove(path)
-        except OSError:
-            continue  # removed by another process, or not removable
-        freed += size
-    return freed
-
-
-def _find_leftovers(home: str, now: float) -> Iterator[tuple[str, int]]:
-    for entry in os.scandir(home):
-        if entry.is_file(follow_symlinks=False) and (
-            ".db.damaged" in entry.name or entry.name in _DEBUG_LOGS or _is_unfinished(entry, now)
-        ):
-            yield entry.path, entry.stat(follow_symlinks=False).st_size
-    for folder in ("archive", "checkpoints", "journal"):
-        for parent, _, _ in os.walk(os.path.join(home, folder)):
-            with os.scandir(parent) as entries:
-                for entry in entries:
-                    if _is_unfinished(entry, now):
-                        yield entry.path, entry.stat(follow_symlinks=False).st_size
-
-
-def _is_unfinished(entry: os.DirEntry[str], now: float) -> bool:
-    """Return whether a temporary file, named by its process, is an hour old."""
-    stem, _, number = entry.name.removesuffix(UNFINISHED).rpartition(".")
-    if not stem or not number.isdigit() or not entry.is_file(follow_symlinks=False):
-        return False
-    return now - entry.stat(follow_symlinks=False).st_mtime > _HOUR
+def remove_leftovers(home: str) -> None:
+    """Remove debug logs, damaged databases and the unfinished files of killed processes."""
+    for name in (*_DEBUG_LOGS, *list_damaged_copies(home)):
+        with suppress(OSError):  # missing, or not removable
+            os.remove(os.path.join(home, name))
+    remove_abandoned_files(home)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from told.errors import ToldError
-from told.files import write_private
+from told.files import open_regular, write_private
 from told.journal.files import ARCHIVE, RESTORE, SET, STRANGER, get_machine_id
 from told.journal.transitions import usage_snapshot
 from told.memories.caller import Caller
@@ -290,7 +290,7 @@ def expire_candidates(writer: JournalWriter, clock: ClockReading, *, limit: int 
 def is_archive_due(home: str, now: int, *, hurry: bool = False) -> bool:
     """Return whether the job has not finished today; in a hurry, not even started."""
     try:
-        with open(os.path.join(home, _STAMP), "rb") as file:
+        with open_regular(os.path.join(home, _STAMP)) as file:
             stamp = file.read(20)
     except OSError:
         return True

@@ -92,7 +92,7 @@ def find_start(text: str, now: int) -> int | None:
 def _find_spans(text: str, now: int) -> tuple[list[str], list[tuple[int, _Span]]]:
     """Return the words of a text and its first two times by position."""
     words = [word.strip("'-_/.") for word in text[:1000].lower().translate(_PUNCTUATION).split()]
-    clock = _Clock(now)
+    clock = Clock(now)
     spans: list[tuple[int, _Span]] = []
     at = 0
     while at < len(words) and len(spans) < 2:
@@ -114,7 +114,17 @@ def list_day_words(window: tuple[int, int], now: int, most: int = 40) -> list[st
     return days
 
 
-class _Clock:
+def find_weekday(name: str) -> int | None:
+    """Return the number of a weekday, from Monday; None if it is none."""
+    return _WEEKDAY.get(name)
+
+
+def find_month(name: str) -> int | None:
+    """Return the number of a month; None if it is none."""
+    return _MONTH.get(name)
+
+
+class Clock:
     """The local calendar at the time of the question."""
 
     def __init__(self, now: int) -> None:
@@ -127,6 +137,11 @@ class _Clock:
     def day(self, offset: int) -> int:
         """Return the start of the day `offset` days from today."""
         return _day_start(self.year, self.month, self.date + offset)
+
+    @staticmethod
+    def start_of(year: int, month: int, date: int) -> int:
+        """Return the start of a day; overflowing dates roll over."""
+        return _day_start(year, month, date)
 
 
 def _day_start(year: int, month: int, date: int) -> int:
@@ -142,7 +157,7 @@ def _word_before(words: list[str], at: int) -> str:
     return words[at] if at >= 0 else ""
 
 
-def _read_span(words: list[str], at: int, clock: _Clock) -> _Span | None:
+def _read_span(words: list[str], at: int, clock: Clock) -> _Span | None:
     """Read the time that starts at a word."""
     word = words[at]
     after = words[at + 1] if at + 1 < len(words) else ""
@@ -163,7 +178,7 @@ def _read_span(words: list[str], at: int, clock: _Clock) -> _Span | None:
     return _read_ago(words, at, clock) or _read_date(words, at, clock)
 
 
-def _read_last(words: list[str], at: int, clock: _Clock) -> _Span | None:
+def _read_last(words: list[str], at: int, clock: Clock) -> _Span | None:
     """Read "last week", "last Monday", "last October", "past 3 days"."""
     after = words[at + 1] if at + 1 < len(words) else ""
     if after in _UNIT:
@@ -183,7 +198,7 @@ def _read_last(words: list[str], at: int, clock: _Clock) -> _Span | None:
     return _Span(3, clock.now - count * _LENGTH[unit] - margin, NO_END, margin=margin)
 
 
-def _make_last_unit(unit: str, size: int, clock: _Clock) -> _Span | None:
+def _make_last_unit(unit: str, size: int, clock: Clock) -> _Span | None:
     """Return the last week, month, year, weekend or night."""
     week = clock.day(-clock.weekday)
     if unit == "w":
@@ -200,7 +215,7 @@ def _make_last_unit(unit: str, size: int, clock: _Clock) -> _Span | None:
     return _Span(size, clock.now - 2 * _LENGTH[unit], NO_END, margin=_LENGTH[unit])
 
 
-def _read_this(after: str, clock: _Clock) -> _Span | None:
+def _read_this(after: str, clock: Clock) -> _Span | None:
     """Read "this week", "this month", "this morning", "this Friday"."""
     if after in ("morning", "afternoon", "evening"):
         return _Span(2, clock.day(0), NO_END)
@@ -220,7 +235,7 @@ def _read_this(after: str, clock: _Clock) -> _Span | None:
     return _Span(2, starts[unit], NO_END) if unit in starts else None
 
 
-def _read_ago(words: list[str], at: int, clock: _Clock) -> _Span | None:
+def _read_ago(words: list[str], at: int, clock: Clock) -> _Span | None:
     """Read "3 days ago", "a couple of weeks ago", "vor 3 Tagen", "hace 3 días", "il y a 3 jours"."""
     first = at
     is_before = words[at] in _AGO_BEFORE or (words[at] == "a" and words[max(at - 2, 0) : at] == ["il", "y"])
@@ -244,7 +259,7 @@ def _read_ago(words: list[str], at: int, clock: _Clock) -> _Span | None:
     return _Span(at - first, then - _TOLERANCE[unit], then + _TOLERANCE[unit], margin=_TOLERANCE[unit])
 
 
-def _read_date(words: list[str], at: int, clock: _Clock) -> _Span | None:
+def _read_date(words: list[str], at: int, clock: Clock) -> _Span | None:
     """Read "3 Nov", "Nov 3rd 2025", "October 2025", "in October", "in 2025", "2025-11-03"."""
     word = words[at]
     if not (word in _MONTH or word[0:1].isdigit()):

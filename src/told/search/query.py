@@ -17,7 +17,7 @@ from told.search.tokens import (
     split_scripts,
     tokenize,
 )
-from told.store.database import quote_phrase, unquote_phrase
+from told.store.fts import quote_phrase, unquote_phrase
 
 MAX_TERMS = 24  # of a long paste, the most specific terms are kept
 MAX_HEADS = 4  # words

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from told.search.tokens import stem
-from told.store.database import unquote_phrase
+from told.store.fts import match_all, match_any, match_in, quote_phrase, unquote_phrase
 
 # bm25 weights of the columns project, asked, answered, steps, near, extra.
 COLUMN_WEIGHTS = (0.0, 1.0, 0.8, 0.4, 0.35, 1.0)
@@ -241,10 +241,9 @@ def plan_query(
     """
     terms = [term for term in frequencies if frequencies[term] > 0 and term not in must]
     if must:
-        required = " AND ".join(must)
-        return f"{required} AND ({' OR '.join([*must, *terms[: 2 * common]])})" if terms else required
+        return match_all((*must, match_any([*must, *terms[: 2 * common]])) if terms else must)
     if min(total, sum(frequencies[term] for term in terms)) <= budget:
-        return " OR ".join(terms)
+        return match_any(terms)
     by_rarity = sorted(terms, key=lambda term: (frequencies[term], -len(term)))
     rare: list[str] = []
     for term in by_rarity:
@@ -253,8 +252,8 @@ def plan_query(
         rare.append(term)
     others = by_rarity[len(rare) : len(rare) + common]
     # Terms on the left count twice in the ranking, which suits rare ones.
-    any_rare = " OR ".join(rare)
-    return f"({any_rare}) AND ({' OR '.join([*rare, *others])})" if others else any_rare
+    any_rare = match_any(rare)
+    return match_all((any_rare, match_any([*rare, *others]))) if others else any_rare
 
 
 def is_too_common(frequencies: dict[str, int], cap: int) -> bool:
@@ -266,4 +265,6 @@ def is_too_common(frequencies: dict[str, int], cap: int) -> bool:
 def restrict_to_project(expression: str, project_token: str = "") -> str:
     """Restrict an expression to one project, if one is given."""
     # Nobody writes the token, so the expression needs no column filter, which would slow down every match.
-    return f'{{project}}:"{project_token}" AND ({expression})' if project_token else expression
+    if not project_token:
+        return expression
+    return match_all((match_in("project", quote_phrase(project_token)), expression))

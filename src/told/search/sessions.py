@@ -31,7 +31,7 @@ from told.search.tokens import stem
 from told.search.topics import split_words
 from told.search.vectors.arithmetic import find_nearest, pack_signs, similarities, unpack_vectors
 from told.search.vectors.embedder import Embedder
-from told.store.database import quote_phrase, unquote_phrase
+from told.store.fts import match_all, match_any, quote_phrase, unquote_phrase
 from told.store.sessions.match import TurnIndex, TurnVectors
 from told.store.sessions.schema import TITLE
 
@@ -140,14 +140,15 @@ class TurnSimilarity:
 
 def search_sessions(
     store: TurnIndex, question: str, *, now: int, project: str | None = None, agent: str = "",
-    since: int = 0, limit: int = 5, meaning: TurnSimilarity | None = None,
+    since: int = 0, limit: int = 5, meaning: TurnSimilarity | None = None, only: bool = False,
 ) -> SearchResult:  # fmt: skip
     """Find the sessions that answer a question.
 
-    `project` is the index token of the project to search first; None searches all. Times are ms since 1970.
+    `project` is the index token of the project to search first; None searches all. `only`: no other project
+    is searched. Times are ms since 1970.
     """
     found = gather_candidates(
-        store, question, now=now, project=project, agent=agent, since=since, meaning=meaning
+        store, question, now=now, project=project, agent=agent, since=since, meaning=meaning, only=only
     )
     result = SearchResult(found.query, (), found.widened, found.loosened, found.corrected)
     if not found.hits:
@@ -173,14 +174,14 @@ def split_written_words(question: str) -> frozenset[str]:
 
 def gather_candidates(
     store: TurnIndex, question: str, *, now: int, project: str | None = None, agent: str = "",
-    since: int = 0, meaning: TurnSimilarity | None = None,
+    since: int = 0, meaning: TurnSimilarity | None = None, only: bool = False,
 ) -> Candidates:  # fmt: skip
     """Return the turns to rank; see `search_sessions` for the arguments."""
     matcher = _Matcher(store, parse_query(question, now), _Filters(since, agent, now))
     query, corrected = matcher.query, matcher.corrected
     for typo, word in corrected:
         question = question.replace(typo, word)
-    scopes = [project, ""] if project else [""]
+    scopes = [project] if project and only else [project, ""] if project else [""]
     attempts = [(must, scope) for must in dict.fromkeys((query.must, ())) for scope in scopes]
     for must, scope in attempts:
         hits, is_good, frequencies = matcher.match(must, scope)
@@ -225,14 +226,14 @@ class _Matcher:
             return [], False, frequencies
         newest = 0
         if is_too_common({term: frequencies[term] for term in must or optional}, _CAP):
-            together = " AND ".join(dict.fromkeys((*must, *(term for term in query.terms if optional[term]))))
+            together = match_all(dict.fromkeys((*must, *(term for term in query.terms if optional[term]))))
             count = self._count(restrict_to_project(together, scope))
             if count >= _ENOUGH:  # turns with every word outrank the others anyway
                 expression = together
             newest = 0 if _ENOUGH <= count < _CAP else RANK_BUDGET
             if query.window and query.words:
-                days = " OR ".join(map(quote_phrase, list_day_words(query.window, self._filters.now)))
-                expression = f"({expression}) AND ({days})" if days else expression
+                days = match_any(map(quote_phrase, list_day_words(query.window, self._filters.now)))
+                expression = match_all((expression, days)) if days else expression
         expression = restrict_to_project(expression, scope)
         hits = self._fetch(expression, newest)
         if newest and not hits:

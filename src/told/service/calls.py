@@ -49,6 +49,7 @@ class HookCall:
     payload: Mapping[str, Any]
     environ: Mapping[str, str]
     call: Call
+    pid: int = 0  # the hook's process; 0 if unknown
 
     @property
     def key(self) -> str:
@@ -84,14 +85,16 @@ class Answer:
     failed: bool = False
 
 
-def parse_hook(home: str, agent: str, event: str, raw: bytes, environ: Mapping[str, str]) -> HookCall | None:
+def parse_hook(
+    home: str, agent: str, event: str, raw: bytes, environ: Mapping[str, str], *, pid: int = 0
+) -> HookCall | None:
     """Parse a call; None if told does not handle it."""
     try:
         payload = json.loads(raw.decode("utf-8", "replace").lstrip("\ufeff"))
     except (ValueError, RecursionError):
         return None
     call = parse_call(agent, event, payload) if isinstance(payload, dict) else None
-    return HookCall(home, agent, event, payload, environ, call) if call else None
+    return HookCall(home, agent, event, payload, environ, call, pid) if call else None
 
 
 def answer_call(hook: HookCall, runtime: Runtime) -> Answer:
@@ -116,7 +119,7 @@ def answer_call(hook: HookCall, runtime: Runtime) -> Answer:
 def _dispatch(hook: HookCall, runtime: Runtime) -> str:
     for attempt in range(1, _TRIES + 1):
         try:
-            return answer_hook(hook.agent, hook.event, hook.payload, hook.environ, runtime)
+            return answer_hook(hook.agent, hook.event, hook.payload, hook.environ, runtime, pid=hook.pid)
         except BusyError:
             if attempt == _TRIES or not hook.is_prompt:
                 raise
@@ -179,7 +182,7 @@ def _make_start(hook: HookCall, source: str) -> HookCall | None:
     payload = {name: value for name, value in hook.payload.items() if not name.endswith("prompt")}
     payload |= {"source": source or "startup", "hook_event_name": "SessionStart"}
     call = parse_call(hook.agent, START, payload)
-    return HookCall(hook.home, hook.agent, START, payload, hook.environ, call) if call else None
+    return HookCall(hook.home, hook.agent, START, payload, hook.environ, call, hook.pid) if call else None
 
 
 def prepend_text(hook: HookCall, text: str, answer: str) -> str:

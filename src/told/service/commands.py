@@ -38,6 +38,7 @@ class CommandLine:
     words: list[str]
     folder: str
     environ: Mapping[str, str]
+    pid: int = 0  # of its client
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ class Commands:
             if not self._is_same_place(environ):
                 return ""
             words = os.fsdecode(request.body).split("\0")
-            printed = self._runner.run(CommandLine(words, request.cwd, environ))
+            printed = self._runner.run(CommandLine(words, request.cwd, environ, request.pid))
         except Exception:  # noqa: BLE001 - the client runs the command itself, and says what is wrong
             return ""
         finally:

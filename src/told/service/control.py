@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import told
 from told.errors import MissingError, ToldError, UsageError
+from told.files import read_text
 from told.hook.client import is_own, receive, socket_paths
 from told.install.place import import_folders
 from told.memories.caller import detect_caller
@@ -183,8 +184,7 @@ def _connect(home: str, seconds: float) -> tuple[socket.socket, str]:
             pass
         connection.close()
     try:
-        with open(run_file(home, PORT), encoding="ascii", errors="replace") as file:
-            port, token = file.read(200).split()
+        port, token = read_text(run_file(home, PORT), 200).split()
         return socket.create_connection(("127.0.0.1", int(port)), seconds), token
     except (ValueError, OverflowError):
         raise OSError("There is no service.") from None
@@ -194,7 +194,7 @@ def _locked_by(home: str) -> int:
     """Return the process that has the service's lock; 0 if none."""
     path = run_file(home, LOCK)
     try:
-        descriptor = os.open(path, os.O_RDWR)
+        descriptor = os.open(path, os.O_RDWR | getattr(os, "O_NONBLOCK", 0))
     except OSError:
         return 0
     try:

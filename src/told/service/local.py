@@ -88,7 +88,7 @@ def _start_service() -> None:
 
 
 def _parse(agent: str, event: str, raw: bytes, environ: Mapping[str, str]) -> HookCall | None:
-    return calls.parse_hook(find_home(environ), agent, event, raw, environ)
+    return calls.parse_hook(find_home(environ), agent, event, raw, environ, pid=os.getpid())
 
 
 def _answer(hook: HookCall | None, ends: float, send: Callable[[str], bool]) -> None:

@@ -7,6 +7,7 @@ An answer is `told1 BODY_BYTES`, a newline and the body. The hook client does th
 from __future__ import annotations
 
 import os
+import sys
 import time
 from dataclasses import dataclass
 from socket import socket
@@ -30,6 +31,7 @@ class Request:
     cwd: str
     variables: tuple[tuple[str, str], ...]
     body: bytes
+    pid: int = 0  # of the client; 0 if unknown
 
 
 def encode_request(kind: str, token: str) -> bytes:
@@ -64,7 +66,21 @@ def read_request(connection: socket, ends: float) -> Request:
     pairs = (field.partition("=") for field in fields)
     variables = tuple((name, value) for name, equals, value in pairs if name and equals)
     body = bytes(data[head_size:])
-    return Request(kind.decode("ascii", "replace"), agent, event, token, float(read_at), cwd, variables, body)
+    kind_name = kind.decode("ascii", "replace")
+    return Request(
+        kind_name, agent, event, token, float(read_at), cwd, variables, body, _find_client(connection)
+    )
+
+
+def _find_client(connection: socket) -> int:
+    """Return the process at the other end of a Unix socket; 0 if that is unknown."""
+    if sys.platform == "win32":
+        return 0
+    try:
+        option = (1, 17, 12) if sys.platform == "linux" else (0, 2, 4)  # SO_PEERCRED, or LOCAL_PEERPID
+        return int.from_bytes(connection.getsockopt(*option)[:4], sys.byteorder)
+    except OSError:
+        return 0
 
 
 def _receive(connection: socket, ends: float) -> bytes:

@@ -188,7 +188,9 @@ class Server:
 
     def _answer(self, connection: socket.socket, request: Request) -> None:
         environ = self._environ | dict(request.variables) | {"TOLD_HOME": self._home, "PWD": request.cwd}
-        hook = calls.parse_hook(self._home, request.agent, request.event, request.body, environ)
+        hook = calls.parse_hook(
+            self._home, request.agent, request.event, request.body, environ, pid=request.pid
+        )
         if hook is None:
             connection.sendall(encode_answer(""))
             return

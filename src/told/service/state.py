@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from told.errors import MissingError
-from told.files import write_private
+from told.files import open_private, read_text, write_private
 from told.hook.client import socket_paths
 from told.store.database import public_id
 
@@ -69,7 +69,7 @@ def usable_socket_paths(home: str) -> Iterator[str]:
 
 def take_lock(home: str, name: str, tries: int) -> int | None:
     """Take a lock among threads and processes; None if another one keeps it."""
-    descriptor = os.open(run_file(home, name), os.O_CREAT | os.O_RDWR, 0o600)
+    descriptor = open_private(run_file(home, name), os.O_RDWR)
     for _ in range(tries):
         if try_lock(descriptor):
             return descriptor
@@ -157,8 +157,7 @@ def count_problem(home: str, agent: str, event: str, kind: str, reason: str) -> 
 
 def _read_counts(home: str) -> dict[str, dict[str, Any]]:
     try:
-        with open(run_file(home, _COUNTS), encoding="utf-8", errors="replace") as file:
-            found = json.load(file)
+        found = json.loads(read_text(run_file(home, _COUNTS)))
     except (OSError, ValueError):
         return {}
     if not isinstance(found, dict):
@@ -231,8 +230,8 @@ def take_missed(home: str, key: str, ends: float) -> Missed | None:
     return None
 
 
-def clear_missed(home: str, *, older_than: float = _KEPT_SECONDS) -> None:
-    """Delete old briefs; `older_than=0` deletes all, as `told forget` needs."""
+def clear_missed(home: str) -> None:
+    """Delete old briefs."""
     folder = run_file(home, _MISSED)
     try:
         paths = [os.path.join(folder, name) for name in os.listdir(folder)]
@@ -243,7 +242,7 @@ def clear_missed(home: str, *, older_than: float = _KEPT_SECONDS) -> None:
             age = time.time() - os.stat(path).st_mtime
         except OSError:
             continue
-        if age >= older_than or not older_than:
+        if age >= _KEPT_SECONDS:
             _remove(path)
 
 
@@ -264,8 +263,7 @@ def _write_missed(home: str, key: str, missed: Missed) -> None:
 
 def _read_missed(home: str, key: str) -> Missed | None:
     try:
-        with open(_missed_path(home, key), encoding="utf-8", errors="replace") as file:
-            found = json.loads(file.read(_LARGEST))
+        found = json.loads(read_text(_missed_path(home, key), _LARGEST))
         return Missed(str(found["state"]), float(found["at"]), str(found["source"]), str(found["text"]))
     except OSError:
         return None

@@ -15,8 +15,9 @@ from told.hook.context import Runtime
 from told.journal.apply import catch_up, open_memories
 from told.service.calls import Answer, HookCall, answer_call, keep_undelivered
 from told.service.state import FAILED, count_problem
-from told.store.database import set_mmap_size
+from told.store.database import UNWRITABLE, set_mmap_size
 from told.store.memories.read import UNREADABLE, Memories, memory_path
+from told.store.opening import can_write
 
 _QUICK = frozenset((PROMPT, TOOL))
 _HURRY_MS, _PATIENT_MS = 50, 5000  # wait for a lock: for a brief, and for a command of the user's
@@ -76,7 +77,7 @@ class _OpenMemories:
             catch_up(home, memories, _MOST if hurry else -1)
         except BusyError:
             return memories  # what is already there is good enough for now
-        except UNREADABLE:
+        except (*UNREADABLE, *UNWRITABLE):
             return self._reopen(home, before, hurry=hurry)
         return memories
 
@@ -92,7 +93,7 @@ class _OpenMemories:
         connection = memories.connection
         connection.set_busy_timeout(_HURRY_MS if hurry else _PATIENT_MS)
         set_mmap_size(connection, 0)  # a file that is truncated while mapped would kill the process
-        if not connection.readonly("main"):
+        if can_write(connection):  # not a copy in memory
             self._connection, self._file = connection, before
         return memories
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from told.errors import MissingError, UsageError
-from told.files import NotReadableError, read_document
+from told.files import NotReadableError, is_utf8, read_document
 from told.settings.keys import (
     AGENT_NAME,
     ASK,
@@ -86,7 +86,10 @@ def find_home(environ: Mapping[str, str]) -> str:
                 "There is no home folder. Set HOME, or set TOLD_HOME to a folder told may use."
             )
         home = os.path.join(user, ".told")
-    return os.path.abspath(os.path.expanduser(home))
+    path = os.path.abspath(os.path.expanduser(home))
+    if not is_utf8(path):  # SQLite opens no such file
+        raise MissingError("The path of told's folder is not valid UTF-8. Set TOLD_HOME to another folder.")
+    return path
 
 
 def apply_project_settings(settings: Settings, root: str) -> Settings:

@@ -1,4 +1,4 @@
-"""Open told's SQLite files: private, in WAL mode, one writer at a time; and their full-text indexes."""
+"""Query told's SQLite files, one writer at a time; and their full-text indexes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,15 @@ from typing import Any, TypeVar
 import apsw
 
 from told.errors import BusyError, MissingError
-from told.files import create_private, describe_error, make_folder, write_private
+from told.files import (
+    cannot_write,
+    create_private,
+    describe_error,
+    make_folder,
+    open_private,
+    read_document,
+    write_private,
+)
 from told.hashing import blake2s
 from told.text import remove_placeholders
 
@@ -27,70 +35,16 @@ Words = tuple[str, ...]
 WAIT_MS = 5000  # for another process to finish a batch
 BULK_WAIT_MS = 60_000  # on a busy machine a batch takes many seconds
 
-SWEEP_LOCK, LEARN_LOCK, EMBED_LOCK = "sweep", "learn", "understand"
+SWEEP_LOCK, LEARN_LOCK, EMBED_LOCK, FORGET_LOCK = "sweep", "learn", "understand", "forget"
+FORGETTING = "forgetting"  # exists in told's folder until a `told forget` has finished
+FORGETS = "forgets"  # in told's folder: a number that changes with every `told forget`
 
 TOKENIZER = "porter unicode61 remove_diacritics 2"
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
 
-
-def open_database(path: str, *, create: bool) -> apsw.Connection:
-    """Open a database; read-only where the disk is."""
-    if create:
-        make_private_folder(os.path.dirname(path))
-        try:
-            # SQLite gives `-wal` and `-shm` the same mode.
-            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-        except OSError as error:
-            raise _cannot_write(path, error) from None
-    elif not os.path.exists(path):
-        raise MissingError("told has not read any history yet. Run `told index`.")
-    try:
-        connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
-        connection.set_busy_timeout(WAIT_MS)
-        set_mmap_size(connection, 1 << 30)
-        _read_first_page(connection)
-    except (apsw.CantOpenError, apsw.ReadOnlyError):
-        connection = _open_read_only(path)
-    if create:
-        _enable_wal(connection)
-    return connection
-
-
-def _read_first_page(connection: apsw.Connection) -> None:
-    """Make SQLite notice now if it cannot write the log beside the file."""
-    try:
-        connection.execute("PRAGMA schema_version").fetchall()
-    except (apsw.BusyError, apsw.NotADBError, apsw.CorruptError):
-        return  # later queries raise it again
-
-
-def _enable_wal(connection: apsw.Connection) -> None:
-    """Switch to WAL mode; SQLite does not wait for other processes that do so."""
-    deadline = time.monotonic() + WAIT_MS / 1000
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL")
-        except apsw.BusyError:
-            if time.monotonic() > deadline:
-                raise BusyError from None
-            time.sleep(0.01)
-        else:
-            return
-
-
-def _open_read_only(path: str) -> apsw.Connection:
-    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-    quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-    for mode in ("mode=ro", "immutable=1"):
-        connection = apsw.Connection(f"file:{quoted}?{mode}", flags=flags)
-        try:
-            connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
-        except apsw.Error:
-            connection.close()
-            continue
-        return connection
-    raise MissingError(f"told cannot read {path}. Check its permissions.")
+# Raised where the disk is full or read-only. A full one is an I/O error to SQLite that cannot make its log.
+UNWRITABLE = (apsw.FullError, apsw.ReadOnlyError, apsw.IOError, apsw.CantOpenError)
 
 
 def set_mmap_size(connection: apsw.Connection, size: int) -> None:
@@ -160,11 +114,13 @@ def transaction(connection: apsw.Connection) -> Iterator[None]:
             connection.execute("ROLLBACK")
 
 
-def purge(connection: apsw.Connection, index: str) -> None:
+def purge(connection: apsw.Connection, rebuild_index: Callable[[apsw.Connection], None]) -> None:
     """Remove deleted bytes from the index, free pages and the log."""
     try:
-        # Deleted words stay in the index, marked, until it is one segment.
-        connection.execute(f"INSERT INTO {index}({index}) VALUES('optimize')")
+        # Only a new index has no deleted words: `optimize` may keep the marks that delete them, and
+        # `secure-delete` keeps the beginnings of words that separate two pages.
+        with transaction(connection):
+            rebuild_index(connection)
         connection.execute("VACUUM")
         blocked = fetch(connection, "PRAGMA wal_checkpoint(TRUNCATE)")[0][0]
     except apsw.BusyError:
@@ -190,38 +146,31 @@ def make_private_folder(path: str) -> None:
     try:
         make_folder(path)
     except OSError as error:
-        raise _cannot_write(path, error) from None
+        raise cannot_write(path, error) from None
 
 
-def _cannot_write(path: str, error: OSError) -> MissingError:
-    where, why = error.filename or path, describe_error(error)
-    return MissingError(f"told cannot write to {where} ({why}). Set TOLD_HOME to a folder it may use.")
+def acquire_lock(home: str, name: str = SWEEP_LOCK, *, patient: bool = False) -> int | None:
+    """Lock until the returned descriptor is closed; None if another process has it.
 
-
-def acquire_lock(home: str, name: str = SWEEP_LOCK) -> int | None:
-    """Lock until the returned descriptor is closed; None if another process has it."""
+    `patient` waits for a command that works for a short time.
+    """
     if fcntl is None:  # two sweeps do no harm: each checks the cursor it started from
         return 0
     try:
-        descriptor = os.open(os.path.join(home, f"{name}.lock"), os.O_CREAT | os.O_RDWR, 0o600)
+        descriptor = open_private(os.path.join(home, f"{name}.lock"), os.O_RDWR)
     except OSError:
         return None
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        return None
-    return descriptor
-
-
-def quote_phrase(words: str, *, prefix: bool = False) -> str:
-    """Quote words for an FTS5 expression; with `prefix` the last may continue."""
-    return f'"{words}"*' if prefix else f'"{words}"'
-
-
-def unquote_phrase(phrase: str) -> str:
-    """Return the words of a quoted phrase."""
-    return phrase.strip('*"')
+    deadline = time.monotonic() + (WAIT_MS / 1000 if patient else 0)
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            if time.monotonic() >= deadline:
+                os.close(descriptor)
+                return None
+            time.sleep(0.05)
+        else:
+            return descriptor
 
 
 def format_bm25(index: str, weights: Sequence[float]) -> str:
@@ -314,7 +263,9 @@ def check_layout(
     schema = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name"
     try:
         migrate(fresh)
-        for sql in ("PRAGMA user_version", "PRAGMA encoding", schema, f"SELECT * FROM {index}_config"):
+        # The index sets its `version` when the first word is deleted.
+        config = f"SELECT * FROM {index}_config WHERE k != 'version'"
+        for sql in ("PRAGMA user_version", "PRAGMA encoding", schema, config):
             if fetch(connection, sql) != fetch(fresh, sql):
                 return ["it is not laid out as told does it"]
     finally:
@@ -363,15 +314,12 @@ def load_key(home: str) -> bytes:
     """Return the home's secret key; create it if it is missing."""
     path = os.path.join(home, "key")
     try:
-        with open(path, "rb") as file:
-            key = file.read(32)
+        key = read_document(path)
         if len(key) == 32:
             return key
-    except FileNotFoundError:
-        pass
     except OSError as error:
-        raise MissingError(f"{path} cannot be read ({describe_error(error)}).") from None
-    make_private_folder(home)
+        if os.path.lexists(path):
+            raise MissingError(f"{path} cannot be read ({describe_error(error)}). Move it away.") from None
     return _create_key(path)
 
 
@@ -379,12 +327,12 @@ def _create_key(path: str) -> bytes:
     """Create the key file atomically; use another process's key if it was first."""
     key = os.urandom(32)
     try:
+        make_folder(os.path.dirname(path))
         try:
             create_private(path, key)
         except FileExistsError:
             if os.path.getsize(path) != len(key):
                 write_private(path, key)
-        with open(path, "rb") as file:
-            return file.read(32) or key
+        return read_document(path) or key
     except OSError:
         return key  # read-only home: a key for this process only

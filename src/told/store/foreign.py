@@ -19,9 +19,10 @@ _MAX_VALUE = 64 * 1024 * 1024  # bytes
 _MAX_COPY = 2 * 1024 * 1024 * 1024  # bytes; a larger database is not copied
 _PARTS = ("", "-wal", "-journal")
 _ENCODINGS = {2: "utf-16-le", 3: "utf-16-be"}
+# Not ProtocolError: SQLite itself has retried for ten seconds then.
 _TEMPORARY_ERRORS = (
     apsw.BusyError, apsw.LockedError, apsw.IOError, apsw.CorruptError, apsw.CantOpenError,
-    apsw.ReadOnlyError, apsw.ProtocolError, apsw.NotADBError, apsw.SchemaChangeError,
+    apsw.ReadOnlyError, apsw.NotADBError, apsw.SchemaChangeError,
 )  # fmt: skip
 
 RETRIES = 0  # of all queries of this process

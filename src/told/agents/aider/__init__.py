@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 
-from told.agents.base import Agent, Dialect, Layout, no_context
+from told.agents.base import Agent, Dialect, Layout, ProcessSign, no_context
 from told.agents.reading import describe_call, make_message
 from told.agents.values import local_millis
 from told.agents.wiring import Block, Change, Place
@@ -182,6 +182,7 @@ AGENT = Agent(
     project_layouts=(Layout(".aider.chat.history.md"),),
     advice="Run aider in a project once; its chat history file stays in that folder.",
     wire=wire,
+    process=ProcessSign("aider"),
     programs=("aider",),
     limits="It has neither hooks nor MCP, and is wired in a project only: --scope project.",
     todo="Start aider with --read CONVENTIONS.md, or say so in .aider.conf.yml.",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from told.agents import wiring
-from told.agents.base import Agent, Headless, HeadlessReply, HeadlessTask, Layout, ShellSign
+from told.agents.base import Agent, Headless, HeadlessReply, HeadlessTask, Layout, ProcessSign, ShellSign
 from told.agents.claude_code.reader import read
 from told.agents.values import as_count
 from told.agents.wiring import Block, Change, Place
@@ -85,6 +85,7 @@ AGENT = Agent(
         takes_system=True,
         variables={"CLAUDE_CODE_DISABLE_CLAUDE_MDS": "1", "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1"},
     ),
+    process=ProcessSign("claude", "@anthropic-ai/claude-code"),
     shell_signs=(
         ShellSign("CLAUDECODE", "CLAUDE_CODE_SESSION_ID"),  # every command and hook
         ShellSign("CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_SESSION_ID"),  # MCP servers, which lack CLAUDECODE

@@ -11,7 +11,16 @@ from itertools import groupby
 from typing import Any
 
 from told.agents import wiring
-from told.agents.base import Agent, Headless, HeadlessReply, HeadlessTask, Layout, ShellSign, Table
+from told.agents.base import (
+    Agent,
+    Headless,
+    HeadlessReply,
+    HeadlessTask,
+    Layout,
+    ProcessSign,
+    ShellSign,
+    Table,
+)
 from told.agents.codex.rollout import ARCHIVED, find_thread, parse_item, read_rollout
 from told.agents.reading import find_missing_columns, read_database, read_log
 from told.agents.values import as_count, as_dict, as_millis, as_text, get_dict, get_text, parse_object
@@ -297,11 +306,12 @@ AGENT = Agent(
     todo="Open codex once and approve told's hooks: until then it skips them silently.",
     is_todo_done=is_approved,
     describe_own_entries=describe_approvals,
+    process=ProcessSign("codex", "@openai/codex", replaces_shell=True),
     shell_signs=(
-        ShellSign("CODEX_THREAD_ID", "CODEX_THREAD_ID"),  # every command
+        ShellSign("CODEX_THREAD_ID", "CODEX_THREAD_ID", in_hooks=False),  # every command
         ShellSign("CODEX_SANDBOX", "CODEX_THREAD_ID"),  # commands in the sandbox of macOS
         ShellSign("CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID"),  # commands in any sandbox
-        ShellSign("CODEX_CI", "CODEX_THREAD_ID"),  # commands in a terminal of its own
+        ShellSign("CODEX_CI", "CODEX_THREAD_ID", in_hooks=False),  # commands in a terminal of its own
     ),
     instruction_files=("AGENTS.md", "AGENTS.override.md", "**/AGENTS.md"),
 )

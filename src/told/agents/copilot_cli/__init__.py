@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from told.agents import wiring
-from told.agents.base import Agent, Dialect, Layout, ShellSign, Table, flat_context, flat_verdict
+from told.agents.base import Agent, Dialect, Layout, ProcessSign, ShellSign, Table, flat_context, flat_verdict
 from told.agents.copilot_cli.events import SECTIONS, read_events, read_workspace
 from told.agents.reading import find_missing_columns, read_database
 from told.agents.values import as_millis, as_text, parse_object
@@ -224,9 +224,10 @@ AGENT = Agent(
         takes_context_after_compaction=True,
         replaces_start_brief=True,
     ),
+    process=ProcessSign("copilot", "@github/copilot", replaces_shell=True),
     shell_signs=(
         ShellSign("COPILOT_CLI", "COPILOT_AGENT_SESSION_ID"),  # every command
-        ShellSign("COPILOT_AGENT_SESSION_ID", "COPILOT_AGENT_SESSION_ID"),  # every command
+        ShellSign("COPILOT_AGENT_SESSION_ID", "COPILOT_AGENT_SESSION_ID", in_hooks=False),  # every command
         ShellSign("COPILOT_AGENT"),  # the agent that works on GitHub
     ),
     client_words=("copilot",),

@@ -14,6 +14,7 @@ from told.agents.base import (
     Call,
     Dialect,
     Layout,
+    ProcessSign,
     ShellSign,
     Table,
     editor_folders,
@@ -288,6 +289,7 @@ AGENT = Agent(
         _verdict,
         is_duplicate=is_duplicate,
     ),
+    process=ProcessSign("cursor-agent"),
     shell_signs=(
         ShellSign("CURSOR_AGENT", rank=2),  # commands of the agent, not the editor's terminal
         ShellSign("CURSOR_TRANSCRIPT_PATH", rank=2),  # hooks

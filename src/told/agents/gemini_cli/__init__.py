@@ -18,6 +18,7 @@ from told.agents.base import (
     HeadlessReply,
     HeadlessTask,
     Layout,
+    ProcessSign,
     ShellSign,
 )
 from told.agents.reading import FAILED, REFUSED, describe_call, file_size, remove_tags
@@ -327,8 +328,9 @@ AGENT = Agent(
         hides_compaction=True,
     ),
     # Rank 1: a fork sets them too.
+    process=ProcessSign("gemini", "@google/gemini-cli"),
     shell_signs=(
-        ShellSign("GEMINI_CLI", "GEMINI_SESSION_ID", rank=1),  # every command
+        ShellSign("GEMINI_CLI", "GEMINI_SESSION_ID", rank=1, in_hooks=False),  # every command
         ShellSign("GEMINI_SESSION_ID", "GEMINI_SESSION_ID", rank=1),  # hooks
     ),
     client_words=("gemini",),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from told.agents import wiring
-from told.agents.base import Agent
+from told.agents.base import Agent, ProcessSign
 from told.agents.wiring import OWN, Change, OwnFile, Place
 
 
@@ -20,6 +20,7 @@ AGENT = Agent(
     title="Kiro",
     label="kiro",
     wire=wire,
+    process=ProcessSign("kiro-cli"),
     programs=("kiro", "kiro-cli"),
     install_signs=("~/.kiro",),
     limits="told has no hooks in it: it asks told because its steering file says so.",

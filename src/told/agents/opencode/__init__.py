@@ -18,6 +18,7 @@ from told.agents.base import (
     HeadlessReply,
     HeadlessTask,
     Layout,
+    ProcessSign,
     ShellSign,
     Table,
     flat_context,
@@ -360,6 +361,7 @@ AGENT = Agent(
     ),
     # The plugin kills the hook after 1 s, which includes the start of the interpreter.
     hook_seconds=dict.fromkeys((START, PROMPT, COMPACT, COMPACTED, HELPER, TOOL), 0.8),
+    process=ProcessSign("opencode", "opencode-ai", hooks_in_shell=False, replaces_shell=True),
     shell_signs=(
         ShellSign("OPENCODE", "OPENCODE_SESSION_ID"),  # the process itself
         ShellSign("OPENCODE_CLIENT", "OPENCODE_SESSION_ID"),  # newer versions

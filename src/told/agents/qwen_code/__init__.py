@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from told.agents import wiring
-from told.agents.base import Agent, Dialect, Layout, ShellSign
+from told.agents.base import Agent, Dialect, Layout, ProcessSign, ShellSign
 from told.agents.gemini_cli import find_touched
 from told.agents.reading import FAILED, REFUSED, RecentCalls, describe_call, find_tag, read_log, remove_tags
 from told.agents.values import as_dict, as_millis, as_text, get_dict, get_list, get_text, parse_object
@@ -193,6 +193,7 @@ AGENT = Agent(
     has_hooks=True,
     since={wiring.HOOKS: "0.15.6"},  # 0.12 has them turned off
     dialect=Dialect(replaces_start_brief=True),  # it is a part of the system prompt
+    process=ProcessSign("qwen", "@qwen-code/qwen-code"),
     shell_signs=(ShellSign("QWEN_CODE", "QWEN_SESSION_ID"),),
     client_words=("qwen",),
     instruction_files=("QWEN.md",),

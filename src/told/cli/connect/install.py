@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -30,11 +31,13 @@ from told.cli.index import index
 from told.cli.review import offer_review
 from told.cli.terminal.blocks import Diff
 from told.errors import MissingError, NotFoundError, UsageError
+from told.files import is_utf8
 from told.install.apply import (
     BROKEN,
     KEPT,
     WRITTEN,
     Step,
+    Wiring,
     command_folder,
     has_hooks,
     inspect_wiring,
@@ -111,6 +114,7 @@ def install(context: Context, arguments: Arguments) -> None:
     scope = choose_option(arguments, "scope", SCOPES, USER_SCOPE)
     profile = choose_option(arguments, "profile", _PROFILES, "")
     if scope == PROJECT_SCOPE:
+        _require_utf8(os.getcwd())
         context.check_path(context.cwd)
     agents = named_agents(arguments)
     agents = agents or [one for one in wired_agents().values() if find_agent_sign(one, context.environ)]
@@ -127,9 +131,13 @@ def install(context: Context, arguments: Arguments) -> None:
         own = _with_profile(agent, place, ledger, profile)
         steps = wire(agent, own, ledger, preview)
         targets.append(Target(agent, own, find_version(agent, context.environ), tuple(steps)))
+    for step in (step for one in targets for step in one.steps):
+        _require_utf8(step.change.path)
     if arguments.flag("dry-run"):
         _report(context, targets, preview)
         return
+    if profile and not context.caller.is_user:
+        _refuse_other_profile(context, agents, place, profile)
     if may_ask(arguments) and any(one.is_changed for one in targets):
         for one in targets:
             _print_target(context, one, is_dry=True, with_files=True)
@@ -148,6 +156,13 @@ def install(context: Context, arguments: Arguments) -> None:
             _offer_history(context, arguments)
 
 
+def _require_utf8(path: str) -> None:
+    if not is_utf8(path):
+        raise MissingError(
+            f"{path!r} is not valid UTF-8, so told cannot keep track of its changes there. Rename the folder."
+        )
+
+
 def _with_profile(agent: Agent, place: Place, ledger: Ledger, profile: str) -> Place:
     """Return the place with the given or present profile.
 
@@ -155,12 +170,25 @@ def _with_profile(agent: Agent, place: Place, ledger: Ledger, profile: str) -> P
     """
     if not profile:
         wired = inspect_wiring(agent, place, ledger)
-        present = ledger.profiles.get(owner_of(agent, place)) or wired.profile
+        present = _present_profile(agent, place, ledger, wired)
         profile = present if wired.is_wired and present in _PROFILES else MINIMAL
         if place.scope == PROJECT_SCOPE and not wired.is_wired:
             everywhere = inspect_wiring(agent, replace(place, scope=USER_SCOPE), ledger)
             profile = NO_HOOKS if everywhere.is_wired and has_hooks(everywhere) else MINIMAL
     return replace(place, profile=profile)
+
+
+def _refuse_other_profile(context: Context, agents: list[Agent], place: Place, profile: str) -> None:
+    """Keep an agent from adding or removing hooks of what the user has connected."""
+    ledger = Ledger(context.home)
+    for agent in agents:
+        wired = inspect_wiring(agent, place, ledger)
+        if wired.is_wired and profile != _present_profile(agent, place, ledger, wired):
+            context.refuse_agent(f"change the hooks of {agent.title}")
+
+
+def _present_profile(agent: Agent, place: Place, ledger: Ledger, wired: Wiring) -> str:
+    return ledger.profiles.get(owner_of(agent, place)) or wired.profile
 
 
 def _report(context: Context, targets: list[Target], preview: Preview | None = None) -> None:

@@ -111,8 +111,6 @@ def _report_removal(
 
 
 def _check_purge(context: Context, arguments: Arguments) -> None:
-    if not context.caller.is_user:
-        raise UsageError("Only you can delete all of told's data: run it in your own terminal.")
     if arguments["agent"] or arguments["scope"]:
         raise UsageError("--purge deletes everything: leave out --agent and --scope.")
     if may_ask(arguments):

@@ -24,6 +24,8 @@ def run_line(line: CommandLine) -> Printed | None:
     from told.cli.context import Context  # noqa: PLC0415
     from told.cli.main import run_command  # noqa: PLC0415
     from told.errors import ToldError  # noqa: PLC0415
+    from told.fence import defuse_tags  # noqa: PLC0415
+    from told.memories.caller import detect_caller  # noqa: PLC0415
     from told.settings.keys import OFF  # noqa: PLC0415
 
     command = command_named(line.words[0])
@@ -40,10 +42,11 @@ def run_line(line: CommandLine) -> Printed | None:
     with redirect_stderr(io.StringIO()) as errors:
         try:
             code = run_command(
-                command, parse(command, line.words[1:]), line.environ, write, CallSite(folder=line.folder),
+                command, parse(command, line.words[1:]), line.environ, write,
+                CallSite(detect_caller(line.environ, line.pid), line.folder),
                 when_behind=lambda *_: is_behind.append(True),
             )  # fmt: skip
         except ToldError as error:
             code = error.exit_code
-            errors.write(f"told: {error}\n")
+            errors.write(f"told: {defuse_tags(str(error))}\n")
     return Printed(code, "".join(written), errors.getvalue(), bool(is_behind))

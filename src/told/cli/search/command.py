@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import os
 from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
 from told.app.similarity import similarity_search, warn_words_only
 from told.cli.arguments import Arguments
-from told.cli.context import NOT_HERE, Context, MemoryView, SessionScope, count, cut, memory_count
+from told.cli.context import Context, MemoryView, count, cut, memory_count
 from told.cli.search.rows import SEARCH_BYTES, Found, ResultRows
 from told.cli.sessions import (
     NO_HISTORY,
+    NOT_HERE,
+    SessionScope,
     coverage_json,
+    may_widen,
     not_searched,
     not_searched_json,
     print_summary,
     print_unread,
+    select_sessions,
 )
 from told.errors import MissingError, NotFoundError, ToldError, UsageError
 from told.ingest.projects import find_git_root
@@ -58,7 +63,7 @@ class _Search(NamedTuple):
     place: str
     limit: int
     here: str  # the memory scope of the current project; empty for all projects
-    stays: bool  # whether a project was named, which is not left
+    arguments: Arguments
     status: str = ""  # of memories
 
 
@@ -114,8 +119,6 @@ def search(context: Context, arguments: Arguments) -> None:
     if wanted.place == _MEMORIES or (is_last_chance and context.count_unlearned()):
         with MemoryView(context) as view:  # learns what it can in a short time
             memories = _match_memories(context, wanted, view.memories)
-    if found.widened and wanted.stays:
-        found = SearchResult(found.query)
     ranking = _Ranking(
         tuple(join_rankings(memories.matches, found.sessions, wanted.limit)), found, memories.widened
     )
@@ -138,7 +141,7 @@ def _read_arguments(context: Context, arguments: Arguments) -> _Search:
     if place == _MEMORIES and arguments.flag("deep"):
         raise UsageError("--deep re-ranks sessions and checkpoints, not memories.")
     question = " ".join(arguments.operands)
-    scope = context.scope(arguments)
+    scope = select_sessions(context, arguments)
     here = ""
     if scope.project is not None:
         here = PROJECT + scope.project.key
@@ -146,18 +149,21 @@ def _read_arguments(context: Context, arguments: Arguments) -> _Search:
         here = context.project_scope()
     return _Search(
         question, parse_query(question, context.now), scope, place, arguments.number("limit", _LIMIT), here,
-        bool(arguments.text("project")), status,
+        arguments, status,
     )  # fmt: skip
 
 
 def _search_sessions(context: Context, wanted: _Search, model: Reranker | None) -> SearchResult:
     only_notes, scope = wanted.place == _CHECKPOINTS, wanted.scope
     similarity = similarity_search(context, notes=only_notes)
-    found = search_sessions(
-        TurnIndex(context.connection, notes=only_notes), wanted.question, now=context.now,
+    search_in = partial(
+        search_sessions, TurnIndex(context.connection, notes=only_notes), wanted.question, now=context.now,
         project=project_token(scope.project.id) if scope.project else None,
         agent=scope.filter.agent, since=scope.filter.since, limit=wanted.limit, meaning=similarity,
     )  # fmt: skip
+    found = search_in()
+    if found.widened and not may_widen(context, wanted.arguments):
+        found = search_in(only=True)
     if similarity is not None and similarity.error:
         warn_words_only(similarity.error)
     return found if model is None else _rerank(context, model, found, wanted)
@@ -170,20 +176,20 @@ def _find_memories(context: Context, wanted: _Search, found: SearchResult) -> _M
     try:
         with closing(open_memories(context.home, hurry=True)) as memories:
             is_elsewhere = found.widened or not found.sessions
-            return _match_memories(context, wanted, memories, may_widen=is_elsewhere, always=found.widened)
+            return _match_memories(context, wanted, memories, is_elsewhere=is_elsewhere, always=found.widened)
     except _UNAVAILABLE:
         return _Memories()
 
 
 def _match_memories(
-    context: Context, wanted: _Search, memories: Memories, *, may_widen: bool = True, always: bool = False
+    context: Context, wanted: _Search, memories: Memories, *, is_elsewhere: bool = True, always: bool = False
 ) -> _Memories:
     """Return matches of this project; of others if it has none, or always the sure ones."""
     if not wanted.here:
         return _Memories(tuple(_match_in(context, wanted, memories, ())))
     own = _match_in(context, wanted, memories, active_scopes(memories, wanted.here))
     others: list[MemoryMatch] = []
-    if may_widen and not wanted.stays and (always or not own):
+    if is_elsewhere and (always or not own) and may_widen(context, wanted.arguments):
         known = {one.memory.id for one in own}
         others = [one for one in _match_in(context, wanted, memories, ()) if one.memory.id not in known]
     others = [one for one in others if one.is_sure] if own else others
@@ -196,7 +202,7 @@ def _match_in(
     limits = wanted.scope.filter
     if wanted.status:
         criteria = MemoryFilter(
-            scopes, status=wanted.status, agent=limits.agent, since=limits.since, words=wanted.question
+            scopes, status=wanted.status, source=limits.agent, since=limits.since, words=wanted.question
         )
         listed = list_memories(memories, criteria, context.now, wanted.limit)
         return [MemoryMatch(one, 1.0, is_sure=True) for one in listed]
@@ -271,12 +277,13 @@ def _nothing(context: Context, wanted: _Search) -> str:
     asked = cut(wanted.question, 60)
     if wanted.query.window and not wanted.query.words:
         return f"Nothing found for {asked!r}: nothing is from then."
-    if wanted.place == _MEMORIES:
-        return f"No memory matches {asked!r}. `told memories` lists them."
-    if not context.reading.count(Filter()) and not context.reading.count_checkpoints(Filter()):
-        return NO_HISTORY.format(what="Nothing found")
     scope = wanted.scope
     where = f" in {scope.name}. Try --all-projects" if scope.project is not None else ""
+    stays = where and not may_widen(context, wanted.arguments)
+    if wanted.place == _MEMORIES:
+        return f"No memory matches {asked!r}{where if stays else ''}. `told memories` lists them."
+    if not stays and not context.reading.count(Filter()) and not context.reading.count_checkpoints(Filter()):
+        return NO_HISTORY.format(what="Nothing found")
     less = f" {not_searched(context, scope)}".rstrip()
     return f"Nothing found for {asked!r}{where}. Try fewer or other words.{less}"
 

@@ -150,7 +150,7 @@ class ResultRows:
         for turn in group.turns:
             hit = self._make_hit(row, turn, MOST_EXCERPT)
             where = f"{row.public}{hit.place}" if hit.place.startswith(".") else row.public
-            shown = hit.text if hit.trust == "user" else context.fence.inline(hit.text)
+            shown = context.fenced(hit.text, hit.trust)
             one = {"id": where, "who": hit.who, "at": iso(turn.at), "excerpt": shown, "trust": hit.trust}
             if hit.note is not None:
                 one |= {"id": hit.note.public, "who": "checkpoint"}

@@ -30,6 +30,8 @@ class Rule:
     accept: str = "filled"
     is_format: bool = False  # known by its prefix, in an unbroken run of at least 18 characters
     look: str = ""
+    words: tuple[str, ...] = ()  # like literals, at the start of a word
+    back: int = 0  # how far before a literal the pattern may match
 
 
 @cache
@@ -50,11 +52,14 @@ def load_formats() -> tuple[Rule, ...]:
 @cache
 def load_contexts() -> tuple[Rule, ...]:
     """Load the rules for secrets that are known by the text around them."""
-    data = _read("contexts")
-    fragments: dict[str, str] = {}
-    for name, text in data["fragments"].items():
-        fragments[name] = _insert(_join(text), fragments)
-    return tuple(_context_rule(table, fragments) for table in data["rule"])
+    rules: list[Rule] = []
+    for file in ("contexts", "sentences", "commands", "numbers"):
+        data = _read(file)
+        fragments: dict[str, str] = {}
+        for name, text in data["fragments"].items():
+            fragments[name] = _insert(_join(text), fragments)
+        rules += (_context_rule(table, fragments) for table in data["rule"])
+    return tuple(rules)
 
 
 def load_words(name: str) -> frozenset[str]:
@@ -106,12 +111,14 @@ def _format_rule(table: Mapping[str, Any]) -> Rule:
 def _context_rule(table: Mapping[str, Any], fragments: Mapping[str, str]) -> Rule:
     return Rule(
         table["name"],
-        tuple(table["literals"]),
+        tuple(table.get("literals", ())),
         _insert(_join(table["pattern"]), fragments),
         tuple(table["examples"]),
         tuple(table["counter_examples"]),
         table.get("accept", "filled"),
         look=_join(table.get("look", "")),
+        words=tuple(table.get("words", ())),
+        back=table.get("back", 0),
     )
 
 
@@ -126,3 +133,9 @@ def _join(parts: str | list[str]) -> str:
 def _insert(pattern: str, fragments: Mapping[str, str]) -> str:
     """Replace {name} by fragments; no repeat such as {1,3} looks like one."""
     return re.sub(r"\{([a-z]\w+)\}", lambda match: fragments[match[1]], pattern)
+
+
+@cache
+def seed_words() -> tuple[str, ...]:
+    """Return the 2,048 English words of seed phrases (BIP-39), in their order."""
+    return tuple(Path(__file__).with_name("seed_words.txt").read_text(encoding="utf-8").split())

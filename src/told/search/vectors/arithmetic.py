@@ -41,7 +41,7 @@ def spread_lanes(values: bytes) -> int:
 
 
 def sum_rows(rows: Iterable[tuple[int, int]], dimensions: int) -> list[int]:
-    """Add up to 512 weighted rows from `spread_lanes`; weights are below 2^15."""
+    """Add up weighted rows from `spread_lanes`; the weights together are below 2^24."""
     total = weights = 0
     for weight, values in rows:
         total += weight * values
@@ -88,7 +88,10 @@ def _measure_length(values: Sequence[float]) -> float:
 
 def similarity(one: bytes, other: bytes) -> float:
     """Return the similarity of two vectors: about 1 if equal, 0 if unrelated."""
-    return similarities(one, [other])[0]
+    if len(one) != len(other):
+        raise ValueError("All vectors must come from the same model.")
+    product: int = sum(map(mul, _as_numbers(one), _as_numbers(other)))
+    return product / (VECTOR_LENGTH * VECTOR_LENGTH)
 
 
 def similarities(one: bytes, others: Sequence[bytes]) -> list[float]:
@@ -102,7 +105,7 @@ def similarities(one: bytes, others: Sequence[bytes]) -> list[float]:
     lanes = bytearray(_LANE * count)
     above = below = 0
     added = 0
-    for at, value in enumerate(memoryview(one).cast("b")):
+    for at, value in enumerate(_as_numbers(one)):
         if value:
             lanes[::_LANE] = joined[at::size]
             column = int.from_bytes(lanes, "little")
@@ -114,6 +117,10 @@ def similarities(one: bytes, others: Sequence[bytes]) -> list[float]:
     added *= BIAS
     pairs = zip(_split_lanes(above, count), _split_lanes(below, count), strict=True)
     return [(more - less - added) / (VECTOR_LENGTH * VECTOR_LENGTH) for more, less in pairs]
+
+
+def _as_numbers(vector: bytes) -> memoryview[int]:
+    return memoryview(vector).cast("b")
 
 
 def _split_lanes(number: int, count: int) -> memoryview[int]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import mmap
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -53,6 +54,9 @@ _SPACED = {code: " " for code in range(128) if not chr(code).isalnum()}
 _IDEOGRAPHS = ((0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0xF900, 0xFAFF), (0x20000, 0x2FA1F), (0x3040, 0x30FF))
 
 
+_MANY_LOOKUPS = 50_000  # more than a command needs
+
+
 class Table:
     """An open table; reads records on demand."""
 
@@ -62,13 +66,26 @@ class Table:
         self.digest = digest
         self.count = count
         self.seen: dict[str, list[int]] = {}  # rows of the pieces of words
+        self._lookups = 0
+        self._rows: dict[str, int] | None = None  # of all pieces, after many lookups
         self._weighted: dict[int, tuple[int, int]] = {}
         self._in_questions: dict[int, int] = {}
         self._slots = memoryview(memory)[HEADER_BYTES : HEADER_BYTES + 4 * SLOTS].cast("I")
 
     def find_row(self, piece: str) -> int:
         """Return the number of a piece's record, or -1."""
-        return self._find_row(piece.encode("utf-8", "replace"))
+        if self._rows is None:
+            self._lookups += 1
+            if self._lookups < _MANY_LOOKUPS:
+                return self._find_row(piece.encode("utf-8", "replace"))
+            self._rows = self._list_rows()
+        return self._rows.get(piece, -1)
+
+    def _list_rows(self) -> dict[str, int]:
+        """Return the rows of all pieces; worth it for a whole history."""
+        starts = range(_RECORDS_START, _RECORDS_START + RECORD_BYTES * self.count, RECORD_BYTES)
+        names = (self._memory[at : at + NAME_BYTES].rstrip(b"\0").decode() for at in starts)
+        return {name: row for row, name in enumerate(names)}
 
     def find_question_row(self, row: int) -> int:
         """Return the record that replaces another in questions, mostly itself."""
@@ -258,4 +275,6 @@ def make_vector(text: str, *, asking: bool = False) -> bytes | None:
     if table is None:
         return None
     rows = table.find_rows(text, asking=asking)
-    return normalize_vector(sum_rows(map(table.read_row, rows), DIMENSIONS))
+    counted = ((count, *table.read_row(row)) for row, count in Counter(rows).items())
+    weighted = ((count * weight, values) for count, weight, values in counted)
+    return normalize_vector(sum_rows(weighted, DIMENSIONS))

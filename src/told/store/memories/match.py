@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import apsw
 
 from told.store.database import Queries, count_indexed_rows, format_bm25, make_tokenizer
+from told.store.fts import match_all, match_any, match_except, quote_phrase
 from told.store.memories.records import (
     ARCHIVED,
     STATUS_TERMS,
@@ -116,16 +117,14 @@ def restrict_to_scopes(
     status = ARCHIVED if archived else status
     if not scopes:
         if status:
-            return f"{STATUS_TERMS[status]} AND ({expression})"
-        if archived is None:
-            return expression
-        return f"({expression}) NOT ({' OR '.join(STATUS_TERMS.values())})"
+            return match_all((STATUS_TERMS[status], expression))
+        return expression if archived is None else match_except(expression, match_any(STATUS_TERMS.values()))
     if status:
         words = [make_scope_word(scope, status) for scope in scopes]
     else:
         words = [make_scope_word(scope) for scope in scopes]
         words += [make_scope_word(scope, SUPERSEDED) for scope in scopes] if ended else []
-    return f"({' OR '.join(words)}) AND ({expression})"
+    return match_all((match_any(map(quote_phrase, words)), expression))
 
 
 SIGN_BYTES = 31  # with 248 signs, a count of differences fits into a byte

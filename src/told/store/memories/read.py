@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import apsw
 
-from told.store.database import open_database
 from told.store.memories.match import MemoryIndex, MemoryVectors
 from told.store.memories.records import (
     ACTIVE,
@@ -23,6 +22,7 @@ from told.store.memories.records import (
 )
 from told.store.memories.schema import migrate
 from told.store.memories.write import MemoryWriter
+from told.store.opening import open_database
 
 # Raised for a damaged file, which has to be rebuilt.
 UNREADABLE = (apsw.NotADBError, apsw.CorruptError, UnicodeDecodeError)
@@ -62,6 +62,7 @@ class Memories(MemoryIndex):
         self.connection = connection
         self.writer = MemoryWriter(connection)
         self.vectors = MemoryVectors(connection)
+        self.left_out: Collection[int] = ()  # rows that are not loaded
         self._about: dict[str, str] = {}
 
     def get(self, ids: Iterable[str]) -> dict[str, Memory]:
@@ -160,6 +161,19 @@ class Memories(MemoryIndex):
         if not observations:
             conditions.append(f"NOT {_OBSERVATION}")
         return self._rows("memory", " AND ".join(conditions), values, limit)
+
+    def rejected(self, scopes: Sequence[str] = ()) -> list[int]:
+        """Return the rows of memories that the user rejected, of some scopes or of all."""
+        where = "status = 'dismissed' AND status != 'active' AND was = 'user'"
+        where += f" AND scope IN ({_marks(scopes)})" if scopes else ""
+        return self._rows("memory", where, scopes, -1)
+
+    def forgotten_with(self, marks: Sequence[str], scopes: Sequence[str] = ()) -> list[int]:
+        """Return the rows of forgotten memories with one of some marks, of some scopes or of all."""
+        has_mark = " OR ".join("instr(detail, ?)" for _ in marks)
+        where = f"status = 'forgotten' AND status != 'active' AND ({has_mark})"
+        where += f" AND scope IN ({_marks(scopes)})" if scopes else ""
+        return self._rows("memory", where, (*marks, *scopes), -1)
 
     def unreviewed(self, scopes: Sequence[str] = ()) -> list[int]:
         """Return the rows of active statements that the user neither worded, locked nor confirmed."""
@@ -263,7 +277,7 @@ class Memories(MemoryIndex):
         for some in _batches(values):
             sql = f"SELECT {_COLUMNS} FROM memory WHERE {column} IN ({_marks(some)}) ORDER BY row"
             found += self._fetch(sql, some)
-        intact = [row for row in found if hash_row(row[:-1]) == row[-1]]
+        intact = [row for row in found if row[0] not in self.left_out and hash_row(row[:-1]) == row[-1]]
         self._about.update([(row[1], row[-2]) for row in intact])
         return [(row[0], parse_memory(row[1:_END])) for row in intact]
 

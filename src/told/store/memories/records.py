@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from told.hashing import blake2s
 from told.jsontext import dump_json, load_json
 from told.store.database import public_id
+from told.store.fts import match_in, quote_phrase
 from told.store.memories.names import ACTIVE as ACTIVE
 from told.store.memories.names import AGENT as AGENT
 from told.store.memories.names import ARCHIVED as ARCHIVED
@@ -104,6 +105,11 @@ class Memory(NamedTuple):
     def confidence(self) -> float:
         """How likely it is to help, by what happened so far."""
         return self.alpha / (self.alpha + self.beta)
+
+    @property
+    def is_decided_by_user(self) -> bool:
+        """Whether the user said, locked or confirmed it."""
+        return self.trust == USER or self.locked or bool(self.confirmed)
 
     @property
     def is_rejected(self) -> bool:
@@ -205,7 +211,7 @@ _LOW = (1 << 20) - 1
 ACTIVE_SCOPE = "toldscope"
 # Of every memory that normal searches leave out, beside its scope.
 _STATUS_WORDS = {ARCHIVED: "toldarchived", CANDIDATE: "toldcandidates", DISMISSED: "tolddismissals"}
-STATUS_TERMS = {status: f"{{scope_word}}:{word}" for status, word in _STATUS_WORDS.items()}
+STATUS_TERMS = {status: match_in("scope_word", quote_phrase(word)) for status, word in _STATUS_WORDS.items()}
 _SCOPE_PREFIXES = {
     ACTIVE: ACTIVE_SCOPE, ARCHIVED: "toldaway", CANDIDATE: "toldmaybe", DISMISSED: "tolddropped",
 }  # fmt: skip

@@ -27,14 +27,16 @@ from told.store.memories.records import (
     list_links,
     parse_memory,
 )
+from told.store.opening import has_tables
 
-VERSION = 7
+VERSION = 8
+_CORE = ("memory", "memory_words", "noted", "shown")
 
 
 def migrate(connection: apsw.Connection) -> bool:
     """Create the tables of a new database; False if one of another version has to be rebuilt."""
     if _version(connection) == VERSION:
-        return True
+        return has_tables(connection, _CORE)
     with transaction(connection):
         found = _version(connection)
         if found == 0 and not fetch(connection, "SELECT 1 FROM sqlite_schema LIMIT 1"):
@@ -42,7 +44,7 @@ def migrate(connection: apsw.Connection) -> bool:
                 connection.execute(file.read())
             connection.execute(f"PRAGMA user_version={VERSION}")
             return True
-        return found == VERSION
+        return found == VERSION and has_tables(connection, _CORE)
 
 
 def _version(connection: apsw.Connection) -> int:
@@ -50,6 +52,7 @@ def _version(connection: apsw.Connection) -> int:
 
 
 _OTHER_TABLES = ("shown", "noted", "orphan", "word_of")
+OWN_TABLES = ("memory", "memory_words", *LINK_TABLES, *_OTHER_TABLES)
 _MEANING = "SELECT * FROM meaning_of ORDER BY row"
 _MEMORIES = f"SELECT {', '.join(WRITTEN)} FROM memory ORDER BY row"
 
@@ -77,7 +80,12 @@ def open_empty() -> apsw.Connection:
 def purge_memories(connection: apsw.Connection) -> None:
     """Remove deleted bytes from the index, free pages and the log."""
     connection.execute("PRAGMA temp_store=MEMORY")
-    purge(connection, "memory_words")
+    purge(connection, _rebuild_index)
+
+
+def _rebuild_index(connection: apsw.Connection) -> None:
+    connection.execute("INSERT INTO memory_words(memory_words) VALUES('rebuild')")
+    optimize_index(connection)
 
 
 def optimize_index(connection: apsw.Connection) -> None:

@@ -27,6 +27,7 @@ CREATE VIRTUAL TABLE memory_words USING fts5(
   scope_word, text, words, extra, content='memory', content_rowid='row',
   tokenize="porter unicode61 remove_diacritics 2");
 INSERT INTO memory_words(memory_words, rank) VALUES('automerge', 8);
+INSERT INTO memory_words(memory_words, rank) VALUES('secure-delete', 1);
 CREATE VIRTUAL TABLE memory_vocabulary USING fts5vocab(memory_words, row);
 
 CREATE TABLE trigger_of(

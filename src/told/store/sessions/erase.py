@@ -15,6 +15,7 @@ from told.errors import BusyError
 from told.model import Checkpoint
 from told.store.database import Queries, fetch, purge
 from told.store.sessions.facts import TO_CAPTURE, TO_OBSERVE
+from told.store.sessions.schema import rebuild_index
 from told.store.sessions.write import NOTE_TEXTS, SessionState, SessionWriter
 
 _NOTE = (
@@ -273,7 +274,7 @@ def purge_sessions(connection: apsw.Connection) -> None:
     """Remove deleted bytes from the index, free pages and the log."""
     size, _ = measure_space(connection)
     connection.execute(f"PRAGMA temp_store={'MEMORY' if size < _MAX_IN_MEMORY else 'FILE'}")
-    purge(connection, "turn_words")
+    purge(connection, rebuild_index)
 
 
 def compact(connection: apsw.Connection, *, words: bool, when: float = 0.0) -> bool:

@@ -15,6 +15,7 @@ from told.store.database import (
     join_conditions,
     transaction,
 )
+from told.store.fts import match_any, match_in, quote_phrase
 from told.store.sessions.facts import TO_EMBED
 from told.store.sessions.schema import FIRST_NOTE, parse_project_token
 
@@ -87,14 +88,13 @@ class TurnIndex(Queries):
             phrases: Matched by whole words.
             parts: Matched anywhere, for languages without spaces.
         """
-        quoted = " OR ".join(f'"{phrase}"' for phrase in phrases)
         likes = " OR ".join("instr(t.asked, ?)" for _ in parts)
         return self._fetch(
             "SELECT s.native, t.n, t.at, coalesce(p.key, ''), t.asked FROM turn t"
             " JOIN session s ON s.id = t.session_id LEFT JOIN project p ON p.id = s.project_id"
             " WHERE s.kind = '' AND t.n >= 0 AND (t.id IN"
             f" (SELECT rowid FROM turn_words WHERE turn_words MATCH ?) OR {likes}) ORDER BY t.id",
-            (f"asked : ({quoted})", *parts),
+            (match_in("asked", match_any(map(quote_phrase, phrases))), *parts),
         )
 
     def session_projects(self) -> dict[str, str]:

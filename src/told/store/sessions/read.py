@@ -231,6 +231,11 @@ class SessionReader(Queries):
         sql = "SELECT count(DISTINCT f.path) FROM touch f JOIN session s ON s.id = f.session_id WHERE 1"
         return int(self._fetch_value(sql + where, values))
 
+    def source_path(self, session_id: int) -> str:
+        """Return the agent's file that a session was read from; empty if it is unknown."""
+        sql = "SELECT f.path FROM session s JOIN source f ON f.id = s.source_id WHERE s.id = ?"
+        return next(iter(self._fetch_column(sql, (session_id,))), "")
+
     def files_of(self, session_id: int) -> list[tuple[str, str, int]]:
         """Return the (path, how, at) of touches, changes before reads."""
         return self._fetch(

@@ -24,6 +24,7 @@ from told.store.database import (
     spell_number,
     transaction,
 )
+from told.store.opening import has_tables
 
 # Notes are stored as turns before the first: the title at TITLE, checkpoint k at FIRST_NOTE - k.
 TITLE = -1
@@ -119,7 +120,13 @@ def _columns(connection: apsw.Connection, table: str) -> list[str]:
     return [row[0] for row in fetch(connection, "SELECT name FROM pragma_table_info(?)", (table,))]
 
 
-VERSION = 6
+VERSION = 7
+_CORE = ("project", "source", "session", "turn", "turn_words")
+
+
+def is_current(connection: apsw.Connection) -> bool:
+    """Tell whether a database is of this version and has its main tables."""
+    return read_version(connection) == VERSION and has_tables(connection, _CORE)
 
 
 def _read_sql(name: str) -> str:
@@ -129,10 +136,11 @@ def _read_sql(name: str) -> str:
 
 # From version N to N + 1.
 _MIGRATIONS = {step: _read_sql(f"migrations/{step}.sql") for step in range(1, VERSION)}
+_INDEX_REBUILT = 7  # the version whose migration rebuilds the full-text index
 # Tables whose checksum starts with a version.
 _CHECKSUMMED = {
     2: (*(one for one in TABLES if one not in (*LATER, *MEANING)), *DROPPED), 3: LATER, 4: ("checkpoint",),
-    5: MEANING,
+    5: MEANING, _INDEX_REBUILT: (_BLOCKS,),
 }  # fmt: skip
 
 
@@ -146,8 +154,19 @@ def migrate(connection: apsw.Connection) -> bool:
     found = read_version(connection)
     if found == VERSION:
         return True
+    if found:
+        connection.execute("PRAGMA secure_delete=ON")  # otherwise deleted words stay in free pages
+    try:
+        return _migrate(connection)
+    except apsw.SQLError:
+        return False  # its tables are not those of its version
+
+
+def _migrate(connection: apsw.Connection) -> bool:
     with transaction(connection):
         found = read_version(connection)
+        if found == 0 and fetch(connection, "SELECT 1 FROM sqlite_schema LIMIT 1"):
+            return False
         if found == 0:
             connection.execute(_read_sql("schema.sql"))
             add_checksums(connection, TABLES)
@@ -160,6 +179,12 @@ def migrate(connection: apsw.Connection) -> bool:
             return False
         connection.execute(f"PRAGMA user_version={VERSION}")
     return True
+
+
+def rebuild_index(connection: apsw.Connection) -> None:
+    """Rebuild the full-text index without words of deleted text; inside a transaction."""
+    connection.execute(_MIGRATIONS[_INDEX_REBUILT - 1])
+    add_checksums(connection, _CHECKSUMMED[_INDEX_REBUILT])
 
 
 def find_damage(connection: apsw.Connection) -> list[str]:

@@ -1,0 +1,175 @@
+"""Align two statements word by word and tell whether they differ in their subject.
+
+Two statements of one frame differ in their subject, their value or both. The value comes last, or right
+after a choosing word ("use X for …"); a word that differs anywhere else names another subject, whatever
+it is: "plan A" and "plan B", "the first replica" and "the second", HTTP 401 and 403.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from functools import lru_cache
+from itertools import dropwhile
+from typing import NamedTuple
+
+from told.conflict.places import ARTICLES
+from told.conflict.reading import (
+    ANNOUNCING,
+    DENY,
+    EMPTY,
+    PLACE,
+    WEAK_SLOTS,
+    Reading,
+    is_name,
+    is_number,
+    load_words,
+    measure_unit,
+    split_number,
+)
+from told.search.tokens import PUNCTUATION, SLOTS, canonical_stem
+
+_CHOOSING, _CONNECTORS = load_words("choosing"), load_words("connectors")
+_SELECTING = load_words("selecting")
+_REVERSING = (DENY | load_words("only") | load_words("back")) - _SELECTING
+_PLAIN = (EMPTY | DENY | ANNOUNCING | _CHOOSING | load_words("prefers") | load_words("is")) - _SELECTING
+_BETWEEN = (ARTICLES | PLACE | _CONNECTORS | load_words("single")) - _CHOOSING
+_NUMBERED = load_words("numbered")
+_BEFORE_MEASURE = _CONNECTORS | load_words("is") | load_words("measured")
+_TOPIC_MARKS = frozenset("は是用为為")  # before a value, in Japanese and Chinese
+_CLAUSE_MARKS = frozenset((",", ";"))
+_NUMBER, _NAME = "#", "@"
+_MIN_SHARED = 2  # words of a frame with longer parts
+_MAX_TAIL = 1  # words after a number that is a value: "2 decimals", "512 MiB of memory"
+
+
+class Span(NamedTuple):
+    """Where two statements differ: first and last word of each, exclusive."""
+
+    old: tuple[int, int]
+    new: tuple[int, int]
+
+
+def differ_in_subject(old: Reading, new: Reading) -> bool:
+    """Tell whether two statements share a frame and name different subjects in it."""
+    spans = _find_named(old, new)
+    return len(spans) > 1 or (len(spans) == 1 and not _may_be_value(old, new, spans[0]))
+
+
+@lru_cache(maxsize=8192)
+def _compare(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[Span, ...]:
+    """Return where two texts differ; a number is only compared with a number, a name with a name."""
+    masked, others = ([_mask(unit) for unit in units] for units in (old, new))
+    found = []
+    for kind, a, b, c, d in SequenceMatcher(None, masked, others, autojunk=False).get_opcodes():
+        if kind != "equal":
+            found.append(Span((a, b), (c, d)))
+            continue
+        pairs = enumerate(zip(old[a:b], new[c:d], strict=True))
+        found += [Span((a + at, a + at + 1), (c + at, c + at + 1)) for at, (x, y) in pairs if _differ(x, y)]
+    return tuple(found)
+
+
+def _differ(one: str, other: str) -> bool:
+    return one != other and not (is_number(one) and split_number(one) == split_number(other))
+
+
+def _mask(unit: str) -> str:
+    return _NUMBER if is_number(unit) else _NAME if is_name(unit) else unit
+
+
+def _find_named(old: Reading, new: Reading) -> list[Span]:
+    """Return where two statements of one frame name other things; nothing if the frame is another."""
+    if {*old.units} & _REVERSING != {*new.units} & _REVERSING or _count_clauses(old) != _count_clauses(new):
+        return []
+    if sorted(old.units) == sorted(new.units):
+        return []  # in another order the same words say the opposite: "X, never Y"
+    known, said = set(map(canonical_stem, old.units)), set(map(canonical_stem, new.units))
+    spans, found = _compare(old.units, new.units), []
+    for span in spans:
+        ours, theirs = _names_other(old, span.old, said), _names_other(new, span.new, known)
+        is_last = span.old[1] == len(old.units) and span.new[1] == len(new.units)
+        is_replaced = span.old[0] < span.old[1] and span.new[0] < span.new[1]
+        if ours != theirs and not (is_last and is_replaced):
+            return []  # one says more: another frame
+        if ours or theirs:
+            found.append(span)
+    shared = len(old.units) - sum(b - a for (a, b), _ in spans)
+    is_short = all(b - a == d - c == 1 for (a, b), (c, d) in found)
+    return found if shared >= _MIN_SHARED or (shared and is_short) else []
+
+
+def _count_clauses(reading: Reading) -> int:
+    """Count the clauses, without a beginning like "from now on, …"."""
+    rest = dropwhile(lambda token: token in EMPTY or token in PUNCTUATION, reading.tokens)
+    return sum(token in _CLAUSE_MARKS for token in rest)
+
+
+def _names_other(reading: Reading, span: Sequence[int], others: set[str]) -> bool:
+    """Tell whether some words name something that the other statement has nowhere."""
+    return any(
+        unit in reading.capitals
+        or is_number(unit)
+        or (unit not in _PLAIN and canonical_stem(unit) not in others)
+        for unit in reading.units[span[0] : span[1]]
+    )
+
+
+def _may_be_value(old: Reading, new: Reading, span: Span) -> bool:
+    """Tell whether the only difference may be the value."""
+    first, second = old.units[slice(*span.old)], new.units[slice(*span.new)]
+    before = old.units[: span.old[0]]
+    is_measure = is_number(first[0]) and is_number(second[0])
+    tails = [_find_tail(one.units[at:]) for one, at in ((old, span.old[1]), (new, span.new[1]))]
+    if is_measure:
+        return all(len(tail) <= _MAX_TAIL for tail in tails)
+    if not any(tails):
+        return not _follows_choice(before)
+    if not _TOPIC_MARKS.isdisjoint(before) or _is_chosen(before) or _is_chosen(new.units[: span.new[0]]):
+        return True
+    return not set(before) <= _BETWEEN and _are_alternatives(first, second)
+
+
+def give_other_measure(old: Reading, new: Reading) -> bool:
+    """Tell whether two statements differ only in a number that is their value."""
+    spans = _find_named(old, new)
+    if len(spans) != 1 or not _may_be_value(old, new, spans[0]):
+        return False
+    (first, end), (other, _) = spans[0]
+    one, two = old.units[first], new.units[other]
+    if not first or not is_number(one) or not is_number(two) or measure_unit(one) != measure_unit(two):
+        return False
+    before = next((unit for unit in reversed(old.units[:first]) if unit not in ARTICLES), "")
+    if before in _NUMBERED or old.units[first + 1 : end] != new.units[other + 1 : spans[0].new[1]]:
+        return False
+    return before in _BEFORE_MEASURE or bool(measure_unit(one)) or _counts(old, end)
+
+
+def _counts(reading: Reading, at: int) -> bool:
+    """Tell whether a number is followed by what it counts: "3 partitions"."""
+    return at < len(reading.units) and reading.units[at] not in _BETWEEN
+
+
+def _find_tail(units: Sequence[str]) -> list[str]:
+    """Return the words after a value that may make it something else."""
+    rest = [unit for unit in units if unit not in _BETWEEN and not "\u3040" <= unit < "\u30a0"]
+    return rest[1:] if rest and measure_unit(f"1{rest[0]}") else rest
+
+
+def _is_chosen(before: Sequence[str]) -> bool:
+    """Tell whether a choosing word comes right before."""
+    rest = [unit for unit in before if unit not in ARTICLES]
+    return bool(rest) and rest[-1] in _CHOOSING
+
+
+def _follows_choice(before: Sequence[str]) -> bool:
+    """Tell whether the value was named before: "use X for"."""
+    rest = [unit for unit in before if unit not in EMPTY or unit in _CHOOSING]
+    chosen = rest[1:] if rest and rest[0] in _CHOOSING else []
+    return bool(chosen) and not _BETWEEN.isdisjoint(before[before.index(chosen[0]) :])
+
+
+def _are_alternatives(ours: Sequence[str], theirs: Sequence[str]) -> bool:
+    """Tell whether two words are choices for the same thing: npm and pnpm."""
+    slots = {slot for unit in ours for slot in SLOTS.get(unit, ())} - WEAK_SLOTS
+    return any(not slots.isdisjoint(SLOTS.get(unit, ())) for unit in theirs)

@@ -1,0 +1,148 @@
+"""Take back what the user said, on the user's word, without a new value.
+
+A memory is only dismissed if it is the only one that the words can mean; otherwise the user is asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from told.capture.retractions import FILLERS, Retraction, denies_existence, has_negation, is_past
+from told.conflict.reading import read_statement
+from told.journal.files import journal_folder
+from told.journal.read import find_by_memory
+from told.memories.change import REJECT, read_proposals
+from told.memories.journal_writer import JournalWriter
+from told.memories.scopes import active_scopes
+from told.search.query import parse_query
+from told.search.tokens import STOP_WORDS, is_identifier, stem, tokenize
+from told.store.fts import match_any
+from told.store.memories.records import ACTIVE, RULE, TOOL, Memory
+
+_WHY = "taken back by the user"
+_MAX_ROWS = 60
+_MAX_ASKED = 3
+_COLUMN_WEIGHTS = (1.0, 1.0, 0.5)
+_CAPITAL = re.compile(r"(?<=[\w,;] )[A-Z]\w+")
+
+
+class TakenBack(NamedTuple):
+    """A retraction and where it was said."""
+
+    what: Retraction
+    project: str  # scope
+    agent: str
+    session: str
+    turn: int
+    at: int
+    heard: tuple[str, ...] = ()  # what the user typed in the session before
+
+
+class Retracted(NamedTuple):
+    """What a retraction did."""
+
+    done: tuple[Memory, ...] = ()
+    asked: tuple[Memory, ...] = ()
+
+
+def retract(writer: JournalWriter, said: TakenBack) -> Retracted:
+    """Dismiss the one memory that the user takes back; propose it where that is not sure."""
+    with writer.lock():
+        found = [one for one in _find_meant(writer, said) if not _is_processed(writer, said, one)]
+        if not found or len(found) > _MAX_ASKED:
+            return Retracted()
+        writer.begin_group()
+        if len(found) == 1 and _is_sure(said, found[0]):
+            place = {"agent": said.agent, "session": said.session, "turn": said.turn, "at": said.at}
+            evidence = [place | {"quote": said.what.quote}]
+            writer.add("reject", found[0].id, retracted=True, why=_WHY, evidence=evidence)
+            writer.write()
+            return Retracted(done=tuple(found))
+        waiting = {
+            one.memory for one in read_proposals(writer.home) if _is_asked(one.action, one.session, said)
+        }
+        new = [one for one in found if one.id not in waiting]
+        for one in new:
+            writer.propose(REJECT, one.id, source=(said.agent, said.session))
+        writer.write()
+    return Retracted(asked=tuple(new))
+
+
+def _is_asked(action: str, session: str, said: TakenBack) -> bool:
+    return action == REJECT and session == said.session
+
+
+def _find_meant(writer: JournalWriter, said: TakenBack) -> list[Memory]:
+    """Return the statements with all words that a retraction names, said before it."""
+    terms = _name_terms(said.what.about)
+    query = parse_query(said.what.about, writer.now).terms
+    if not terms or not query:
+        return []
+    memories = writer.memories
+    scopes = active_scopes(memories, said.project)
+    rows = memories.match(match_any(query), _COLUMN_WEIGHTS, _MAX_ROWS, scopes=scopes)
+    near = memories.load([row for row, _ in rows]).values()
+    return [
+        one
+        for one in near
+        if one.status == ACTIVE
+        and one.trust != TOOL
+        and not one.label
+        and set(terms) <= set(_name_terms(one.text))
+        and max((place.at for place in one.evidence), default=one.created) < said.at
+        and not (said.what.denies and has_negation(one.text))
+    ]
+
+
+def _name_terms(text: str) -> list[str]:
+    words = (word.strip("`'\"()[]*_") for word in tokenize(text.lower()))
+    kept = (word for word in words if word not in STOP_WORDS and word not in FILLERS)
+    return list(dict.fromkeys(stem(word) for word in kept if any(map(str.isalnum, word))))
+
+
+def _is_sure(said: TakenBack, memory: Memory) -> bool:
+    """Tell whether a retraction can mean nothing else than the one memory with its words."""
+    if memory.locked or not said.what.is_first or (said.what.of_rule and memory.kind != RULE):
+        return False
+    if said.what.denies and is_past(said.what.about):
+        return False  # it may only say what somebody did
+    terms, words = _name_terms(said.what.about), _name_terms(memory.text)
+    if len(terms) > len(words) // 2:
+        return True
+    if said.what.denies and not (
+        denies_existence(said.what.about) and memory.kind != RULE and words[0] in terms
+    ):
+        return False  # "the server is not down" denies no statement about it
+    is_own = any(place.session == said.session for place in memory.evidence)
+    if not is_own and _is_mentioned(terms, said.heard):  # it may only end the talk of this session
+        return False
+    return _is_specific(said.what.about) and _is_about(terms, memory.text)
+
+
+def _is_mentioned(terms: Iterable[str], texts: Iterable[str]) -> bool:
+    return any(set(terms) <= set(_name_terms(text)) for text in texts)
+
+
+def _is_specific(about: str) -> bool:
+    """Tell whether words name more than what every project has, such as a server."""
+    return max(read_statement(about).words.values(), default=0.0) >= 1
+
+
+def _is_about(terms: list[str], text: str) -> bool:
+    """Tell whether a statement is about some words: a name, an identifier, its first word or first half."""
+    named = {stem(name.lower()) for name in _CAPITAL.findall(text)}
+    words = _name_terms(text)
+    leading = words[: (len(words) + 1) // 2 if len(terms) > 1 else 1]
+    return any(is_identifier(one) or one in named or one in leading for one in terms)
+
+
+def _is_processed(writer: JournalWriter, said: TakenBack, memory: Memory) -> bool:
+    """Tell whether this retraction was done before, also if the user undid it since."""
+    for one in find_by_memory(journal_folder(writer.home), [memory.id]):
+        places = (one.payload or {}).get("evidence") if one.kind == "reject" else None
+        for place in places if isinstance(places, list) else ():
+            if (place.get("session"), place.get("quote")) == (said.session, said.what.quote):
+                return True
+    return False
