@@ -1,0 +1,38 @@
+"""Fixtures: the site of an acceptance test, one for each kind of store."""
+
+from __future__ import annotations
+
+import gc
+import os
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.acceptance.site import Site
+from tests.hook.conftest import _OF_AGENTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+STORES = ("sqlite",)
+
+
+@pytest.fixture(params=STORES)
+def site(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Iterator[Site]:  # fmt: skip
+    """An empty home with two projects; the current folder is the first."""
+    for name in list(os.environ):
+        if name.startswith(_OF_AGENTS):
+            monkeypatch.delenv(name)
+    made = Site(tmp_path, capsys, monkeypatch, request.param)
+    for name, value in made.environ.items():
+        monkeypatch.setenv(name, value)
+    time.tzset()
+    yield made
+    gc.enable()  # a command does without
+    monkeypatch.undo()
+    time.tzset()
