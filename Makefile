@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: install demo first-hour test soak check bench agents judge-agents clients models llama docs clean
+.PHONY: install demo first-hour test behaviour soak fuzz check bench agents judge-agents clients models llama docs clean
 
 # Compiled once here: an environment that forbids Python to write bytecode would make every call compile.
 install: $(VENV)/.installed
@@ -20,13 +20,24 @@ check: install
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 
+# Types are checked beside the tests, some of which only wait.
+test: install
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target check behaviour
+
 # pytest keeps the rewritten tests, also where the environment forbids Python to write bytecode.
-test: check
+behaviour: install
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest
 
 # Kills, damage and random input, far more often than `make test`: takes hours.
 soak: install
 	@TOLD_SOAK=1 $(BIN)/pytest -m 'soak or not soak' $$(grep -rlE --include='test_*.py' 'tests.soak|mark.soak' tests)
+	@$(MAKE) --no-print-directory fuzz SECONDS=600
+
+# Guided by the code it reaches; what breaks becomes a file in tests/fuzz/corpus. `make fuzz FUZZ=hook` runs one.
+SECONDS ?= 60
+fuzz: install
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group fuzz
+	@nice $(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(FUZZ)
 
 demo: install
 	@$(BIN)/python -m demo
@@ -69,9 +80,10 @@ llama: install
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	@TOLD_TEST_GGUF=$$(find $(CURDIR)/$(VENV) -name 'SmolLM2*.gguf' | head -1) $(BIN)/pytest -n0 tests/judge/test_real_gguf.py
 
-# The generated parts of docs/ and the examples in the README.
+# The generated parts of docs/, the results of the acceptance tests, and the examples in the README.
 docs: install
 	@$(BIN)/python -m tests.documents
+	@$(BIN)/python -m tests.acceptance
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
