@@ -39,6 +39,8 @@ def hostile(size: int = 1_000_000) -> Iterator[tuple[str, str]]:
         yield ascii(piece)[:60], piece * (size // len(piece) + 1)
     yield "nested base64", _nested(size)
     yield "base64 in lines", base64.encodebytes((f"{_TOKEN} or so, " * (size // 72)).encode()).decode()
+    yield "seed words", "abandon zoo legal winner thank year wave sausage worth useful yellow " * (size // 66)
+    yield "card numbers", "5281 0037 3353 9698 " * (size // 20)
     yield "one line of prose", "the quick brown fox jumps over the lazy dog " * (size // 44)
     yield "lines as wide as a terminal", ("x" * 70 + " aB3dE6gHk\naB3dE6gHk ") * (size // 92)
     yield "growing words", "".join(f"{'k3J9sQ0v' * (n % 400)} " for n in range(size // 1600))
@@ -49,7 +51,9 @@ def _of_rules() -> set[str]:
     pieces: set[str] = set()
     for rule in all_rules():
         example = rule.examples[0].replace("·", "")
-        pieces |= {rule.literals[0], rule.literals[0] + "x", example + " ", example[:-3] + "\n"}
+        for start in (*rule.literals[:1], *rule.words[:2]):
+            pieces |= {start, start + "x", start + " "}
+        pieces |= {example + " ", example[:-3] + "\n"}
     return pieces
 
 

@@ -44,9 +44,9 @@ class Machine:
         self.environ = {"HOME": user, "TOLD_HOME": self.home, "PATH": os.environ["PATH"]}
         self._extra = tuple(os.path.dirname(os.path.dirname(str(one.__file__))) for one in (told, apsw))
 
-    def words(self, event: str) -> tuple[str, ...]:
+    def words(self, event: str, agent: str = "claude-code") -> tuple[str, ...]:
         """Return the command of a hook."""
-        return Launch(_PYTHON, str(client.__file__), self._extra).words("claude-code", event)
+        return Launch(_PYTHON, str(client.__file__), self._extra).words(agent, event)
 
     def hook(self, event: str, session: str, late: float = 0.0, **more: Any) -> str:
         """Run a hook; return the text that the model reads."""

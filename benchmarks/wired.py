@@ -16,8 +16,8 @@ from benchmarks.words import Language, rare_words
 from told.hook.dispatch import read_last_failure
 from told.recall.shown_log import ShownLog
 from told.service import control
-from told.store.database import open_database
 from told.store.memories.records import PROJECT
+from told.store.opening import open_database
 from told.store.sessions.checkpoints import Projects
 
 _TURNS = 200
