@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from told.errors import UsageError
 from told.files import cannot_write, make_folder, open_private, sync_folder
 from told.journal.files import (
+    CLOCK,
+    IDENTITY,
     MAKES_MEMORY,
     MAX_PAYLOAD,
     SEGMENT_SUFFIX,
@@ -25,6 +27,7 @@ from told.journal.files import (
     list_segments,
     next_segment,
     peek_line,
+    read_clock,
     read_key,
 )
 from told.journal.registry import ProjectJournal, own_series_name, seal_payload
@@ -72,10 +75,12 @@ def append(
     On an error nothing was written.
     """
     now = max(0, now)  # by a clock before 1970
+    seen = read_clock(home)
+    later = {CLOCK: seen + 1} if seen >= now else {}
     machine = own_series_name(project) if project else get_machine_id(home)
     folder = os.path.join(project.journal if project else journal_folder(home), machine)
     key = read_key(project.home) if project else b""
-    payloads = [_encode_payload(draft, part, len(drafts)) for part, draft in enumerate(drafts, 1)]
+    payloads = [_encode_payload(draft, part, len(drafts), later) for part, draft in enumerate(drafts, 1)]
     try:
         make_folder(folder)
         with SeriesLock(folder):
@@ -84,9 +89,11 @@ def append(
         raise cannot_write(folder, error) from None
 
 
-def _encode_payload(draft: Draft, part: int, count: int) -> bytes:
+def _encode_payload(draft: Draft, part: int, count: int, later: Mapping[str, int]) -> bytes:
     parts = {"part": [part, count]} if count > 1 else {}
-    salted = {**(draft.payload or {}), **parts, "salt": os.urandom(16).hex()}
+    given = draft.payload or {}
+    named = {IDENTITY: os.urandom(8).hex(), **later, **given}
+    salted = {**named, **parts, "salt": os.urandom(16).hex()}
     payload = dump_json(salted).encode("utf-8", "replace")
     if len(payload) > MAX_PAYLOAD:
         raise UsageError(f"That is too long to remember: {len(payload) // 1024} KB. Say it shorter.")

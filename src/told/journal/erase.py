@@ -9,7 +9,9 @@ from typing import Any
 
 from told.files import UNFINISHED, cannot_write, open_regular, write_private
 from told.journal.files import (
+    CLOCK,
     FORGET,
+    IDENTITY,
     SET,
     TORN_SUFFIX,
     BadLineError,
@@ -30,8 +32,8 @@ _SALT, _PART, _PAD = "salt", "part", "pad"
 _SESSION, _SCOPE = "session", "scope"
 # Payload fields with ids and numbers instead of text.
 _NAMES = frozenset((
-    _SALT, _PART, "act", "agent", _SESSION, "machine", "mark", _SCOPE, "trust", "status", "by", "target",
-    "proposal", "action", "memories", SET,
+    IDENTITY, CLOCK, "undone", _SALT, _PART, "act", "agent", _SESSION, "machine", "mark", _SCOPE, "trust",
+    "status", "by", "target", "proposal", "action", "memories", SET,
 ))  # fmt: skip
 
 

@@ -35,6 +35,8 @@ except ImportError:  # no such locks here: `verify` reports what two writers at 
 SET = "set"  # sets notes that belong to no memory: {"set": {topic: {name: value}}}
 FORGET, UNDO, ARCHIVE, RESTORE = "forget", "undo", "archive", "restore"
 MAKES_MEMORY = frozenset(("remember", "correct"))
+IDENTITY = "op"  # payload field: a random name that all copies of an operation share
+CLOCK = "clock"  # payload field: a time later than `at`, after operations of a faster clock were seen
 STRANGER = "~"  # prefix of the machine of an operation in a project that this machine did not write
 
 MAX_PAYLOAD = 512 * 1024  # bytes
@@ -92,6 +94,20 @@ def read_key(home: str) -> bytes:
             return file.read(32)
     except OSError:
         return b""
+
+
+def clock_path(home: str) -> str:
+    """Return the file with the latest time that another machine's operations have."""
+    return os.path.join(home, "sync", "clock")
+
+
+def read_clock(home: str) -> int:
+    """Return the latest time of another machine's operations; 0 if there are none."""
+    try:
+        text = read_text(clock_path(home), 20).strip()
+    except OSError:
+        return 0
+    return int(text) if text.isdecimal() and text.isascii() else 0
 
 
 def get_machine_id(home: str) -> str:
@@ -184,6 +200,20 @@ class Operation(NamedTuple):
     hash: str = ""
     previous: str = ""
     redacted: bool = False  # the payload was redacted after it was written
+
+    @property
+    def identity(self) -> str:
+        """What every copy of it has in common; empty if erased."""
+        payload = self.payload or {}
+        found = payload.get(IDENTITY) or payload.get("salt")  # older operations have only a salt
+        return found if isinstance(found, str) else ""
+
+    @property
+    def order(self) -> int:
+        """When it happened: later than all its machine had seen, even if the clock was behind."""
+        clock = (self.payload or {}).get(CLOCK)
+        is_later = isinstance(clock, int) and not isinstance(clock, bool) and self.at < clock < 1 << 53
+        return clock if is_later else self.at  # type: ignore[return-value]
 
     @property
     def touched(self) -> tuple[str, ...]:

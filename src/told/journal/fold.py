@@ -6,7 +6,7 @@ and an up-to-date one can be advanced by later operations.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from told.journal.files import FORGET, MAKES_MEMORY, STRANGER, UNDO, Operation
@@ -58,7 +58,8 @@ def fold_family(family: str, operations: Iterable[Operation]) -> dict[str, Folde
             if name in creations and creations[name].at == operation.at:
                 continue  # a copy of the same series, from a backup
             if name in creations:
-                name += public_id("", operation.machine, str(operation.number), str(operation.at), length=5)
+                seed = operation.identity or f"{operation.machine} {operation.number}"
+                name += public_id("", seed, str(operation.at), length=5)
             creations[name] = operation
     changes = [operation for operation in every if operation.kind not in MAKES_MEMORY]
     made: dict[str, Folded] = {}
@@ -105,12 +106,12 @@ def sort_operations(operations: Iterable[Operation], after: Key = (0, "", 0)) ->
 
     A machine's own order always holds, even when its clock was set back.
     """
-    known = {_id(operation): operation for operation in operations if operation.kind in KNOWN_KINDS}
+    known = {_id(operation): operation for operation in _drop_copies(operations)}
     latest = {after[1]: after}
     ordered = []
     for name in sorted(known):
         machine, number = name
-        at = known[name].at
+        at = known[name].order
         before = latest.get(machine)
         if before and before[2] < number:
             at = max(at, before[0])
@@ -118,6 +119,15 @@ def sort_operations(operations: Iterable[Operation], after: Key = (0, "", 0)) ->
         ordered.append((latest[machine], known[name]))
     ordered.sort(key=lambda pair: pair[0])
     return ordered
+
+
+def _drop_copies(operations: Iterable[Operation]) -> list[Operation]:
+    """Return known operations, each once; a colleague's copy of the user's own counts least."""
+    known = [operation for operation in operations if operation.kind in KNOWN_KINDS]
+    kept: dict[str, Operation] = {}
+    for operation in sorted(known, key=lambda one: (one.by.startswith(TEAM), *_id(one))):
+        kept.setdefault(operation.identity or f"{operation.machine} {operation.number}", operation)
+    return list(kept.values())
 
 
 def _apply(folded: Folded, ordered: list[tuple[Key, Operation]]) -> Folded:
@@ -139,14 +149,22 @@ def _find_undone(ordered: list[tuple[Key, Operation]]) -> set[tuple[str, int]]:
     final = {_id(operation) for _, operation in ordered if operation.kind == FORGET}
     if final:
         final |= {_id(operation) for _, operation in ordered if operation.kind in MAKES_MEMORY}
+    copies = {one.identity: _id(one) for _, one in ordered if one.identity}
     for _, operation in reversed(ordered):
         may_undo = operation.by == USER or operation.machine.startswith(STRANGER)  # its own operations only
         if operation.kind == UNDO and may_undo and _id(operation) not in undone:
-            payload = operation.payload or {}
-            machine, number = payload.get("machine"), payload.get("number")
-            if isinstance(machine, str) and isinstance(number, int):
-                undone.add((machine, number))
+            target = find_undone(operation, copies)
+            undone |= {target} if target else set()
     return undone - final
+
+
+def find_undone(undo: Operation, known: Mapping[str, tuple[str, int]]) -> tuple[str, int] | None:
+    """Return machine and number of the operation that an undo names."""
+    payload = undo.payload or {}
+    identity, machine, number = payload.get("undone"), payload.get("machine"), payload.get("number")
+    if isinstance(identity, str) and identity:  # copies of a series have other numbers
+        return known.get(identity)
+    return (machine, number) if isinstance(machine, str) and isinstance(number, int) else None
 
 
 def _id(operation: Operation) -> tuple[str, int]:

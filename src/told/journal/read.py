@@ -97,7 +97,7 @@ def _merge(
         for item in read(series):
             operation = operation_of(item)
             if operation:
-                at, number = max(at, operation.at), operation.number
+                at, number = max(at, operation.order), operation.number
             yield (at, series.machine, number), item
 
     for _, item in merge(*map(add_keys, list_series(folder)), key=lambda pair: pair[0]):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from told.journal.files import SET, UNDO, Operation, journal_folder
-from told.journal.fold import KNOWN_KINDS
+from told.journal.fold import KNOWN_KINDS, find_undone
 from told.journal.read import read_operations
 from told.memories.journal_writer import ACT, DECIDE, PROPOSE, JournalWriter
 from told.memories.scopes import SCOPE, SUBSCRIPTION
@@ -43,7 +43,7 @@ def undo(writer: JournalWriter, memory: str = "") -> tuple[Operation, ...]:
     group = _group(last)
     together = [one for one in undoable if group and _group(one) == group] or [last]
     for one in reversed(together):
-        writer.add(UNDO, one.memory, machine=one.machine, number=one.number)
+        writer.add(UNDO, one.memory, machine=one.machine, number=one.number, undone=one.identity)
         if one.kind == SET:
             writer.add(SET, "", **{SET: _reverse_notes((one.payload or {})[SET])})
     writer.write()
@@ -76,11 +76,10 @@ def _group(one: Operation) -> object:
 def find_cancelled(operations: Iterable[Operation]) -> set[tuple[str, int]]:
     """Return (machine, number) of the operations that the user undid."""
     cancelled: set[tuple[str, int]] = set()
-    newest_first = sorted(operations, key=lambda one: (one.at, one.machine, one.number), reverse=True)
+    newest_first = sorted(operations, key=lambda one: (one.order, one.machine, one.number), reverse=True)
+    known = {one.identity: (one.machine, one.number) for one in newest_first if one.identity}
     for one in newest_first:
-        is_undo = one.kind == UNDO and one.by == USER and one.payload
-        if is_undo and one.payload and (one.machine, one.number) not in cancelled:
-            machine, number = one.payload.get("machine"), one.payload.get("number")
-            if isinstance(machine, str) and isinstance(number, int):
-                cancelled.add((machine, number))
+        if one.kind == UNDO and one.by == USER and (one.machine, one.number) not in cancelled:
+            target = find_undone(one, known)
+            cancelled |= {target} if target else set()
     return cancelled

@@ -1,0 +1,1 @@
+"""Read the memories of other tools, to move to told."""
