@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from told.errors import UsageError
@@ -17,6 +17,7 @@ from told.journal.files import (
     SEGMENT_SUFFIX,
     TORN_SUFFIX,
     Draft,
+    Operation,
     SeriesLock,
     drop_partial_batch,
     encode_head,
@@ -35,6 +36,7 @@ from told.jsontext import dump_json
 from told.store.database import public_id
 
 SEGMENT_BYTES = 1_000_000  # a larger segment is followed by a new one
+_OF_SERIES = ("part", "salt")  # payload fields that each copy has of its own
 _FIRST_READ = 8192  # bytes
 _sync = getattr(os, "fdatasync", os.fsync)
 
@@ -87,6 +89,41 @@ def append(
             return _append(folder, machine, drafts, payloads, now, sync=sync, key=key)
     except OSError as error:
         raise cannot_write(folder, error) from None
+
+
+def append_copies(
+    folder: str, machine: str, operations: Iterable[Operation], segment_bytes: int = SEGMENT_BYTES
+) -> int:  # fmt: skip
+    """Append operations of other series with numbers and hashes of this one; return how many.
+
+    A kill keeps the first ones. The caller has locked the folder.
+    """
+    end = _find_end(folder, machine)
+    number, previous, count = end.number, end.previous, 0
+    name, size = (end.segment, end.size) if end.segment else (next_segment(""), 0)
+    lines: list[bytes] = []
+    length = 0
+    for operation in operations:
+        number, count = number + 1, count + 1
+        kept = {field: value for field, value in (operation.payload or {}).items() if field not in _OF_SERIES}
+        payload = dump_json({**kept, "salt": os.urandom(16).hex()}).encode("utf-8", "replace")
+        head = encode_head(number, operation.at, operation.kind, operation.memory, operation.by)
+        line, previous = encode_line(head, payload, previous)
+        if size + length + len(line) > segment_bytes and size + length:
+            _write(os.path.join(folder, name), b"".join(lines), size)
+            name, size, lines, length = next_segment(name), 0, [], 0
+        lines.append(line)
+        length += len(line)
+    if lines:
+        _write(os.path.join(folder, name), b"".join(lines), size)
+        sync_folder(folder)
+    return count
+
+
+def find_end(folder: str, machine: str) -> tuple[int, str]:
+    """Return number and hash of the last operation of a series."""
+    end = _find_end(folder, machine)
+    return end.number, end.previous
 
 
 def _encode_payload(draft: Draft, part: int, count: int, later: Mapping[str, int]) -> bytes:

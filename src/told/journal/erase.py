@@ -19,12 +19,11 @@ from told.journal.files import (
     SeriesLock,
     erase_payload,
     head_of,
-    journal_folder,
     parse_line,
     read_key,
     redact_payload,
 )
-from told.journal.registry import Series, list_series, seal_payload
+from told.journal.registry import Series, list_local_series, list_shared_series, seal_payload
 from told.jsontext import dump_json
 from told.redact.rescan import Rescanner, changed_texts, find_removed, remove_copies
 
@@ -54,7 +53,7 @@ def _rewrite_segments(home: str, rewrite: Callable[[str, Series], int]) -> int:
     If a segment cannot be written, the other series are still done.
     """
     count, failed = 0, None
-    for series in list_series(journal_folder(home)):
+    for series in [*list_local_series(home), *list_shared_series(home)]:
         try:
             with SeriesLock(series.folder):
                 _remove_leftovers(series.folder)
@@ -104,7 +103,7 @@ class Redacted:
 
 def find_secrets(home: str, rescanner: Rescanner) -> Iterator[Redacted]:
     """Yield the lines of all journals that current rules redact."""
-    for series in list_series(journal_folder(home)):
+    for series in [*list_local_series(home), *list_shared_series(home)]:
         for name in [*_list_leftovers(series.folder), *series.segments()]:
             path = os.path.join(series.folder, name)
             try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from heapq import merge
 from typing import NamedTuple, TypeVar
 
@@ -39,7 +39,8 @@ def read_operations(folder: str) -> Iterator[Operation | Damage]:
     Includes registered projects. Sorted by (time, machine, number), but a machine's own order always holds,
     even when its clock was set back.
     """
-    return _merge(folder, _read_series, lambda found: found if isinstance(found, Operation) else None)
+    series = list_series(folder)
+    return _merge(series, _read_series, lambda found: found if isinstance(found, Operation) else None)
 
 
 def verify(folder: str) -> list[Damage]:
@@ -88,8 +89,9 @@ def find_in_series(
 
 
 def _merge(
-    folder: str, read: Callable[[Series], Iterator[T]], operation_of: Callable[[T], Operation | None]
-) -> Iterator[T]:
+    every: Sequence[Series], read: Callable[[Series], Iterator[T]],
+    operation_of: Callable[[T], Operation | None],
+) -> Iterator[T]:  # fmt: skip
     """Merge what is read from all series by (time, machine, number)."""
 
     def add_keys(series: Series) -> Iterator[tuple[Key, T]]:
@@ -100,7 +102,7 @@ def _merge(
                 at, number = max(at, operation.order), operation.number
             yield (at, series.machine, number), item
 
-    for _, item in merge(*map(add_keys, list_series(folder)), key=lambda pair: pair[0]):
+    for _, item in merge(*map(add_keys, every), key=lambda pair: pair[0]):
         yield item
 
 
@@ -170,19 +172,19 @@ class Entry(NamedTuple):
     was_applied: bool  # before the segment was rewritten
 
 
-def read_new(folder: str, positions: Positions) -> Iterator[Entry]:
-    """Yield the lines after the positions, in the order of `read_operations`."""
+def read_new(folder: str, positions: Positions, every: Sequence[Series] = ()) -> Iterator[Entry]:
+    """Yield the lines after the positions, in the order of `read_operations`; of all series by default."""
 
     def read(series: Series) -> Iterator[Entry]:
         for name in series.segments():
             yield from _read_new_lines(series, name, positions.get((series.name, name)))
 
-    return _merge(folder, read, lambda entry: entry.operation)
+    return _merge(every or list_series(folder), read, lambda entry: entry.operation)
 
 
-def has_new(folder: str, positions: Positions) -> bool:
+def has_new(folder: str, positions: Positions, every: Sequence[Series] = ()) -> bool:
     """Return whether a segment changed its size since it was applied."""
-    for series in list_series(folder):
+    for series in every or list_series(folder):
         for name in series.segments():
             position = positions.get((series.name, name))
             try:

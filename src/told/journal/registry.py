@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from told.errors import UsageError
 from told.files import cannot_write, is_folder, make_folder, read_text, write_private
 from told.hashing import blake2s
+from told.journal.copies import OWN, Copy, list_copies, sync_folder
 from told.journal.files import (
     ARCHIVE,
     FORGET,
@@ -95,11 +96,14 @@ class Series(NamedTuple):
 
     folder: str
     machine: str
-    project: ProjectJournal | None = None  # None: told's home
+    project: ProjectJournal | None = None  # None: told's home, or a copy
+    copy: Copy | None = None  # of another machine's series
 
     @property
     def name(self) -> str:
         """A unique name, also among copies of the same series in several folders."""
+        if self.copy:
+            return f"{self.machine}@sync/{self.copy.folder}"
         return f"{self.machine}@{self.project.root}" if self.project else self.machine
 
     def segments(self) -> list[str]:
@@ -109,6 +113,8 @@ class Series(NamedTuple):
 
     def accept(self, operation: Operation, line: bytes) -> Operation | None:
         """Return the operation with the trust its origin deserves, or None."""
+        if self.copy:
+            return self.copy.accept(operation)
         if self.project is None:
             return operation
         head = head_of(operation)
@@ -126,9 +132,27 @@ class Series(NamedTuple):
 
 
 def list_series(folder: str) -> list[Series]:
-    """List all series of told's home and of registered projects."""
+    """List all series: of told's home, of registered projects, and copies of other machines'."""
+    home = os.path.dirname(folder)
+    return [*list_local_series(home), *(Series(one.path, one.machine, copy=one) for one in list_copies(home))]
+
+
+def list_local_series(home: str) -> list[Series]:
+    """List the series that are not copies of another machine's."""
+    folder = journal_folder(home)
     found = [Series(os.path.join(folder, name), name) for name in list_machines(folder)]
-    return found + list_project_series(os.path.dirname(folder))
+    return found + list_project_series(home)
+
+
+def list_shared_series(home: str) -> list[Series]:
+    """List every series below `sync/`: copies of other machines', and what this machine shares."""
+    root = sync_folder(home)
+    found = []
+    for space in list_machines(root):
+        for machine in filter(is_machine_id, list_machines(os.path.join(root, space))):
+            copy = Copy(home, f"{space}/{machine}", machine, OWN)
+            found.append(Series(copy.path, machine, copy=copy))
+    return found
 
 
 def list_project_series(home: str) -> list[Series]:

@@ -74,8 +74,8 @@ def create_memory(memory: str, operation: Operation, key: tuple[int, str, int]) 
 def change_memory(memory: Memory, operation: Operation, key: tuple[int, str, int]) -> Memory:
     """Return a memory after an operation; only the user changes locked ones."""
     is_frozen = memory.status == FORGOTTEN and operation.kind not in (FORGET, "move")
-    if operation.by.startswith(TEAM) and not memory.trust.startswith(TEAM):
-        is_frozen = True  # a colleague's operation changes no memory made here
+    if operation.by.startswith(TEAM) and memory.trust != operation.by:
+        is_frozen = True  # a colleague's operation changes only that colleague's memories
     is_locked = memory.locked and operation.by != USER and operation.kind not in _ALLOWED_WHEN_LOCKED
     if is_frozen or is_locked:
         return memory._replace(last=key)
@@ -226,6 +226,8 @@ def _revise(memory: Memory, operation: Operation) -> Memory:
     given = _content(_payload(operation))
     if "text" in given:
         given["worded_by"] = _text(operation.by)
+    if "importance" in given:  # of two machines' edits, the higher one counts
+        given["importance"] = max(given["importance"], memory.importance)
     revised = memory._replace(**given, updated=operation.at)
     return _add_evidence(revised, operation)
 
