@@ -66,10 +66,10 @@ def fold_family(family: str, operations: Iterable[Operation]) -> dict[str, Folde
     for name, creation in creations.items():
         ordered = sort_operations([creation, *(one for one in changes if name in one.touched)])
         undone = _find_undone(ordered)
-        if _id(creation) in undone:
+        if name_operation(creation) in undone:
             continue
         key = next(key for key, operation in ordered if operation is creation)
-        left = [pair for pair in ordered if pair[1] is not creation and _id(pair[1]) not in undone]
+        left = [pair for pair in ordered if pair[1] is not creation and name_operation(pair[1]) not in undone]
         folded = _apply(Folded(create_memory(name, creation, key)), left)
         if folded.memory.last != ordered[-1][0]:  # the last one was undone
             folded = Folded(folded.memory._replace(last=ordered[-1][0]), folded.shown)
@@ -106,17 +106,16 @@ def sort_operations(operations: Iterable[Operation], after: Key = (0, "", 0)) ->
 
     A machine's own order always holds, even when its clock was set back.
     """
-    known = {_id(operation): operation for operation in _drop_copies(operations)}
     latest = {after[1]: after}
     ordered = []
-    for name in sorted(known):
-        machine, number = name
-        at = known[name].order
+    for operation in sorted(_drop_copies(operations), key=lambda one: (*_id(one), one.identity)):
+        machine, number = _id(operation)
+        at = operation.order
         before = latest.get(machine)
         if before and before[2] < number:
             at = max(at, before[0])
         latest[machine] = (at, machine, number)
-        ordered.append((latest[machine], known[name]))
+        ordered.append((latest[machine], operation))
     ordered.sort(key=lambda pair: pair[0])
     return ordered
 
@@ -126,7 +125,7 @@ def _drop_copies(operations: Iterable[Operation]) -> list[Operation]:
     known = [operation for operation in operations if operation.kind in KNOWN_KINDS]
     kept: dict[str, Operation] = {}
     for operation in sorted(known, key=lambda one: (one.by.startswith(TEAM), *_id(one))):
-        kept.setdefault(operation.identity or f"{operation.machine} {operation.number}", operation)
+        kept.setdefault(name_operation(operation), operation)
     return list(kept.values())
 
 
@@ -141,30 +140,34 @@ def _apply(folded: Folded, ordered: list[tuple[Key, Operation]]) -> Folded:
     return Folded(memory, () if memory.status == FORGOTTEN else tuple(sorted(shown.items())))
 
 
-def _find_undone(ordered: list[tuple[Key, Operation]]) -> set[tuple[str, int]]:
+def _find_undone(ordered: list[tuple[Key, Operation]]) -> set[str]:
     """Return the operations the user undid; an undo can be undone, a forget cannot."""
-    undone: set[tuple[str, int]] = set()
+    undone: set[str] = set()
     if all(operation.kind != UNDO for _, operation in ordered):
         return undone
-    final = {_id(operation) for _, operation in ordered if operation.kind == FORGET}
+    final = {name_operation(operation) for _, operation in ordered if operation.kind == FORGET}
     if final:
-        final |= {_id(operation) for _, operation in ordered if operation.kind in MAKES_MEMORY}
-    copies = {one.identity: _id(one) for _, one in ordered if one.identity}
+        final |= {name_operation(operation) for _, operation in ordered if operation.kind in MAKES_MEMORY}
+    names = {_id(one): name_operation(one) for _, one in ordered}
     for _, operation in reversed(ordered):
         may_undo = operation.by == USER or operation.machine.startswith(STRANGER)  # its own operations only
-        if operation.kind == UNDO and may_undo and _id(operation) not in undone:
-            target = find_undone(operation, copies)
-            undone |= {target} if target else set()
+        if operation.kind == UNDO and may_undo and name_operation(operation) not in undone:
+            undone.add(find_undone(operation, names))
     return undone - final
 
 
-def find_undone(undo: Operation, known: Mapping[str, tuple[str, int]]) -> tuple[str, int] | None:
-    """Return machine and number of the operation that an undo names."""
+def find_undone(undo: Operation, names: Mapping[tuple[str, int], str]) -> str:
+    """Return the name of the operation that an undo undoes; empty if it is unknown."""
     payload = undo.payload or {}
-    identity, machine, number = payload.get("undone"), payload.get("machine"), payload.get("number")
-    if isinstance(identity, str) and identity:  # copies of a series have other numbers
-        return known.get(identity)
-    return (machine, number) if isinstance(machine, str) and isinstance(number, int) else None
+    name, machine, number = payload.get("undone"), payload.get("machine"), payload.get("number")
+    if isinstance(name, str) and name:
+        return name
+    return names.get((machine, number), "") if isinstance(machine, str) and isinstance(number, int) else ""
+
+
+def name_operation(operation: Operation) -> str:
+    """Return the name that all copies of an operation have; of an erased one, its place."""
+    return operation.identity or f"{operation.machine} {operation.number}"
 
 
 def _id(operation: Operation) -> tuple[str, int]:

@@ -172,19 +172,19 @@ class Entry(NamedTuple):
     was_applied: bool  # before the segment was rewritten
 
 
-def read_new(folder: str, positions: Positions, every: Sequence[Series] = ()) -> Iterator[Entry]:
+def read_new(folder: str, positions: Positions, every: Sequence[Series] | None = None) -> Iterator[Entry]:
     """Yield the lines after the positions, in the order of `read_operations`; of all series by default."""
 
     def read(series: Series) -> Iterator[Entry]:
         for name in series.segments():
             yield from _read_new_lines(series, name, positions.get((series.name, name)))
 
-    return _merge(every or list_series(folder), read, lambda entry: entry.operation)
+    return _merge(list_series(folder) if every is None else every, read, lambda entry: entry.operation)
 
 
-def has_new(folder: str, positions: Positions, every: Sequence[Series] = ()) -> bool:
+def has_new(folder: str, positions: Positions, every: Sequence[Series] | None = None) -> bool:
     """Return whether a segment changed its size since it was applied."""
-    for series in every or list_series(folder):
+    for series in list_series(folder) if every is None else every:
         for name in series.segments():
             position = positions.get((series.name, name))
             try:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from told.errors import NotFoundError, UsageError
 from told.journal.files import STRANGER, UNDO, journal_folder
+from told.journal.fold import name_operation
 from told.journal.read import find_by_kind
 from told.memories.candidates import confirm_candidate
 from told.memories.journal_writer import DECIDE, PROPOSE, JournalWriter
@@ -110,7 +111,7 @@ def read_proposals(home: str) -> list[Proposal]:
     operations = list(find_by_kind(journal_folder(home), (PROPOSE, DECIDE, UNDO)))
     cancelled = find_cancelled(operations)
     for one in sorted(operations, key=lambda one: (one.at, one.machine, one.number)):
-        if (one.machine, one.number) in cancelled:
+        if name_operation(one) in cancelled:
             continue
         payload = one.payload or {}
         name = _text(payload, "proposal")

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from told.journal.files import MAKES_MEMORY, Operation, journal_folder
-from told.journal.fold import sort_operations
+from told.journal.fold import name_operation, sort_operations
 from told.journal.read import find_by_kind, find_by_memory, read_operations
 from told.journal.transitions import change_memory, create_memory
 from told.memories.undo import find_cancelled
@@ -72,7 +72,7 @@ def read_history(home: str, memory: str) -> list[Step]:
     current: Memory | None = None
     steps = []
     for key, operation in sort_operations(operations):
-        is_undone = (operation.machine, operation.number) in cancelled
+        is_undone = name_operation(operation) in cancelled
         if operation.kind in MAKES_MEMORY:
             current = create_memory(memory, operation, key)
         elif current is not None and not is_undone:
@@ -118,7 +118,7 @@ def changes_since(home: str, since: int) -> list[Change]:
     cancelled = find_cancelled(operations)
     times: dict[str, dict[str, int]] = {}
     for one in operations:
-        if one.at < since or one.kind not in _CHANGE_NAMES or (one.machine, one.number) in cancelled:
+        if one.at < since or one.kind not in _CHANGE_NAMES or name_operation(one) in cancelled:
             continue
         for memory in one.touched:
             times.setdefault(memory, {})[_CHANGE_NAMES[one.kind]] = one.at

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from told.journal.files import SET, UNDO, Operation, journal_folder
-from told.journal.fold import KNOWN_KINDS, find_undone
+from told.journal.fold import KNOWN_KINDS, find_undone, name_operation
 from told.journal.read import read_operations
 from told.memories.journal_writer import ACT, DECIDE, PROPOSE, JournalWriter
 from told.memories.scopes import SCOPE, SUBSCRIPTION
@@ -32,7 +32,7 @@ def undo(writer: JournalWriter, memory: str = "") -> tuple[Operation, ...]:
         one
         for one in operations
         if (_changes_scopes(one, undoing) or _changes_memory(one, memory))
-        and (one.machine, one.number) not in cancelled
+        and name_operation(one) not in cancelled
         and one.memory not in erased
     ]
     last = next(
@@ -73,13 +73,12 @@ def _group(one: Operation) -> object:
     return (one.payload or {}).get(ACT)
 
 
-def find_cancelled(operations: Iterable[Operation]) -> set[tuple[str, int]]:
-    """Return (machine, number) of the operations that the user undid."""
-    cancelled: set[tuple[str, int]] = set()
+def find_cancelled(operations: Iterable[Operation]) -> set[str]:
+    """Return the names of the operations that the user undid."""
+    cancelled: set[str] = set()
     newest_first = sorted(operations, key=lambda one: (one.order, one.machine, one.number), reverse=True)
-    known = {one.identity: (one.machine, one.number) for one in newest_first if one.identity}
+    names = {(one.machine, one.number): name_operation(one) for one in newest_first}
     for one in newest_first:
-        if one.kind == UNDO and one.by == USER and (one.machine, one.number) not in cancelled:
-            target = find_undone(one, known)
-            cancelled |= {target} if target else set()
+        if one.kind == UNDO and one.by == USER and name_operation(one) not in cancelled:
+            cancelled.add(find_undone(one, names))
     return cancelled

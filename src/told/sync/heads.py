@@ -56,6 +56,11 @@ def vouch(identity: Identity, space: str, series: str, key: str) -> str:
     return sign(identity.person, "told machine", space, series, key)
 
 
+def is_vouched(head: Head) -> bool:
+    """Tell whether the user whom a head names vouches for its machine's key."""
+    return is_signed(head.person, head.voucher, "told machine", head.space, head.series, head.key)
+
+
 def sign_chain(head: Head, key: SigningKey) -> Head:
     """Let its own machine sign how far a series goes."""
     return replace(head, chain=sign(key, "told series", *_chain_of(head)))
@@ -107,7 +112,7 @@ def check_head(head: Head, space: str, series: str, keys: dict[str, str]) -> Non
         raise BadHeadError("it belongs to another series")
     if keys.get(series, head.key) != head.key:
         raise BadHeadError("its machine has another key than before")
-    if not is_signed(head.person, head.voucher, "told machine", space, series, head.key):
+    if not is_vouched(head):
         raise BadHeadError("no user vouches for its machine")
     if not is_signed(head.key, head.chain, "told series", *_chain_of(head)):
         raise BadHeadError("its machine did not sign it")

@@ -7,3 +7,9 @@ ARCHIVED, CANDIDATE, DISMISSED = "archived", "candidate", "dismissed"
 UNCONFIRMED = (CANDIDATE, DISMISSED)  # only found on request
 USER, AGENT, TOOL, TEAM = "user", "agent", "tool", "team:"
 GLOBAL, PROJECT, SHARED = "global", "project:", "shared:"
+PRIVATE = "private"  # never leaves the machine; with ":" and a project's key for one project
+
+
+def is_private(scope: str) -> bool:
+    """Tell whether a scope's memories never leave the machine."""
+    return scope == PRIVATE or scope.startswith(f"{PRIVATE}:")

@@ -1,0 +1,91 @@
+"""Sync a space: fetch, forget what was forgotten elsewhere, collect what is new here, publish."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+
+import apsw
+
+from told.journal.apply import catch_up, purge_erased
+from told.journal.erase import erase
+from told.journal.files import get_machine_id
+from told.journal.registry import own_series_name, read_registry, register
+from told.memories.forget import forget, plan_forget
+from told.memories.journal_writer import JournalWriter
+from told.store.memories.read import Memories
+from told.sync.exchange import Exchange, Exchanger
+from told.sync.identity import MACHINE_KEY, make_identity
+from told.sync.outbox import OwnSelection, Select, collect
+from told.sync.spaces import Space, lock_sync
+from told.sync.transports import Transport
+
+
+@dataclass(frozen=True, slots=True)
+class SyncStores:
+    """What a sync reads and writes on this machine."""
+
+    home: str
+    memories: Memories
+    connection: apsw.Connection  # of the sessions
+    key: bytes
+    now: int
+    redact: Callable[[str], str]
+
+
+def sync_space(stores: SyncStores, space: Space, place: str, transport: Transport) -> Exchange:
+    """Exchange a space at one place; problems of single series are in the result.
+
+    Raises:
+        BusyError: another sync runs, or the place cannot be reached.
+        MissingError: the place cannot be used.
+    """
+    with lock_sync(stores.home):
+        exchanger = _open(stores, space, place, transport)
+        if exchanger.pull().is_forked:
+            exchanger.save()
+            renew_machine(stores.home, space)
+            exchanger = _open(stores, space, place, transport)
+            exchanger.pull()
+        _forget(stores, exchanger.result.forgotten)
+        catch_up(stores.home, stores.memories)
+        collect(stores.home, space, _selection(stores, space))
+        return exchanger.push()
+
+
+def _open(stores: SyncStores, space: Space, place: str, transport: Transport) -> Exchanger:
+    identity = make_identity(stores.home)
+    return Exchanger(stores.home, space, place, transport, identity=identity, now=stores.now)
+
+
+def _selection(stores: SyncStores, space: Space) -> Select:
+    return OwnSelection(stores.home, space, stores.memories).select
+
+
+def _forget(stores: SyncStores, names: list[str]) -> None:
+    """Forget on this machine what the user forgot on another one, with its words in sessions here."""
+    if not names:
+        return
+    # The database is still as it was before: it has the words to look for.
+    known = [one for one in stores.memories.get(names).values() if one.text]
+    if known:
+        plan = plan_forget(stores.connection, stores.key, stores.home, known)
+        forget(JournalWriter(stores.home, stores.memories, stores.now), stores.connection, plan)
+    erase(stores.home, names)
+    purge_erased(stores.home, stores.memories)
+
+
+def renew_machine(home: str, space: Space) -> str:
+    """Give this machine a new id and key, because another one writes its series; return the new id."""
+    former = get_machine_id(home)
+    for name in ("machine", MACHINE_KEY):
+        with suppress(FileNotFoundError):
+            os.remove(os.path.join(home, name))
+    shutil.rmtree(space.series_folder(home, former), ignore_errors=True)  # fetched again as another machine's
+    machine = get_machine_id(home)
+    for project in read_registry(home):
+        register(project._replace(series=tuple(dict.fromkeys((own_series_name(project), *project.series)))))
+    return machine

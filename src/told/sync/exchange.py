@@ -1,0 +1,235 @@
+"""Exchange the series of a space with one place: fetch what is new there, then publish what is new here."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from dataclasses import dataclass, field, replace
+
+from told.files import make_folder, write_private
+from told.journal.append import find_end
+from told.journal.copies import COLLEAGUE, OWN, Copy, list_copies, write_copies
+from told.journal.files import FORGET, clock_path, get_machine_id, is_machine_id, read_clock
+from told.store.memories.names import SHARED, TEAM
+from told.sync.heads import (
+    BadHeadError,
+    Head,
+    check_head,
+    decode_head,
+    encode_head,
+    is_vouched,
+    sign_chain,
+    sign_head,
+    vouch,
+)
+from told.sync.identity import Identity, encrypt, fingerprint, load_machine_key
+from told.sync.pull import pull_series
+from told.sync.spaces import Space
+from told.sync.state import Known, State, digest, list_files, load_state, read_file, save_state
+from told.sync.transports import Transport
+
+
+@dataclass(slots=True)
+class Exchange:
+    """What one exchange did."""
+
+    received: int = 0  # operations
+    sent: int = 0
+    problems: list[str] = field(default_factory=list)  # of series that changed nothing
+    forgotten: list[str] = field(default_factory=list)  # memories that the user forgot on another machine
+    met: list[tuple[str, str]] = field(default_factory=list)  # name and fingerprint of new machines or people
+    is_forked: bool = False  # another machine writes this machine's series: this home was copied
+
+
+class Exchanger:
+    """One space at one place."""
+
+    def __init__(
+        self, home: str, space: Space, place: str, transport: Transport, *, identity: Identity, now: int
+    ) -> None:  # fmt: skip
+        self.home, self.space, self.place, self.now = home, space, place, now
+        self.transport = transport
+        self.identity = identity
+        self.machine = get_machine_id(home)
+        make_folder(space.folder(home))
+        self.state = load_state(home, space)
+        self.result = Exchange()
+        self._remote: dict[str, tuple[bytes, Head]] = {}
+
+    def pull(self) -> Exchange:
+        """Fetch what other machines published since the last time."""
+        changed = False
+        heads = self._decode(self.transport.heads())
+        keys = {(head.person, series): head.key for series, (_, head) in heads.items() if is_vouched(head)}
+        for series, (raw, head) in sorted(heads.items()):
+            mark, seen = f"{self.place} {series}", digest(raw)
+            try:
+                self._check(
+                    head, series, {name: key for (who, name), key in keys.items() if who == head.person}
+                )
+                self._remote[series] = raw, head
+                if series == self.machine:
+                    self.result.is_forked |= self._is_foreign(head)
+                elif self.state.heads.get(mark) != seen:
+                    changed |= self._pull_series(head)
+                    self.state.heads[mark] = seen
+            except BadHeadError as error:
+                self.result.problems.append(f"{self._describe(series)}: {error}.")
+        if changed:
+            self._list_copies()
+        self.save()
+        return self.result
+
+    def _decode(self, raw_heads: dict[str, bytes]) -> dict[str, tuple[bytes, Head]]:
+        found = {}
+        for series, raw in sorted(raw_heads.items()):
+            if is_machine_id(series):
+                try:
+                    found[series] = raw, decode_head(raw, self.space.secret)
+                except BadHeadError as error:
+                    self.result.problems.append(f"{self._describe(series)}: {error}.")
+        return found
+
+    def _check(self, head: Head, series: str, vouched: dict[str, str]) -> None:
+        known = self.state.series.get(series)
+        if known and known.revoked:
+            raise BadHeadError("its key was revoked")
+        if not self.space.is_team and head.person != self.identity.public:
+            raise BadHeadError("it belongs to somebody else")
+        same = {name: one.key for name, one in self.state.series.items() if one.person == head.person}
+        keys = vouched | same
+        if head.person == self.identity.public:
+            keys[self.machine] = _public_key(self.home)
+        if known and known.person != head.person:
+            raise BadHeadError("its user is another one than before")
+        check_head(head, self.space.id, series, keys)
+
+    def _is_foreign(self, head: Head) -> bool:
+        """Tell whether another machine continued this machine's series."""
+        folder = self.space.series_folder(self.home, self.machine)
+        make_folder(folder)
+        number, own_hash = find_end(folder, self.machine)
+        return head.number > number or (head.number == number and head.hash != own_hash)
+
+    def _pull_series(self, head: Head) -> bool:
+        known = self.state.series.get(head.series)
+        is_new = known is None
+        known = known or Known(head.key, head.person, first=self.now)
+        pulled = pull_series(self.home, self.space, head, known, self.transport, now=self.now)
+        known.name, known.seen = head.name, head.seen
+        self.state.series[head.series] = known
+        if is_new:
+            self.result.met.append((head.name, fingerprint(head.person)))
+        if not pulled.changed:
+            return is_new
+        known.number, known.hash = head.number, head.hash
+        known.files = {one.name: one.digest for one in head.files}
+        self.result.received += len(pulled.operations)
+        if not self.space.is_team:
+            self.result.forgotten += [one.memory for one in pulled.operations if one.kind == FORGET]
+        if pulled.latest > max(read_clock(self.home), self.now):
+            write_private(clock_path(self.home), f"{pulled.latest}\n".encode())
+        return True
+
+    def _list_copies(self) -> None:
+        """List the accepted series, so that their operations count."""
+        others = [one for one in list_copies(self.home) if not one.folder.startswith(f"{self.space.id}/")]
+        write_copies(self.home, [*others, *space_copies(self.home, self.space, self.state, self.identity)])
+
+    def push(self) -> Exchange:
+        """Publish this machine's series, and erase in others what the user forgot."""
+        old = self._remote.get(self.machine)
+        head = self._own_head()
+        if not old or old[1] != head:
+            before = {one.name: one.digest for one in old[1].files} if old else {}
+            self._write(head, before, old[0] if old else None)
+            known = old[1].number if old else 0
+            self.result.sent += max(0, head.number - known)
+        if not self.space.is_team:
+            self._erase_in_others()
+        self.state.synced = self.now if not self.result.problems else self.state.synced
+        self.save()
+        return self.result
+
+    def _own_head(self) -> Head:
+        """Return the head of this machine's series as it should be published."""
+        folder = self.space.series_folder(self.home, self.machine)
+        make_folder(folder)
+        number, own_hash = find_end(folder, self.machine)
+        key = load_machine_key(self.home)
+        public = key.verify_key.encode().hex()
+        files = list_files(self.home, self.space, self.machine, self.state)
+        head = Head(
+            self.space.id, self.machine, number, own_hash, files, public, self.identity.public,
+            vouch(self.identity, self.space.id, self.machine, public), name=self.space.author,
+            team=self.space.name, seen={name: one.number for name, one in self.state.series.items()},
+        )  # fmt: skip
+        return sign_head(sign_chain(head, key), self.machine, key)
+
+    def _erase_in_others(self) -> None:
+        """Publish erased payloads of the user's other machines, which may be switched off for long."""
+        key = load_machine_key(self.home)
+        for series, (raw, head) in sorted(self._remote.items()):
+            known = self.state.series.get(series)
+            if series == self.machine or known is None or known.hash != head.hash:
+                continue
+            files = list_files(self.home, self.space, series, self.state)
+            before = {one.name: one.digest for one in head.files}
+            if len(files) != len(before) or all(before.get(one.name) == one.digest for one in files):
+                continue
+            changed = sign_head(replace(head, files=files), self.machine, key)
+            if self._write(changed, before, raw):
+                known.files = {one.name: one.digest for one in files}
+                self.state.heads.pop(f"{self.place} {series}", None)
+
+    def _write(self, head: Head, before: dict[str, str], raw: bytes | None) -> bool:
+        folder = self.space.series_folder(self.home, head.series)
+        files: dict[str, bytes | None] = {
+            one.name: pack(read_file(os.path.join(folder, one.name)), self.space.secret)
+            for one in head.files
+            if before.get(one.name) != one.digest
+        }
+        files |= dict.fromkeys(before.keys() - {one.name for one in head.files})
+        is_written = self.transport.write(
+            head.series, files, encode_head(head, self.space.secret), before=raw
+        )
+        if not is_written:
+            self.result.problems.append(f"{self._describe(head.series)}: it changed meanwhile; sync again.")
+        return is_written
+
+    def _describe(self, series: str) -> str:
+        known = self.state.series.get(series)
+        name = "this machine" if series == self.machine else known.name if known and known.name else ""
+        return f"Series {series} ({name})" if name else f"Series {series}"
+
+    def save(self) -> None:
+        """Save what is known of the space."""
+        save_state(self.home, self.space, self.state)
+
+
+def space_copies(home: str, space: Space, state: State, identity: Identity) -> list[Copy]:
+    """Return the accepted series of a space, with the trust that each gets."""
+    found = []
+    for machine, known in sorted(state.series.items()):
+        folder = f"{space.id}/{machine}"
+        if not space.is_team:
+            found.append(Copy(home, folder, machine, OWN))
+        elif known.person != identity.public and not known.revoked:
+            trust = f"{TEAM}{space.name}/{author_name(known)}"
+            found.append(Copy(home, folder, machine, COLLEAGUE, trust, SHARED + space.name, space.projects))
+    return found
+
+
+def author_name(known: Known) -> str:
+    """Return the name of a colleague, with the start of the fingerprint: two may have one name."""
+    name = "-".join("".join(one if one.isalnum() else " " for one in known.name).split())[:30]
+    return f"{name or 'somebody'}-{fingerprint(known.person)[:4]}"
+
+
+def pack(data: bytes, key: bytes) -> bytes:
+    """Return the content of a file as it is published."""
+    return encrypt(key, zlib.compress(data)) if key else data
+
+
+def _public_key(home: str) -> str:
+    return load_machine_key(home).verify_key.encode().hex()

@@ -1,0 +1,147 @@
+"""Fetch another machine's series: verify every byte, then replace the copy, or change nothing."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from told.files import make_folder, write_private
+from told.journal.append import find_end
+from told.journal.files import BadLineError, Operation, SeriesLock, list_segments, parse_line, peek_line
+from told.sync.heads import BadHeadError, FileEntry, Head
+from told.sync.identity import decrypt
+from told.sync.spaces import Space
+from told.sync.state import Known, digest, read_file
+from told.sync.transports import Transport
+
+_MAX_AHEAD = 800 * 86_400_000  # ms: two clocks may each be wrong by a year
+_MAX_FILE = 16 * 1024 * 1024  # bytes
+_FETCH = 64  # files at once
+
+
+@dataclass(slots=True)
+class Pulled:
+    """What was fetched of a series."""
+
+    operations: list[Operation] = field(default_factory=list)
+    latest: int = 0  # the time of the latest operation
+    changed: bool = False
+
+
+def pull_series(
+    home: str, space: Space, head: Head, known: Known, transport: Transport, *, now: int
+) -> Pulled:
+    """Bring the copy of a series up to its head.
+
+    Raises:
+        BadHeadError: a file is missing, cut off, changed or from the future; nothing was changed.
+    """
+    folder = space.series_folder(home, head.series)
+    make_folder(folder)
+    with SeriesLock(folder):
+        number, own_hash = find_end(folder, head.series)
+        if head.number < number:
+            return Pulled()  # an older copy
+        if head.number == number and head.hash != own_hash:
+            raise BadHeadError("two machines wrote it; one is a copy of the other's folder")
+        wanted = [one for one in head.files if one.last > number or known.files.get(one.name) != one.digest]
+        local = set(list_segments(folder))
+        wanted += [one for one in head.files if one.name not in local and one not in wanted]
+        wanted.sort(key=lambda one: one.name)
+        if not wanted:
+            return Pulled()
+        fetched = _fetch(space, head.series, wanted, transport)
+        pulled = _verify(folder, head, fetched, number, now)
+        for name, data in fetched.items():
+            write_private(os.path.join(folder, name), _keep_erased(os.path.join(folder, name), data))
+    pulled.changed = True
+    return pulled
+
+
+def _fetch(space: Space, series: str, wanted: list[FileEntry], transport: Transport) -> dict[str, bytes]:
+    """Return the content of some files, by name, in order."""
+    found: dict[str, bytes] = {}
+    for at in range(0, len(wanted), _FETCH):
+        part = wanted[at : at + _FETCH]
+        for one, raw in _in_order(part, transport.read(series, [entry.name for entry in part])):
+            data = unpack(raw, space.secret)
+            if data is None or digest(data) != one.digest:
+                raise BadHeadError(f"{one.name} is cut off or was changed")
+            found[one.name] = data
+    return found
+
+
+def _in_order(part: list[FileEntry], raw: dict[str, bytes]) -> Iterable[tuple[FileEntry, bytes]]:
+    for one in part:
+        if one.name not in raw:
+            raise BadHeadError(f"{one.name} has not arrived yet")
+        yield one, raw[one.name]
+
+
+def unpack(raw: bytes, key: bytes) -> bytes | None:
+    """Return the content of a file as it was before it was encrypted; None if it is damaged."""
+    plain = decrypt(key, raw) if len(raw) <= _MAX_FILE else None
+    if plain is None or not key:
+        return plain
+    try:
+        inflater = zlib.decompressobj()
+        data = inflater.decompress(plain, _MAX_FILE)
+    except zlib.error:
+        return None
+    return data if inflater.eof else None
+
+
+def _verify(folder: str, head: Head, fetched: dict[str, bytes], number: int, now: int) -> Pulled:
+    """Check that the files continue each other up to the head."""
+    pulled = Pulled()
+    names = [one.name for one in head.files]
+    if names != sorted(set(names)):
+        raise BadHeadError("its files are not in order")
+    expected, previous = 1, ""
+    for one in head.files:
+        data = fetched.get(one.name)
+        if data is None:  # as it is here, verified before
+            last = peek_line(read_file(os.path.join(folder, one.name))[:-1].rpartition(b"\n")[2])
+            if last is None or last[0] != one.last:
+                raise BadHeadError(f"{one.name} does not match the copy on this machine")
+            expected, previous = last[0] + 1, last[1]
+            continue
+        if not data.endswith(b"\n"):
+            raise BadHeadError(f"{one.name} is cut off")
+        for line in data[:-1].split(b"\n"):
+            operation = _parse(line, head.series, one.name)
+            if operation.number != expected or (previous and operation.previous != previous):
+                raise BadHeadError(f"operation {operation.number} of {one.name} does not continue the series")
+            if operation.order > now + _MAX_AHEAD:
+                raise BadHeadError(f"operation {operation.number} is dated more than two years ahead")
+            expected, previous = expected + 1, operation.hash
+            pulled.latest = max(pulled.latest, operation.order)
+            if operation.number > number:
+                pulled.operations.append(operation)
+        if expected - 1 != one.last:
+            raise BadHeadError(f"{one.name} does not end where its head says")
+    if (expected - 1, previous or head.hash) != (head.number, head.hash):
+        raise BadHeadError("it does not end where its head says")
+    return pulled
+
+
+def _parse(line: bytes, series: str, name: str) -> Operation:
+    try:
+        return parse_line(line, series)
+    except BadLineError as error:
+        raise BadHeadError(f"{name} has a line that told did not write: {error}") from None
+
+
+def _keep_erased(path: str, data: bytes) -> bytes:
+    """Return new content in which nothing comes back that was erased here."""
+    old = read_file(path)
+    if b'"payload":null,' not in old:
+        return data
+    erased = {}
+    for line in old.split(b"\n"):
+        if b'"payload":null,' in line and (found := peek_line(line)):
+            erased[found] = line
+    lines = data.split(b"\n")
+    return b"\n".join(erased.get(found, line) if (found := peek_line(line)) else line for line in lines)
