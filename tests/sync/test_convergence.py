@@ -104,8 +104,11 @@ def test_all_machines_end_in_one_state(tmp_path: Path, count: int) -> None:
                 one.reopen()
     shelf.is_calm = True
     shelf.series = {name: row for name, row in shelf.series.items() if row[0]}
-    for one in machines * 3:
-        assert [text for text in one.sync(shelf, plain=True).problems if "meanwhile" not in text] == []
+    for _ in range(6):  # each machine that knew a forgotten text says once that it is gone
+        found = [one.sync(shelf, plain=True) for one in machines]
+        if not any(one.sent or one.received for one in found):
+            break
+    assert not any(one.sent or one.received or one.problems for one in found)
     assert len({one.state() for one in machines}) == 1
     for one in machines:
         one.rebuild()

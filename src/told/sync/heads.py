@@ -29,6 +29,7 @@ class FileEntry:
     name: str
     digest: str
     last: int  # the number of its last operation
+    size: int  # bytes; the file may have grown before its head arrived
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +127,7 @@ def _chain_of(head: Head) -> tuple[str, str, str, str]:
 
 
 def _body(head: Head) -> str:
-    files = [[one.name, one.digest, one.last] for one in head.files]
+    files = [[one.name, one.digest, one.last, one.size] for one in head.files]
     return dump_json({
         "version": _VERSION, "space": head.space, "series": head.series, "number": head.number,
         "hash": head.hash, "files": files, "key": head.key, "person": head.person, "voucher": head.voucher,
@@ -138,7 +139,10 @@ def _body(head: Head) -> str:
 def _parse(value: Any) -> Head:
     if value["version"] != _VERSION:
         raise BadHeadError("a newer told wrote it; update told")
-    files = tuple(FileEntry(str(name), str(digest), _count(last)) for name, digest, last in value["files"])
+    files = tuple(
+        FileEntry(str(name), str(digest), _count(last), _count(size))
+        for name, digest, last, size in value["files"]
+    )
     seen = {str(name): _count(number) for name, number in value["seen"].items() if is_machine_id(name)}
     texts = {
         name: str(value[name])

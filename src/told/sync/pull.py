@@ -67,9 +67,9 @@ def _fetch(space: Space, series: str, wanted: list[FileEntry], transport: Transp
         part = wanted[at : at + _FETCH]
         for one, raw in _in_order(part, transport.read(series, [entry.name for entry in part])):
             data = unpack(raw, space.secret)
-            if data is None or digest(data) != one.digest:
+            if data is None or digest(data[: one.size]) != one.digest:
                 raise BadHeadError(f"{one.name} is cut off or was changed")
-            found[one.name] = data
+            found[one.name] = data[: one.size]
     return found
 
 

@@ -78,7 +78,7 @@ def list_files(home: str, space: Space, machine: str, state: State) -> tuple[Fil
             last = peek_line(data[:-1].rpartition(b"\n")[2]) if data.endswith(b"\n") else None
             cached = [stat.st_size, stat.st_mtime_ns, digest(data), last[0] if last else 0]
             state.digests[key] = cached
-        found.append(FileEntry(name, cached[2], cached[3]))
+        found.append(FileEntry(name, cached[2], cached[3], cached[0]))
     return tuple(found)
 
 
