@@ -112,7 +112,7 @@ class Told:
 
         Args:
             text: One self-contained statement.
-            scope: `project` (the default), `global`, or the name of a shared scope.
+            scope: `project` (the default), `global`, `private`, `private:project` or a shared scope.
             kind: `rule`, `decision`, `fact` …; guessed if empty.
             lock: Lock it, so that only the user can change it.
             quote: For agents: the user's exact words as evidence.

@@ -52,7 +52,7 @@ def test_each_key_does_what_it_says(desk: Machine) -> None:
         screen = terminal.type("k", "3 of 6 · rule · acme/shop · learned")
         assert f"“Looks good. {RULE} Now" in screen
         assert terminal.type("l", "4 of 6 · rule · acme/shop · candidate")
-        assert terminal.type("s", "p acme/shop  g global  1 style  Esc cancel")
+        assert terminal.type("s", "p acme/shop  g global  v private  1 style  Esc cancel")
         assert terminal.type("1", "5 of 6 · fact · acme/shop · candidate")
         typed = "\x01\x0bReports go to the cellar bucket.\n"  # Ctrl-A, Ctrl-K
         assert terminal.type("e" + typed, "6 of 6 · fact · acme/shop · candidate")

@@ -35,6 +35,29 @@ def made(**payload: Any) -> Operation:
     return op(1, "remember", text="Use uv.", **payload)
 
 
+@pytest.mark.parametrize("kind", ["share", "revise", "move", "expire", "confirm", "restore"])
+@pytest.mark.parametrize("by", ["user", "agent", "capture", "team:ann"])
+@pytest.mark.parametrize("scope", ["global", "project:shop", "shared:style"])
+def test_no_operation_makes_a_private_memory_public(kind: str, by: str, scope: str) -> None:
+    for private in ("private", "private:shop"):
+        changed = folded(made(scope=private), op(2, kind, "mmmmmmma", by, scope=scope, text="Use pip."))
+        assert changed.scope == private
+
+
+def test_only_the_user_makes_a_memory_private() -> None:
+    for by, scope in (
+        ("user", "private"),
+        ("agent", "global"),
+        ("capture", "global"),
+        ("team:ann", "global"),
+    ):
+        changed = folded(made(scope="global"), op(2, "share", "mmmmmmma", by, scope="private"))
+        assert changed.scope == scope
+    moved = folded(made(scope="private:old"), op(2, "move", scope="private:new"))
+    assert moved.scope == "private:new"
+    assert folded(made(scope="private:")).scope == "global"
+
+
 @st.composite
 def histories(draw: st.DrawFn) -> list[Operation]:
     """Operations of two machines with clocks that go back and forth."""

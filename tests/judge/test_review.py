@@ -173,6 +173,16 @@ def test_secrets_are_never_sent(desk: Machine, endpoint: ModelServer) -> None:
     assert "customer ids" in "".join(endpoint.raw)
 
 
+def test_a_private_memory_is_not_sent(desk: Machine, endpoint: ModelServer) -> None:
+    public = "Customer ids are integers in all tables of the importer."
+    desk.told("remember", public)
+    desk.told("remember", "Customer ids of the heron42 tenant are secret.", "--scope", "private")
+    say(desk, IDS, at=ago(hours=2))
+    desk.told("learn", "--yes")
+    assert "integers in all tables" in "".join(endpoint.raw)
+    assert "heron42" not in "".join(endpoint.raw)
+
+
 def test_replacements_are_proposed_and_not_made(desk: Machine, endpoint: ModelServer) -> None:
     old = "Customer ids are integers in all tables of the importer."
     desk.told("remember", old)

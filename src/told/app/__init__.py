@@ -22,7 +22,7 @@ from told.ingest.scan import scan
 from told.redact.names import has_secret, is_plain_name, redact_id, redact_path
 from told.settings import CONFIG, CustomRule, Settings, load_safe_settings, load_settings
 from told.store.database import UNWRITABLE
-from told.store.memories.names import GLOBAL, PROJECT
+from told.store.memories.names import GLOBAL, PRIVATE, PRIVATE_HERE, PROJECT
 from told.store.sessions.checkpoints import Project, Projects
 from told.store.sessions.facts import WorkQueue
 from told.store.sessions.source_states import SourceStates
@@ -358,7 +358,7 @@ class MemorySession:
         """Return the scope with a name."""
         from told.memories.scopes import parse_scope, require_scope, validate_scope_name  # noqa: PLC0415
 
-        if name not in ("", "project", GLOBAL):
+        if name not in ("", "project", GLOBAL, PRIVATE, PRIVATE_HERE):
             require_scope(self.memories, validate_scope_name(name))
         return parse_scope(name, project or self.project)
 

@@ -33,7 +33,16 @@ from told.onboard.onboard import OnboardPlan, plan_onboarding, read_project, sou
 from told.onboard.tasks import MAKEFILES, find_tasks, parse_scripts, parse_targets
 from told.recall.filters import MIN_CONFIDENCE
 from told.store.memories.read import Memories
-from told.store.memories.records import ACTIVE, GLOBAL, TOOL, USER, Memory
+from told.store.memories.records import (
+    ACTIVE,
+    GLOBAL,
+    PRIVATE,
+    TOOL,
+    USER,
+    Memory,
+    private_scope,
+    project_key,
+)
 
 _MAX_MEMORIES = 3000  # newest first
 _PROGRAM_FOLDERS = (
@@ -164,18 +173,19 @@ def audit(
     found = [*_check_age(every, now), *compare_memories([one for one in said if not _is_expired(one, now)])]
     for scope, project in projects.items():
         for one in said:
-            if one.scope == scope:
+            if one.scope in (scope, private_scope(scope)):
                 found += _find_missing_names(one, project)
         documents = find_instruction_files(project.tree)
         instructions = [one for document in documents for one in parse_instructions(document)]
+        applying = (scope, GLOBAL, private_scope(scope), PRIVATE)
         # Agents are never shown what came from a tool, so a file cannot repeat it.
-        shown = [one for one in said if one.scope in (scope, GLOBAL) and one.trust != TOOL]
+        shown = [one for one in said if one.scope in applying and one.trust != TOOL]
         found += compare_with_files(shown, instructions, documents)
         if any(one.scope == scope and source_file_of(one) for one in every):
             facts = read_project(project.tree, redact)
             found += _find_stale(plan_onboarding(memories, facts, scope, key, now))
-    known = {*projects, GLOBAL}
-    elsewhere = sum(one.scope.startswith("project:") and one.scope not in known for one in every)
+    known = {project_key(scope) for scope in projects}
+    elsewhere = sum(bool(project_key(one.scope)) and project_key(one.scope) not in known for one in every)
     unique = {(one.what, one.memory.id, one.name, one.other.id if one.other else ""): one for one in found}
     ordered = sorted(unique.values(), key=lambda one: (
         KINDS.index(one.what), not one.sure, one.memory.created, one.memory.number, one.memory.id, one.name,

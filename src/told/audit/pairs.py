@@ -15,7 +15,7 @@ from told.onboard.files import Document, compile_pattern
 from told.onboard.instructions import Instruction
 from told.search.about import format_about, parse_about
 from told.search.tokens import STOP_WORDS, canonical_stem, tokenize
-from told.store.memories.records import GLOBAL, PROJECT, USER, Memory
+from told.store.memories.records import GLOBAL, USER, Memory, project_key
 
 GONE, COMMAND, PROGRAM, HOST = "gone", "command", "program", "host"
 CONTRADICTS, OUTDATED, DENIED = "contradicts", "outdated", "denied"
@@ -238,8 +238,8 @@ def _authority(memory: Memory) -> tuple[bool, bool, bool]:
 
 def _scopes_overlap(one: Memory, other: Memory) -> bool:
     """Return whether two memories can apply in the same place."""
-    in_two_projects = one.scope.startswith(PROJECT) and other.scope.startswith(PROJECT)
-    return one.scope == other.scope or not in_two_projects
+    projects = project_key(one.scope), project_key(other.scope)
+    return not all(projects) or projects[0] == projects[1]
 
 
 def _words(text: str) -> set[str]:

@@ -15,7 +15,16 @@ from told.cli.terminal.blocks import Block
 from told.errors import NotFoundError, UsageError
 from told.fence import PlainFence, defuse_tags, defuse_values
 from told.settings import Settings
-from told.store.memories.names import ACTIVE, ARCHIVED, CANDIDATE, GLOBAL, PROJECT, UNCONFIRMED, USER
+from told.store.memories.names import (
+    ACTIVE,
+    ARCHIVED,
+    CANDIDATE,
+    UNCONFIRMED,
+    USER,
+    describe_scope,
+    format_scope,
+    project_key,
+)
 from told.store.sessions.facts import TO_CAPTURE, WorkQueue
 
 if TYPE_CHECKING:
@@ -197,21 +206,15 @@ class MemoryView(MemorySession):
 
     def scope(self, memory: Memory) -> str:
         """Return the name of a memory's scope; another project's is its key."""
-        return "project" if memory.scope == self.project != GLOBAL else self.scope_name(memory.scope)
+        return self.context.name(describe_scope(memory.scope, self.project))
 
     def scope_name(self, scope: str) -> str:
         """Return the name of a scope, a project's by its key."""
-        from told.memories.scopes import format_scope  # noqa: PLC0415
-
-        return self.context.name(
-            scope.removeprefix(PROJECT) if scope.startswith(PROJECT) else format_scope(scope)
-        )
+        return self.context.name(describe_scope(scope, ""))
 
     def json(self, memory: Memory) -> dict[str, Any]:
         """Return a memory for JSON."""
-        from told.memories.scopes import format_scope  # noqa: PLC0415
-
-        project = memory.scope.removeprefix(PROJECT) if memory.scope.startswith(PROJECT) else ""
+        project = project_key(memory.scope)
         return {
             "id": memory.id, "text": self.context.fenced(memory.text, memory.trust), "kind": memory.kind,
             "marks": list(memory.marks),

@@ -44,7 +44,7 @@ from told.cli.sessions import (
 from told.cli.terminal.blocks import DIM, PROJECT_STYLE, Column, Table
 from told.cli.terminal.tables import file_table, prompt_table, session_table
 from told.errors import UsageError
-from told.store.memories.names import PROJECT, USER
+from told.store.memories.names import USER, project_key
 from told.store.sessions.checkpoints import Project
 from told.store.sessions.read import (
     CheckpointRow,
@@ -206,7 +206,7 @@ def _at_memory(context: Context, given: str) -> _Centre:
         scope = view.scope(memory)
     # It was said when its first evidence was; it may have been stored much later.
     at = min((one.at for one in memory.evidence if one.session and one.at), default=memory.created)
-    key = memory.scope.removeprefix(PROJECT) if memory.scope.startswith(PROJECT) else ""
+    key = project_key(memory.scope)
     return _Centre(
         memory.id, "memory", TimelinePosition(at, _AFTER_TURNS),
         context.projects().by_key(key) if key else None,

@@ -24,7 +24,6 @@ from told.memories.scopes import (
     REPOSITORY,
     MemoryFilter,
     active_scopes,
-    format_scope,
     list_and_count,
     validate_kind,
 )
@@ -34,10 +33,14 @@ from told.store.memories.records import (
     CANDIDATE,
     DISMISSED,
     FORGOTTEN,
+    PRIVATE,
     PROJECT,
     QUARANTINED,
     SUPERSEDED,
     Memory,
+    format_scope,
+    is_private,
+    private_scope,
 )
 from told.store.sessions.match import TurnIndex
 from told.store.sessions.read import Filter
@@ -99,8 +102,10 @@ def _scopes(view: MemoryView, arguments: Arguments) -> tuple[str, ...]:
     if arguments.text("project") or arguments.flag("all-projects"):
         chosen = select_sessions(view.context, arguments).project
         if chosen is None:
-            return ()
+            return (PRIVATE, *view.memories.private_scopes()) if named == PRIVATE else ()
         project = PROJECT + chosen.key
+    if named == PRIVATE:
+        return (PRIVATE, private_scope(project))
     return (view.named_scope(named, project),) if named else active_scopes(view.memories, project)
 
 
@@ -205,6 +210,7 @@ class _Saved:
 
     done: Remembered
     why_not: str  # why it is not the user's word
+    scope: str  # that it was given
     proposals: list[str]
 
 
@@ -283,7 +289,7 @@ def _save(view: MemoryView, item: _Item, *, locked: bool) -> _Saved:
     proposals = list(done.proposals)
     if locked and not view.caller.is_user and not done.memory.locked:
         proposals.append(change(view.writer, LOCK, done.memory).proposal)
-    return _Saved(done, draft.why_not, proposals)
+    return _Saved(done, draft.why_not, draft.new.scope, proposals)
 
 
 def _json(view: MemoryView, saved: _Saved) -> dict[str, Any]:
@@ -318,6 +324,9 @@ def _print_saved(view: MemoryView, saved: _Saved) -> None:
     else:
         marks = [memory.kind_name, context.name(scope), *(["locked"] if memory.locked else [])]
         context.print(f"Remembered {memory.id} ({', '.join(marks)}){_describe_trust(view, saved)}.")
+    if is_private(memory) and not is_private(saved.scope) and view.caller.is_user:
+        name = context.name(format_scope(saved.scope))
+        context.print(f"Kept private. To make it public: `told scopes share {memory.id} {name}`.")
     for old, why in done.superseded:
         context.print(f"It supersedes {old.id} ({why}): {view.text(old, 200)}")
     for old, _ in done.contradicted:

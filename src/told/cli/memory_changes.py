@@ -1,4 +1,4 @@
-"""`told correct`, `lock`, `unlock`, `confirm`, `reject`, `undo`, `proposals` and `scopes`."""
+"""`told correct`, `lock`, `unlock`, `confirm`, `reject`, `undo` and `proposals`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from told.agents import label
 from told.cli.arguments import Arguments
-from told.cli.context import UNDO_HINT, Context, MemoryView, count, cut, iso, memory_count, when
+from told.cli.context import UNDO_HINT, Context, MemoryView, count, cut, iso, when
 from told.cli.guard import guard_json, print_guard
 from told.cli.memories import describe_refusal, remember, waiting_note
 from told.errors import NotFoundError, UsageError
@@ -30,7 +30,7 @@ from told.memories.change import correct as correct_memory
 from told.memories.forget import forget, include_duplicates, plan_forget
 from told.memories.journal_writer import DECIDE
 from told.memories.remember import remember as store_memory
-from told.memories.scopes import SCOPE, create_scope, find_memories, list_shared_scopes, share, subscribe
+from told.memories.scopes import SCOPE, find_memories
 from told.memories.undo import undo as undo_last
 from told.store.memories.records import (
     ACTIVE,
@@ -38,8 +38,6 @@ from told.store.memories.records import (
     CANDIDATE,
     CAPTURE,
     DISMISSED,
-    GLOBAL,
-    PROJECT,
     QUARANTINED,
     UNCONFIRMED,
 )
@@ -287,67 +285,3 @@ def _list_proposals(view: MemoryView) -> None:
         if one.by in known:
             context.print(f"  new: {view.row(known[one.by])}")
     context.print("`told review` decides them one after the other.")
-
-
-_SCOPE_WORDS = {"create": 1, "subscribe": 1, "unsubscribe": 1, "share": 2}
-_SCOPE_USAGE = (
-    "Use `told scopes`, `told scopes create NAME`, `subscribe NAME`, `unsubscribe NAME` or `share ID NAME`."
-)
-
-
-def scopes(context: Context, arguments: Arguments) -> None:
-    """List, create, subscribe to or share in shared scopes."""
-    words = arguments.operands
-    with MemoryView(context) as view:
-        if not words:
-            _list_scopes(view)
-            return
-        if _SCOPE_WORDS.get(words[0]) != len(words) - 1:
-            raise UsageError(_SCOPE_USAGE)
-        view.require_user("change what projects share")
-        said = _change_scope(view, words[0], words[1:])
-        context.report(said, {"action": words[0], "name": words[-1], "done": said})
-
-
-def _change_scope(view: MemoryView, action: str, words: list[str]) -> str:
-    name = words[-1]
-    if action == "create":
-        if view.context.redact(name) != name:
-            raise UsageError("That looks like a secret, which told does not store. Choose another name.")
-        if create_scope(view.writer, name):
-            use = f"`told scopes subscribe {name}` applies it to a project."
-            return f"Created the shared scope {name}. {use} {UNDO_HINT}"
-        return f"The shared scope {name} already exists."
-    if view.project == GLOBAL:
-        raise UsageError("This folder belongs to no project. Go to one of its folders first.")
-    if action == "share":
-        memory = view.find_one(words[0])
-        share(view.writer, memory, name, view.project)
-        return f"Shared in {name}: {view.row(view.writer.read(memory.id))}\n{UNDO_HINT}"
-    subscribes = action == "subscribe"
-    changed = subscribe(view.writer, name, view.project, on=subscribes)
-    verb = "applies" if subscribes else "does not apply"
-    already = " already" if subscribes and not changed else ""
-    hint = f" {UNDO_HINT}" if changed else ""
-    return f"The scope {name} {verb} to {view.scope_name(view.project)}{already}.{hint}"
-
-
-def _list_scopes(view: MemoryView) -> None:
-    context = view.context
-    found = list_shared_scopes(view.memories)
-    if context.as_json:
-        rows = [
-            {
-                "name": one.name, "memories": one.memories, "holds_here": view.project in one.projects,
-                "projects": [name.removeprefix(PROJECT) for name in one.projects],
-            }
-            for one in found
-        ]  # fmt: skip
-        context.print_json({"count": len(rows), "scopes": rows}, found=rows)
-        return
-    if not found:
-        raise NotFoundError("There are no shared scopes yet. `told scopes create NAME` creates one.")
-    for one in found:
-        projects = ", ".join(view.scope_name(name) for name in one.projects) or "no project"
-        mark = " (here)" if view.project in one.projects else ""
-        context.print(f"{one.name}{mark}: {memory_count(one.memories)}; applies to {projects}")

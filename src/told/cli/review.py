@@ -44,7 +44,16 @@ from told.memories.review import (
     keep_locked,
 )
 from told.memories.scopes import active_scopes, validate_kind
-from told.store.memories.records import ACTIVE, AGENT, CANDIDATE, GLOBAL, PROJECT, QUARANTINED, UNCONFIRMED
+from told.store.memories.records import (
+    ACTIVE,
+    AGENT,
+    CANDIDATE,
+    GLOBAL,
+    PROJECT,
+    QUARANTINED,
+    UNCONFIRMED,
+    project_key,
+)
 from told.store.sessions.read import Filter
 
 _LISTED = 20
@@ -240,7 +249,8 @@ def _find_item(view: MemoryView, given: str) -> ReviewItem:
 
 
 def _named_scope(view: MemoryView, item: ReviewItem, name: str) -> str:
-    own = item.memory.scope if item.memory.scope.startswith(PROJECT) else view.project
+    key = project_key(item.memory.scope)
+    own = PROJECT + key if key else view.project
     if name == "project" and own == GLOBAL:
         raise UsageError("This folder belongs to no project. Go to one of its folders first.")
     return view.named_scope(name, own)

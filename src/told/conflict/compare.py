@@ -15,7 +15,20 @@ from told.search.rank import plan_query
 from told.search.tokens import SLOTS, STOP_WORDS, canonical_stem, tokenize
 from told.store.fts import quote_phrase
 from told.store.memories.read import Memories
-from told.store.memories.records import ACTIVE, AGENT, ARCHIVED, GLOBAL, SUPERSEDED, TOOL, USER, Memory
+from told.store.memories.records import (
+    ACTIVE,
+    AGENT,
+    ARCHIVED,
+    GLOBAL,
+    PRIVATE,
+    PROJECT,
+    SUPERSEDED,
+    TOOL,
+    USER,
+    Memory,
+    is_private,
+    project_key,
+)
 
 _BY_WORDS, _BY_CHOICE = 16, 8  # candidates found by shared words and by another choice
 _SPARE = 3  # times as many rows are read, because some are not statements
@@ -68,7 +81,7 @@ def compare_statement(memories: Memories, text: str, scope: str, now: int, said_
         now: The time that words like "yesterday" refer to.
         said_at: When it was said, if not now: later statements may replace it, not the other way round.
     """
-    near = _find_candidates(memories, text, list(dict.fromkeys((scope, GLOBAL))), now)
+    near = _find_candidates(memories, text, _list_compared_scopes(scope), now)
     active = [one for one in near if _former_status(one) == ACTIVE]
     found: dict[str, dict[str, tuple[Memory, str, float]]] = {name: {} for name in _EFFECTS}
     for old, relation in zip(active, judge_many(text, [one.text for one in active]), strict=True):
@@ -95,6 +108,13 @@ def compare_statement(memories: Memories, text: str, scope: str, now: int, said_
         pairs[_LATER],
         tuple((old, why) for old, why, _ in likely[:_MAX_LIKELY]),
     )
+
+
+def _list_compared_scopes(scope: str) -> list[str]:
+    """Return a statement's scope and the wider ones; a public one is never compared with private ones."""
+    key = project_key(scope)
+    private = [PRIVATE, *([PROJECT + key] if key else [])] if is_private(scope) else []
+    return list(dict.fromkeys((scope, *private, GLOBAL)))
 
 
 def _find_effect(old: Memory, text: str, scope: str, said_at: int, found: Relation) -> tuple[str, str]:

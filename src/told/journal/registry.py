@@ -280,6 +280,11 @@ def is_home_only(draft: Draft) -> bool:
     return draft.kind in _HOME_ONLY or not draft.memory or is_candidate
 
 
+def find_project_journal(home: str, memory: Memory) -> ProjectJournal | None:
+    """Return the project whose journal has the text of a memory; None for told's home."""
+    return _project_of(list_projects(home), memory)
+
+
 def _project_of(projects: Sequence[ProjectJournal], memory: Memory | None) -> ProjectJournal | None:
     if memory is None:
         return None

@@ -31,6 +31,8 @@ from told.store.memories.records import (
     IdleMemory,
     Memory,
     Trigger,
+    is_private,
+    project_key,
     split_kind,
 )
 
@@ -216,14 +218,23 @@ def _keep(memory: Memory, operation: Operation) -> Memory:  # noqa: ARG001 - sam
 
 
 def _move(memory: Memory, operation: Operation) -> Memory:
+    """Follow a project to its new key; a private memory stays private."""
     scope = _text(_payload(operation).get("scope"))
-    both_projects = memory.scope.startswith(PROJECT) and scope.startswith(PROJECT) and scope != PROJECT
-    return memory._replace(scope=scope) if both_projects else memory
+    both_projects = project_key(memory.scope) and project_key(scope)
+    is_as_private = is_private(memory.scope) == is_private(scope)
+    return memory._replace(scope=scope) if both_projects and is_as_private else memory
 
 
 def _revise(memory: Memory, operation: Operation) -> Memory:
-    """Change what a memory says, and add the evidence for it."""
+    """Change what a memory says, and add the evidence for it.
+
+    A private memory stays private: a public one is made of a new operation. Only the user makes one private.
+    """
     given = _content(_payload(operation))
+    widens = is_private(memory) and not is_private(given.get("scope", memory.scope))
+    narrows = not is_private(memory) and is_private(given.get("scope", memory.scope))
+    if widens or (narrows and operation.by != USER):
+        del given["scope"]
     if "text" in given:
         given["worded_by"] = _text(operation.by)
     if "importance" in given:  # of two machines' edits, the higher one counts
@@ -259,7 +270,8 @@ def _content(payload: dict[str, Any]) -> dict[str, Any]:
     if isinstance(payload.get("label"), str):
         given["label"] = _text(payload["label"])
     scope = _text(payload.get("scope"))
-    if scope == GLOBAL or (scope.startswith((PROJECT, SHARED)) and not scope.endswith(":")):
+    is_named = scope.startswith((PROJECT, SHARED)) or is_private(scope)
+    if scope == GLOBAL or (is_named and not scope.endswith(":")):
         given["scope"] = scope
     if "importance" in payload:
         given["importance"] = _amount(payload["importance"], 0.0)

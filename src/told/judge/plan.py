@@ -15,7 +15,7 @@ from told.judge.base import SCHEMA, Question, Stores
 from told.memories.scopes import active_scopes
 from told.recall.search import MemoryQuestion, search_memories
 from told.search.query import parse_query
-from told.store.memories.records import CANDIDATE, GLOBAL, PROJECT, Memory
+from told.store.memories.records import CANDIDATE, GLOBAL, PROJECT, Memory, is_private
 from told.store.sessions.facts import QueuedSession
 from told.store.sessions.read import TurnRow
 from told.text import count_tokens, shorten
@@ -121,6 +121,7 @@ class Planner:
         waiting = [
             one for one in found
             if one.status == CANDIDATE
+            and not is_private(one)
             and any(
                 (place.agent, place.session) == (session.agent, session.native)
                 and place.quote in mask_pasted(asked.get(place.turn, place.quote))
@@ -142,7 +143,9 @@ class Planner:
             for hit in search_memories(self._memories, question)[:_KNOWN_EACH]:
                 found.setdefault(hit.memory.id, len(found))
         loaded = self._memories.get(list(found)[:_MAX_KNOWN])
-        return tuple(self._clean(loaded[one]) for one in found if one in loaded)
+        return tuple(
+            self._clean(loaded[one]) for one in found if one in loaded and not is_private(loaded[one])
+        )
 
     def _make_outline(self, session: QueuedSession, turns: Sequence[TurnRow]) -> dict[str, Any]:
         """Return the requests, the last answers and the changed files of a session."""

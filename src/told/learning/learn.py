@@ -41,6 +41,7 @@ from told.store.memories.records import (
     FORGOTTEN,
     GLOBAL,
     OBSERVATION,
+    PRIVATE,
     PROJECT,
 )
 from told.store.sessions.checkpoints import Projects
@@ -153,8 +154,9 @@ class Learner:
         renamed = self._queue.renamed()
         writer = self._writer
         for old, new in renamed:
-            for one in writer.memories.load(writer.memories.of_scope(PROJECT + old)).values():
-                writer.add("move", one.id, scope=PROJECT + new)
+            for scope in (PROJECT, f"{PRIVATE}:"):
+                for one in writer.memories.load(writer.memories.of_scope(scope + old)).values():
+                    writer.add("move", one.id, scope=scope + new)
             rename_project(writer, PROJECT + old, PROJECT + new)
             rename_scope(writer.home, PROJECT + old, PROJECT + new)
         writer.write()

@@ -10,7 +10,7 @@ from told.capture.explicit_cues import blank_quotations
 from told.capture.pasted import mask_pasted
 from told.learning import load_table
 from told.store.memories.read import Memories
-from told.store.memories.records import PROJECT, Memory
+from told.store.memories.records import PROJECT, Memory, project_key
 from told.store.sessions.match import TurnIndex
 
 _MAX_TEXT = 4000  # characters of a message
@@ -52,7 +52,7 @@ def count_repeats(memories: Memories, turns: TurnIndex, since: int, project: str
     """
     projects = turns.session_projects()
     found = [
-        _Repeat(session, turn, at, projects.get(session, memory.scope.removeprefix(PROJECT)))
+        _Repeat(session, turn, at, projects.get(session, project_key(memory.scope)))
         for memory in memories.load(memories.repeated()).values()
         for session, turn, at in _find_restated(memory)
     ]

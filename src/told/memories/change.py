@@ -18,15 +18,17 @@ from told.store.memories.records import (
     ACTIVE,
     AGENT,
     CANDIDATE,
+    PRIVATE,
     QUARANTINED,
     UNCONFIRMED,
     USER,
     WAS,
     Memory,
+    private_scope,
 )
 
 LOCK, UNLOCK, CONFIRM, REJECT = "lock", "unlock", "confirm", "reject"
-ACTIONS = (LOCK, UNLOCK, CONFIRM, REJECT, "correct", "forget")
+ACTIONS = (LOCK, UNLOCK, CONFIRM, REJECT, PRIVATE, "correct", "forget")
 OPEN, ACCEPTED, DECLINED = "open", "accepted", "declined"
 
 
@@ -55,7 +57,7 @@ class Proposal:
 
 
 def change(writer: JournalWriter, action: str, memory: Memory) -> Changed:
-    """Lock, unlock, confirm or reject a memory; agents only propose it.
+    """Lock, unlock, confirm, reject a memory or make it private; agents only propose it.
 
     A rejected memory is dismissed: no brief or search has it, and no session teaches it again.
     """
@@ -70,7 +72,10 @@ def change(writer: JournalWriter, action: str, memory: Memory) -> Changed:
         return correct(writer, memory, NewMemory(memory.text, memory.scope, memory.kind, locked=True))
     if memory.status in UNCONFIRMED and action == CONFIRM:
         return Changed(confirm_candidate(writer, memory.id, "confirmed by the user").memory, memory)
-    writer.add(action, memory.id)
+    if action == PRIVATE:
+        writer.add("share", memory.id, scope=private_scope(memory.scope))
+    else:
+        writer.add(action, memory.id)
     writer.write()
     return Changed(writer.read(memory.id), memory)
 

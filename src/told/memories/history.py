@@ -11,7 +11,7 @@ from told.journal.read import find_by_kind, find_by_memory, read_operations
 from told.journal.transitions import change_memory, create_memory
 from told.memories.undo import find_cancelled
 from told.store.memories.read import Memories
-from told.store.memories.records import ACTIVE, CORRECTION, PROJECT, UNCONFIRMED, Memory
+from told.store.memories.records import ACTIVE, CORRECTION, UNCONFIRMED, Memory, project_key
 
 # Names of operations in a list of changes.
 _CHANGE_NAMES = {
@@ -135,7 +135,8 @@ def count_memories(memories: Memories, home: str, today: int) -> MemoryCounts:
         if status == ACTIVE:
             locked += locked_number
             kinds[kind] += number
-            scopes[PROJECT if scope.startswith(PROJECT) else scope] += number
+            name = scope.removesuffix(project_key(scope))  # all projects count as one
+            scopes[name] += number
             trusts[trust] += number
     corrections, surfaced = memories.count_since(CORRECTION, today)
     return MemoryCounts(

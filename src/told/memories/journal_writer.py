@@ -12,11 +12,12 @@ from told.files import cannot_write, make_folder
 from told.journal.append import append, new_memory_id
 from told.journal.apply import catch_up, open_in_memory
 from told.journal.files import Draft, SeriesLock, journal_folder, read_key
+from told.journal.private import find_private_memories, is_private_operation
 from told.journal.registry import ProjectJournal, choose_project, has_projects, is_home_only
 from told.memories.caller import Caller
 from told.store.database import UNWRITABLE, public_id
 from told.store.memories.read import Memories
-from told.store.memories.records import Memory
+from told.store.memories.records import Memory, is_private
 
 ACT = "act"  # payload key: operations with the same value are undone together
 PROPOSE, DECIDE = "propose", "decide"
@@ -129,8 +130,9 @@ def append_to_projects(home: str, memories: Memories, drafts: Sequence[Draft], n
         return list(drafts)
     rest: list[Draft] = []
     groups: dict[object, list[Draft]] = {}
+    private = _find_private(memories, drafts)
     for draft in drafts:
-        if is_home_only(draft):
+        if is_home_only(draft) or is_private_operation(draft, private):
             rest.append(draft)
         else:
             groups.setdefault((draft.payload or {}).get(ACT), []).append(draft)
@@ -146,3 +148,16 @@ def append_to_projects(home: str, memories: Memories, drafts: Sequence[Draft], n
         except (MissingError, DiskFullError):
             at_home += some
     return at_home + rest
+
+
+def _find_private(memories: Memories, drafts: Sequence[Draft]) -> set[str]:
+    """Return the private memories that some operations change or name."""
+    names = {
+        one
+        for draft in drafts
+        for value in (draft.memory, *(draft.payload or {}).values())
+        for one in (value if isinstance(value, list) else [value])
+        if isinstance(one, str)
+    }
+    known = {name for name, memory in memories.get(names).items() if is_private(memory)}
+    return known | find_private_memories(drafts)

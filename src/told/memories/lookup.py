@@ -6,7 +6,7 @@ import string
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
-from told.conflict.compare import find_repeated
+from told.conflict.compare import compare_statement, find_repeated
 from told.hashing import blake2s
 from told.ingest.forgotten import Marker, split_words
 from told.memories.scopes import active_scopes
@@ -21,9 +21,14 @@ from told.store.memories.records import (
     DISMISSED,
     FORGOTTEN,
     GLOBAL,
+    PRIVATE,
+    PROJECT,
     USER,
     Evidence,
     Memory,
+    is_private,
+    private_scope,
+    project_key,
 )
 
 _SAME = 0.6  # share of a captured quote that another quote must contain
@@ -132,7 +137,32 @@ def make_value_mark(text: str, key: bytes) -> str:
 
 def _list_applying_scopes(memories: Memories, scope: str) -> tuple[str, ...]:
     """Return the scopes whose rejections count for a statement; a global one applies in all."""
-    return () if scope == GLOBAL else active_scopes(memories, scope)
+    if scope in (GLOBAL, PRIVATE):
+        return ()
+    return active_scopes(memories, PROJECT + project_key(scope) if is_private(scope) else scope)
+
+
+def keep_private(memories: Memories, text: str, scope: str, now: int, said_at: int = 0) -> str:
+    """Return the scope of a statement: private if it repeats, refines or replaces a private memory.
+
+    Args:
+        memories: The open memories.
+        text: The statement.
+        scope: The scope that was asked for.
+        now: The time that words like "yesterday" refer to.
+        said_at: When it was said, if not now.
+    """
+    own = private_scope(scope)
+    if is_private(scope):
+        return scope
+    for private in memories.private_scopes():
+        if private in (own, PRIVATE) or not project_key(scope):
+            found = compare_statement(memories, text, private, now, said_at)
+            pairs = (*found.replaces, *found.blocked, *found.outdated_by)
+            near = (*found.repeats, *found.refines, *(old for old, _ in pairs))
+            if any(one.scope == private for one in near):
+                return private
+    return scope
 
 
 def _find_same(memories: Memories, text: str, scopes: Sequence[str], now: int, status: str) -> list[Memory]:

@@ -13,6 +13,7 @@ from told.memories.lookup import (
     find_rejected,
     find_same_words,
     find_unconfirmed,
+    keep_private,
     may_confirm,
 )
 from told.memories.refusal import find_refusing, is_users_request, refuse
@@ -25,10 +26,12 @@ from told.store.memories.records import (
     CAPTURE,
     DISMISSED,
     OBSERVATION,
+    PRIVATE,
     QUARANTINED,
     USER,
     WAS,
     Memory,
+    is_private,
     split_kind,
 )
 
@@ -105,7 +108,8 @@ def remember(writer: JournalWriter, new: NewMemory, *, sync: bool = True) -> Rem
     replaces, except for locked memories; a candidate supersedes nothing. What an agent says supersedes
     nothing that the user said; it makes a proposal instead, as does a captured statement against a locked
     memory. Of the same words of a session only one memory is made. What the user rejected or forgot only
-    comes back by the user's own word: a command, or a request in a prompt to remember it.
+    comes back by the user's own word: a command, or a request in a prompt to remember it. What repeats,
+    refines or replaces a private memory is private.
 
     Args:
         writer: Its caller is the user, an agent, or told itself for statements captured in sessions.
@@ -115,6 +119,9 @@ def remember(writer: JournalWriter, new: NewMemory, *, sync: bool = True) -> Rem
     with writer.lock():  # two processes may read the same prompt at the same time
         writer.begin_group()
         known = find_same_words(writer.memories, new.agent, new.session, new.quote)
+        said_at = new.at if writer.caller.by == CAPTURE else 0
+        now = said_at or writer.now
+        new = new._replace(scope=keep_private(writer.memories, new.text, new.scope, now, said_at))
         done = _use_same_words(writer, new, known) or _remember(writer, new)
         writer.write(sync=sync)
     return done._replace(memory=writer.read(done.memory.id))
@@ -163,7 +170,12 @@ def _refine(writer: JournalWriter, new: NewMemory, old: Memory, *, confirms: boo
     if put_away:
         return Remembered(refuse(writer, new, put_away), again=True)
     evidence = [evidence_of(new, writer.now)]
-    writer.add("revise", old.id, **_content(new), scope=new.scope, evidence=evidence)
+    asks_private = is_private(new.scope) and not is_private(old)
+    scope = old.scope if is_private(old) or asks_private else new.scope
+    writer.add("revise", old.id, **_content(new), scope=scope, evidence=evidence)
+    if asks_private:  # only the user makes a memory private
+        source = (new.agent, new.session) if writer.caller.by == CAPTURE else None
+        writer.propose(PRIVATE, old.id, source=source)
     if confirms:
         writer.add("confirm", old.id)
     if new.candidate:
@@ -343,12 +355,9 @@ def _content(new: NewMemory) -> dict[str, Any]:
 def evidence_of(new: NewMemory, now: int) -> dict[str, Any]:
     """Return where and when a statement was said."""
     return {
-        "agent": new.agent,
-        "session": new.session,
-        "turn": new.turn,
-        "quote": new.quote or new.text,
-        "at": new.at or now,
-    }
+        "agent": new.agent, "session": new.session, "turn": new.turn,
+        "quote": new.quote or new.text, "at": new.at or now,
+    }  # fmt: skip
 
 
 def _prior(new: NewMemory) -> tuple[float, float]:

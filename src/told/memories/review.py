@@ -24,8 +24,8 @@ from told.memories.change import (
     read_proposals,
 )
 from told.memories.journal_writer import JournalWriter
+from told.memories.move import move_to_scope
 from told.memories.remember import NewMemory
-from told.memories.scopes import share
 from told.store.memories.read import Memories
 from told.store.memories.records import (
     ACTIVE,
@@ -33,13 +33,13 @@ from told.store.memories.records import (
     CANDIDATE,
     DECISION,
     FACT,
-    PROJECT,
+    PRIVATE,
     QUARANTINED,
     RULE,
-    SHARED,
     UNCONFIRMED,
     USER,
     Memory,
+    is_private,
 )
 
 CONFLICT, PROPOSAL, LEARNED = "conflict", "proposal", "learned"
@@ -163,6 +163,8 @@ def _can_be_done(proposal: Proposal, memory: Memory, draft: Memory | None) -> bo
         return memory.status == ACTIVE and memory.locked == (proposal.action == UNLOCK)
     if proposal.action == CONFIRM:
         return memory.status in (ACTIVE, *UNCONFIRMED) and not memory.confirmed
+    if proposal.action == PRIVATE:
+        return memory.status == ACTIVE and not is_private(memory)
     if proposal.action == REJECT:
         return memory.status in (ACTIVE, CANDIDATE)
     return memory.status == ACTIVE
@@ -239,17 +241,13 @@ def keep_locked(writer: JournalWriter, item: ReviewItem) -> Changed:
 def keep_in_scope(writer: JournalWriter, item: ReviewItem, scope: str) -> Changed:
     """Keep a memory in another scope; a conflict ends, since both apply in their own."""
     _require_text(item)
-    if scope.startswith(SHARED):
-        was = item.memory.scope
-        share(writer, item.memory, scope.removeprefix(SHARED), was if was.startswith(PROJECT) else "")
-    else:
-        writer.add("share", item.memory.id, scope=scope)
+    moved = move_to_scope(writer, item.memory, scope)
     if item.proposal is not None:
         decide(writer, item.proposal, accept=False)
-    if item.memory.status == QUARANTINED:
-        writer.add("release", item.memory.id)
+    if moved.status == QUARANTINED:
+        writer.add("release", moved.id)
     writer.write()
-    return Changed(change(writer, CONFIRM, writer.read(item.memory.id)).memory, item.memory)
+    return Changed(change(writer, CONFIRM, writer.read(moved.id)).memory, item.memory)
 
 
 def _require_text(item: ReviewItem) -> None:

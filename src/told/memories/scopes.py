@@ -19,11 +19,13 @@ from told.store.memories.records import (
     CANDIDATE,
     GLOBAL,
     KIND_NAMES,
-    PROJECT,
+    PRIVATE,
     SHARED,
     TOOL,
     UNCONFIRMED,
     Memory,
+    is_private,
+    private_scope,
 )
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 SCOPE, SUBSCRIPTION = "scope", "subscription"  # journal topics
 REPOSITORY = "repository"
 _SEPARATOR = "\n"  # between scope and project in the name of a note
-_RESERVED_NAMES = frozenset(("project", "global", "unknown"))
+_RESERVED_NAMES = frozenset(("project", "global", "unknown", PRIVATE))
 _MAX_NAME = 40
 
 
@@ -45,9 +47,9 @@ class Scope(NamedTuple):
 
 
 def active_scopes(memories: Memories, project: str) -> tuple[str, ...]:
-    """Return the scopes that apply in a project: its own, global and subscribed ones."""
+    """Return the scopes that apply in a project: its own, global, private and subscribed ones."""
     shared = sorted(SHARED + name for name, own in _subscriptions(memories) if own == project)
-    return tuple(dict.fromkeys((project, GLOBAL, *shared)))
+    return tuple(dict.fromkeys((project, GLOBAL, private_scope(project), PRIVATE, *shared)))
 
 
 def list_shared_scopes(memories: Memories) -> list[Scope]:
@@ -271,15 +273,12 @@ def validate_kind(kind: str) -> str:
 
 
 def parse_scope(name: str, project: str) -> str:
-    """Return the scope for `project`, `global` or the name of a shared one."""
+    """Return the scope for `project`, `global`, `private`, `private:project` or the name of a shared one."""
     if name in ("", "project"):
         return project
+    if is_private(name):
+        return PRIVATE if name == PRIVATE else private_scope(project)
     return GLOBAL if name == GLOBAL else f"{SHARED}{name}"
-
-
-def format_scope(scope: str) -> str:
-    """Return `project`, `global` or the name of a shared scope."""
-    return "project" if scope.startswith(PROJECT) else scope.removeprefix(SHARED)
 
 
 def _normalise(text: str) -> str:

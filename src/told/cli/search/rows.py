@@ -15,7 +15,7 @@ from told.cli.terminal.tables import agent_span
 from told.recall.search import MemoryMatch
 from told.search.excerpt import highlight, make_excerpt
 from told.search.rank import RankedTurn, SessionGroup
-from told.store.memories.records import ACTIVE, PROJECT, SHARED
+from told.store.memories.names import ACTIVE, describe_scope, format_scope, project_key
 from told.store.sessions.read import CheckpointRow, Filter, SessionRow
 from told.store.sessions.schema import FIRST_NOTE, TITLE
 from told.text import relative_time
@@ -110,8 +110,7 @@ class ResultRows:
         """Return a memory in one line, others' words fenced."""
         context, memory = self._context, one.memory
         room = max(_LEAST_MEMORY, room)
-        scope = context.name(memory.scope.removeprefix(PROJECT).removeprefix(SHARED))
-        marks = [memory.kind_name, "project" if memory.scope == self._here else scope]
+        marks = [memory.kind_name, context.name(describe_scope(memory.scope, self._here))]
         marks += ["locked"] if memory.locked else []
         marks += [memory.status] if memory.status != ACTIVE else []
         marks += [f"by {memory.superseded_by}"] if memory.superseded_by else []
@@ -131,12 +130,12 @@ class ResultRows:
     def memory_json(self, one: MemoryMatch, rank: int) -> dict[str, Any]:
         """Return a memory for JSON."""
         context, memory = self._context, one.memory
-        project = memory.scope.removeprefix(PROJECT) if memory.scope.startswith(PROJECT) else ""
+        project = project_key(memory.scope)
         return {
             "rank": rank, "id": memory.id, "text": context.fenced(memory.text, memory.trust),
             "trust": memory.trust, "kind": memory.kind, "marks": list(memory.marks),
             "context": memory.context or None,
-            "scope": "project" if project else memory.scope.removeprefix(SHARED),
+            "scope": format_scope(memory.scope),
             "project": context.name(project) or None, "status": memory.status, "locked": memory.locked,
             "created": iso(memory.created), "superseded_by": memory.superseded_by or None,
             "score": one.score,

@@ -44,7 +44,7 @@ from told.memories.review import (
 )
 from told.memories.scopes import list_shared_scopes
 from told.memories.undo import undo as undo_last
-from told.store.memories.records import GLOBAL, PROJECT, SHARED
+from told.store.memories.records import GLOBAL, PRIVATE, PROJECT, SHARED, private_scope, project_key
 
 _OUTCOMES = _KEPT, _EDITED, _LOCKED, _MOVED, _DISMISSED, _SKIPPED = (
     "kept", "edited", "locked", "moved", "dismissed", "skipped",
@@ -180,10 +180,11 @@ class ReviewLoop:
             self._finish(item, _MOVED, f"to {name}: {item.memory.text}")
 
     def _list_scopes(self, item: ReviewItem) -> dict[str, tuple[str, str]]:
-        """Return (scope, name) by key: the memory's project or the current one, global, shared ones."""
-        own = item.memory.scope if item.memory.scope.startswith(PROJECT) else self._view.project
+        """Return (scope, name) by key: its project or the current one, global, private, shared ones."""
+        key = project_key(item.memory.scope)
+        own = PROJECT + key if key else self._view.project
         found = {"p": (own, place_name(self._view, own))} if own != GLOBAL else {}
-        found["g"] = (GLOBAL, GLOBAL)
+        found |= {"g": (GLOBAL, GLOBAL), "v": (private_scope(own), PRIVATE)}
         shared = list_shared_scopes(self._view.memories)
         return found | {
             key: (SHARED + one.name, one.name) for key, one in zip(_SHARED_KEYS, shared, strict=False)

@@ -10,7 +10,7 @@ from told.cli.terminal.blocks import BAD, BOLD, COMMAND, DIM, GOOD, HIT, Block, 
 from told.cli.terminal.tables import agent_span
 from told.memories.quotes import Quote, find_quote
 from told.memories.review import ReviewItem
-from told.store.memories.records import AGENT, PROJECT, Memory
+from told.store.memories.records import AGENT, PRIVATE, PROJECT, Memory
 from told.text import relative_time
 
 KEEP, EDIT, LOCK, SCOPE, DISMISS, BOTH = "k", "e", "l", "s", "d", "b"
@@ -101,6 +101,8 @@ def describe_request(item: ReviewItem) -> str:
     agent = label(item.proposal.agent) if item.proposal.agent else "An agent"
     if item.deletes:
         return f"{agent} asks to delete it for good. To do that: `told proposals accept {item.id}`"
+    if item.proposal.action == PRIVATE:
+        return f"{agent} asks to make it private."
     return f"{agent} asks to {item.proposal.action} it{' as follows' if item.replaces else ''}."
 
 

@@ -13,11 +13,13 @@ from told.store.memories.records import (
     ACTIVE,
     COLUMNS,
     MARKS,
+    PRIVATE,
     WRITTEN,
     IdleMemory,
     Memory,
     Position,
     hash_row,
+    is_private,
     parse_memory,
 )
 from told.store.memories.schema import migrate
@@ -203,6 +205,12 @@ class Memories(MemoryIndex):
     def of_scope(self, scope: str) -> list[int]:
         """Return the rows of a scope's memories of any status."""
         return self._rows("memory", "scope = ?", (scope,), -1)
+
+    def private_scopes(self) -> list[str]:
+        """Return the private scopes that have active memories."""
+        where = "status = 'active' AND scope >= ? AND scope < ?"
+        sql = f"SELECT DISTINCT scope FROM memory WHERE {where} ORDER BY scope"
+        return [one for one in self._fetch_column(sql, (PRIVATE, f"{PRIVATE};")) if is_private(one)]
 
     def locked(self, scopes: Sequence[str], limit: int = -1) -> list[int]:
         """Return the rows of locked memories."""

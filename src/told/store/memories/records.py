@@ -19,6 +19,7 @@ from told.store.memories.names import CANDIDATE as CANDIDATE
 from told.store.memories.names import DISMISSED as DISMISSED
 from told.store.memories.names import FORGOTTEN as FORGOTTEN
 from told.store.memories.names import GLOBAL as GLOBAL
+from told.store.memories.names import PRIVATE as PRIVATE
 from told.store.memories.names import PROJECT as PROJECT
 from told.store.memories.names import QUARANTINED as QUARANTINED
 from told.store.memories.names import SHARED as SHARED
@@ -27,6 +28,10 @@ from told.store.memories.names import TEAM as TEAM
 from told.store.memories.names import TOOL as TOOL
 from told.store.memories.names import UNCONFIRMED as UNCONFIRMED
 from told.store.memories.names import USER as USER
+from told.store.memories.names import format_scope as format_scope
+from told.store.memories.names import is_private as is_private
+from told.store.memories.names import private_scope as private_scope
+from told.store.memories.names import project_key as project_key
 
 RULE, CORRECTION, PREFERENCE = "rule", "correction", "preference"
 DECISION, FACT, WARNING, OBSERVATION = "decision", "fact", "warning", "observation"
