@@ -24,6 +24,7 @@ from told.journal.files import (
     journal_folder,
     list_segments,
 )
+from told.journal.private import find_private_memories
 from told.journal.read import Entry, Positions, find_in_series, has_new, read_new
 from told.journal.registry import Series, list_local_series, list_shared_series
 from told.jsontext import dump_json, load_json
@@ -36,6 +37,7 @@ SEGMENT_BYTES = 256 * 1024  # a change uploads at most one segment again
 _CHUNK = 4000  # operations
 _POSITIONS = "collected.json"
 _TOPICS = ("scope", "subscription", "forgotten_session")  # of the notes that every machine of the user needs
+_PRIVATE_SCOPE = b'"scope":"private'  # in the line of an operation
 _MEMORY_FIELDS = {"supersede": "by", "edge": "target"}  # payload fields that name another memory
 
 Select = Callable[[list[Operation]], list[Operation]]
@@ -115,12 +117,17 @@ class OwnSelection:
         self._prefix = f"{space.id}/"
         self._memories = memories
         self._undone: dict[tuple[str, int], str] | None = None
+        self._private = find_private_memories(
+            one
+            for series in list_local_series(home)
+            for one in find_in_series(series, [_PRIVATE_SCOPE], lambda _: True)
+        )
 
     def select(self, operations: list[Operation]) -> list[Operation]:
         """Return copies of the operations without anything private."""
         touched = {name for one in operations for name in _named_memories(one)}
         known = self._memories.get(touched)
-        private = {name for name, memory in known.items() if is_private(memory.scope)}
+        private = {name for name, memory in known.items() if is_private(memory)} | self._private
         made = {one.memory for one in operations if one.kind in MAKES_MEMORY}
         unknown = {name for name in touched - known.keys() - made if not self._is_shared(name)}
         found = (self._copy(one, private | unknown) for one in operations)
