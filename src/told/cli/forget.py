@@ -23,6 +23,7 @@ from told.cli.context import (
 )
 from told.cli.index import import_checkpoints, rebuild
 from told.cli.memories import source_name, waiting_note
+from told.cli.receipts import make_receipts, print_receipts
 from told.cli.sessions import find_own_checkpoint
 from told.cli.terminal.progress import ProgressBar
 from told.errors import BusyError, DiskFullError, MissingError, NotFoundError, UsageError
@@ -69,6 +70,9 @@ def _nothing_to_forget(arguments: Arguments) -> str:
 
 def forget(context: Context, arguments: Arguments) -> None:
     """Forget by id, session, time or source; a dry run without --force."""
+    if arguments.flag("receipt"):
+        _print_receipt(context, arguments)
+        return
     given = [name for name in ("session", "since", "source") if arguments.text(name)]
     if bool(arguments.operands) + len(given) != 1:
         raise UsageError("Say what to forget: ids, or one of --session ID, --since WHEN, --source NAME.")
@@ -101,6 +105,7 @@ def forget(context: Context, arguments: Arguments) -> None:
             import_checkpoints(context)
             end_service(context.home)
         done = force and view.caller.is_user
+        receipts = make_receipts(context, [one.id for one in plan.memories], sync=True) if done else []
         if context.as_json:
             rows = [{"id": one.id} if done else view.json(one) for one in plan.memories]
             losses = [
@@ -111,13 +116,25 @@ def forget(context: Context, arguments: Arguments) -> None:
             context.print_json({
                 "count": len(rows), "forgotten": done, "memories": rows, "sessions": losses,
                 "same_words": [one.id for one in duplicates], "proposals": proposals,
-                "elsewhere": _files(plan),
+                "elsewhere": _files(plan), "receipts": receipts,
             })  # fmt: skip
         elif force and not done:
             waiting = f" {waiting_note(proposals)}" if proposals else ""
             context.print(f"Only you can forget memories.{waiting}")
         else:
             _print_plan(view, plan, duplicates, done=done)
+            print_receipts(context, receipts)
+
+
+def _print_receipt(context: Context, arguments: Arguments) -> None:
+    """Print which machines have erased what was forgotten earlier."""
+    receipts = make_receipts(context, arguments.operands, sync=False)
+    if context.as_json:
+        context.print_json({"receipts": receipts}, found=receipts)
+        return
+    if not receipts:
+        raise NotFoundError("No other machine or place knew it.")
+    print_receipts(context, receipts)
 
 
 def end_service(home: str) -> None:

@@ -22,6 +22,7 @@ from told.ingest.scan import QUIET_MS, has_checkpoints, scan
 from told.ingest.sweep import Progress, Sweep
 from told.journal.apply import open_memories
 from told.journal.apply import rebuild as rebuild_memories
+from told.journal.copies import sync_folder
 from told.judge.base import Stores
 from told.judge.review import is_on, review_recent
 from told.learning.learn import LearnResult
@@ -176,9 +177,18 @@ def index(context: Context, _: Arguments) -> None:
         _embed_new_turns(context)
         _archive_sessions(context, files)
         _enforce_cap(context)
+        _sync(context)
     elif files or WorkQueue(context.connection).is_waiting():
         context.behind = True  # learning and archiving follow in the background
     _report(context, files, learned)
+
+
+def _sync(context: Context) -> None:
+    """Sync, as the background would at the next start of a session."""
+    if context.settings.sync and os.path.exists(os.path.join(sync_folder(context.home), "spaces.json")):
+        from told.cli.sync import sync_quietly  # noqa: PLC0415 - few users sync
+
+        sync_quietly(context)
 
 
 def sweep(context: Context, arguments: Arguments) -> None:

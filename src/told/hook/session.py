@@ -19,6 +19,7 @@ from told.files import remove_unfinished
 from told.hook.auto_checkpoint import write_checkpoint, write_pending_checkpoint
 from told.hook.context import HookContext, is_ingested, note_current, open_sessions, update_location
 from told.hook.nudge import add_standing_request
+from told.hook.sync import START_SECONDS, start_sync
 from told.ingest.checkpoint_approval import is_approved
 from told.ingest.checkpoint_rows import clean_checkpoint
 from told.ingest.complete_sessions import CompleteSessions
@@ -50,6 +51,8 @@ _HELPER_SHARE = 2  # a subagent gets half of a start's budget: it does one task
 def answer_start(context: HookContext) -> str:
     """Return the brief for a new, resumed or compacted session, or a subagent."""
     call, now = context.call, context.now
+    if call.event != HELPER:
+        start_sync(context, START_SECONDS)
     connection = open_sessions(context.home)
     memories = context.open_memories()
     if call.event != HELPER:
@@ -101,6 +104,7 @@ def save_session(context: HookContext) -> None:
         update_location(context, connection)
     if call.event == END:
         archive_in_hook(memories, context.settings, now, context.began)
+        start_sync(context)
         if context.settings.judge_mode != "none":
             from told.judge.review import start_review  # noqa: PLC0415 - few users have a judge
 

@@ -142,9 +142,9 @@ class Exchanger:
         head = self._own_head()
         if not old or old[1] != head:
             before = {one.name: one.digest for one in old[1].files} if old else {}
-            self._write(head, before, old[0] if old else None)
-            known = old[1].number if old else 0
-            self.result.sent += max(0, head.number - known)
+            if self._write(head, before, old[0] if old else None):
+                self.state.published = head.number
+                self.result.sent += max(0, head.number - (old[1].number if old else 0))
         if not self.space.is_team:
             self._erase_in_others()
         self.state.synced = self.now if not self.result.problems else self.state.synced

@@ -38,6 +38,7 @@ class State:
     series: dict[str, Known] = field(default_factory=dict)
     heads: dict[str, str] = field(default_factory=dict)  # digest of the last head, by place and series
     digests: dict[str, list[Any]] = field(default_factory=dict)  # by series/file: size, time, digest, last
+    published: int = 0  # the last operation of this machine that lies at a place
     synced: int = 0  # when it was last exchanged without a problem, in ms since 1970
 
 

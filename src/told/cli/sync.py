@@ -1,0 +1,239 @@
+"""`told sync`: exchange memories with your other machines and your teams."""
+
+from __future__ import annotations
+
+import platform
+import time
+from dataclasses import replace
+from typing import Any
+
+from told.cli.arguments import Arguments
+from told.cli.context import Context, MemoryView, count, iso, when
+from told.errors import BusyError, MissingError, ToldError, UsageError
+from told.memories.sync import SyncStores, sync_space
+from told.sync.exchange import Exchange
+from told.sync.identity import Identity, load_identity, make_identity, parse_code, set_identity
+from told.sync.places import describe_place, is_used, open_transport, parse_place
+from told.sync.spaces import PLACES, Space, add_place, load_spaces, own_space, remove_space, save_space
+from told.sync.state import load_state
+
+_USAGE = (
+    "Use `told sync`, `told sync folder PATH`, `git REMOTE`, `ssh HOST`, `join CODE [folder PATH …]`, `code`,"
+    " `status` or `remove PLACE`."
+)
+_WATCH_SECONDS = 30
+_NOTHING = "No places to sync with. `told sync folder PATH`, `git REMOTE` or `ssh HOST` adds one."
+
+
+def sync(context: Context, arguments: Arguments) -> None:
+    """Exchange now, or set up with whom."""
+    word, *rest = arguments.operands or [""]
+    if word in ("", "now"):
+        _exchange_all(context, arguments)
+    elif word == "status":
+        _print_status(context)
+    elif not context.caller.is_user:
+        context.refuse_agent("change what is synced")
+    elif word in PLACES:
+        _add_place(context, arguments, word, rest)
+    elif word == "join" and rest:
+        _join(context, arguments, rest)
+    elif word == "code" and not rest:
+        _print_code(context)
+    elif word == "remove" and rest:
+        _remove_place(context, rest)
+    else:
+        raise UsageError(_USAGE)
+
+
+def _exchange_all(context: Context, arguments: Arguments) -> None:
+    spaces = [one for one in load_spaces(context.home) if one.places]
+    if not spaces:
+        if arguments.flag("quiet"):
+            return
+        raise UsageError(_NOTHING)
+    while True:
+        rows = exchange(context, spaces)
+        if context.as_json:
+            context.print_json({"places": rows})
+        elif not arguments.flag("quiet"):
+            _print_rows(context, rows)
+        if not arguments.flag("watch"):
+            return
+        print(context.take(), flush=True)
+        time.sleep(_WATCH_SECONDS)
+        context.now = time.time_ns() // 1_000_000
+
+
+def exchange(context: Context, spaces: list[Space]) -> list[dict[str, Any]]:
+    """Exchange some spaces at all their places; return a row for each place."""
+    rows: list[dict[str, Any]] = []
+    with MemoryView(context) as view:
+        stores = SyncStores(
+            context.home, view.memories, context.connection, context.key, context.now, context.redact
+        )
+        for space in spaces:
+            known = bool(load_state(context.home, space).synced)
+            rows += [_exchange_place(context, stores, space, place, known=known) for place in space.places]
+    if any(row["error"] for row in rows):
+        context.exit_code = BusyError.exit_code
+    return rows
+
+
+def _exchange_place(
+    context: Context, stores: SyncStores, space: Space, place: str, *, known: bool
+) -> dict[str, Any]:
+    result, error = Exchange(), ""
+    try:
+        result = sync_space(stores, space, place, open_transport(context.home, space, place, known=known))
+    except (BusyError, MissingError) as problem:
+        error = str(problem)
+    return {
+        "place": describe_place(place), "team": space.name or None, "sent": result.sent,
+        "received": result.received, "problems": result.problems, "error": error or None,
+        "new": [{"name": context.name(name), "fingerprint": mark} for name, mark in result.met],
+        "renewed": result.is_forked,
+    }  # fmt: skip
+
+
+def _print_rows(context: Context, rows: list[dict[str, Any]]) -> None:
+    for row in rows:
+        name = f"{row['place']} (team {row['team']})" if row["team"] else row["place"]
+        if row["error"]:
+            context.print(f"{name}: not synced. {row['error']}")
+            continue
+        done = f"{count(row['sent'], 'change')} sent, {row['received']:,} received"
+        context.print(f"{name}: {done if row['sent'] or row['received'] else 'up to date'}.")
+        for one in row["new"]:
+            who = "New member" if row["team"] else "New machine"
+            context.print(f"  {who}: {one['name'] or 'unnamed'} (fingerprint {one['fingerprint']})")
+        for problem in row["problems"]:
+            context.print(f"  Not accepted: {problem}")
+        if row["renewed"]:
+            context.print("  Another machine uses a copy of this folder: this one has a new name now.")
+
+
+def _add_place(context: Context, arguments: Arguments, kind: str, rest: list[str]) -> None:
+    if len(rest) > 1:
+        raise UsageError(_USAGE)
+    place = parse_place(kind, "".join(rest), context.cwd)
+    known = load_identity(context.home)
+    if known is None and not arguments.flag("yes") and is_used(place):
+        raise UsageError(
+            f"{describe_place(place)} is already used by other machines. If they are yours, run"
+            f" `told sync code` there and `told sync join CODE {kind} {rest[0]}` here; else add --yes."
+        )
+    space = _own_space(context, make_identity(context.home), place, arguments)
+    rows = exchange(context, [replace(space, places=(place,))])
+    identity = make_identity(context.home)
+    if context.as_json:
+        context.print_json({"places": rows, "space": space.id, "code": identity.code})
+        return
+    _print_rows(context, rows)
+    if known is None:
+        context.print(
+            f"Everything but private memories is synced, encrypted, through {describe_place(place)}."
+        )
+        context.print("On your other machines:")
+        context.print(f"  told sync join {identity.code} {kind} {''.join(rest)}")
+        context.print("Keep this code like a password. `told sync code` prints it again.")
+
+
+def _own_space(context: Context, identity: Identity, place: str, arguments: Arguments) -> Space:
+    space = own_space(context.home) or Space(
+        identity.space, key=identity.space_key.hex(), author=platform.node().partition(".")[0][:40]
+    )
+    if place:
+        space = add_place(space, place)
+    if arguments.flag("checkpoints"):
+        space = replace(space, checkpoints=True)
+    save_space(context.home, space)
+    return space
+
+
+def _join(context: Context, arguments: Arguments, rest: list[str]) -> None:
+    identity = parse_code(rest[0])
+    known = load_identity(context.home)
+    is_other = known is not None and known != identity
+    if is_other and any(one.places for one in load_spaces(context.home)):
+        raise UsageError(
+            "This machine already syncs under another code. `told sync remove PLACE` ends that; then join."
+        )
+    if len(rest) not in (1, 3):
+        raise UsageError("Say where: `told sync join CODE folder PATH`, `git REMOTE` or `ssh HOST`.")
+    place = parse_place(rest[1], rest[2], context.cwd) if len(rest) == 3 else ""
+    former = own_space(context.home)
+    if is_other and former:
+        remove_space(context.home, former)
+    set_identity(context.home, identity)
+    space = _own_space(context, identity, place, arguments)
+    rows = exchange(context, [space]) if space.places else []
+    if context.as_json:
+        context.print_json({"places": rows, "space": space.id})
+        return
+    _print_rows(context, rows)
+    context.print("This machine has joined." if rows else f"This machine has joined. {_NOTHING}")
+
+
+def _print_code(context: Context) -> None:
+    identity = load_identity(context.home)
+    if identity is None:
+        raise UsageError(_NOTHING)
+    context.report(
+        f"{identity.code}\nKeep it like a password: whoever has it can read and write your memories.",
+        {"code": identity.code},
+    )
+
+
+def _remove_place(context: Context, rest: list[str]) -> None:
+    given = " ".join(rest)
+    for space in load_spaces(context.home):
+        for place in space.places:
+            if given in (place, describe_place(place), place.partition(":")[2]):
+                left = tuple(one for one in space.places if one != place)
+                save_space(context.home, replace(space, places=left))
+                context.report(
+                    f"No longer synced through {describe_place(place)}. What is there stays there.",
+                    {"removed": describe_place(place)},
+                )
+                return
+    raise UsageError(f"Unknown place {given!r}. `told sync status` lists them.")
+
+
+def _print_status(context: Context) -> None:
+    rows: list[dict[str, Any]] = []
+    for space in load_spaces(context.home):
+        state = load_state(context.home, space)
+        machines = [
+            {"machine": name, "name": context.name(one.name), "operations": one.number}
+            for name, one in sorted(state.series.items())
+        ]
+        rows.append({
+            "team": space.name or None, "places": [describe_place(one) for one in space.places],
+            "encrypted": bool(space.key), "checkpoints": space.checkpoints, "machines": machines,
+            "last": iso(state.synced), "last_ms": state.synced,
+        })  # fmt: skip
+    if context.as_json:
+        context.print_json({"spaces": rows}, found=rows)
+        return
+    if not rows:
+        raise UsageError(_NOTHING)
+    for row in rows:
+        name = f"Team {row['team']}" if row["team"] else "Your machines"
+        last = f"synced {when(row['last_ms'], context.now)}" if row["last_ms"] else "never synced"
+        kind = "encrypted" if row["encrypted"] else "not encrypted"
+        context.print(f"{name}: {last}, {kind}, {count(len(row['machines']), 'other machine')}.")
+        for place in row["places"]:
+            context.print(f"  {place}")
+        for one in row["machines"]:
+            context.print(f"  {one['machine']} {one['name']}, {count(one['operations'], 'change')}")
+
+
+def sync_quietly(context: Context) -> None:
+    """Sync everything once; problems wait for the next time."""
+    spaces = [one for one in load_spaces(context.home) if one.places]
+    if spaces:
+        try:
+            exchange(context, spaces)
+        except ToldError:
+            return

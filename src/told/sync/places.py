@@ -1,0 +1,72 @@
+"""Name the places where series are exchanged, and open them."""
+
+from __future__ import annotations
+
+import os
+
+from told.errors import UsageError
+from told.sync.spaces import FOLDER, GIT, PLACES, SSH, Space
+from told.sync.transports import Transport
+
+
+def parse_place(kind: str, where: str, cwd: str) -> str:
+    """Return a place as it is stored, such as `folder:/mnt/team`.
+
+    Raises:
+        UsageError: it cannot be one.
+    """
+    if kind not in PLACES:
+        raise UsageError(f"Unknown place {kind!r}. Use folder PATH, git REMOTE or ssh HOST.")
+    if not where or any(char < " " for char in where):
+        raise UsageError(f"Say where: `{kind} {_EXAMPLES[kind]}`.")
+    if kind == FOLDER:
+        path = os.path.normpath(os.path.join(cwd or os.sep, os.path.expanduser(where)))
+        if not os.path.isdir(path):
+            raise UsageError(f"{path} is no folder. Create it first, or mount its drive.")
+        return f"{FOLDER}:{path}"
+    if where.startswith("-"):
+        raise UsageError(f"{where!r} looks like an option, not like a place.")
+    return f"{kind}:{where}"
+
+
+_EXAMPLES = {FOLDER: "~/Dropbox/told", GIT: "origin", SSH: "me@desktop"}
+
+
+def describe_place(place: str) -> str:
+    """Return a place as people read it: `folder /mnt/team`."""
+    kind, _, where = place.partition(":")
+    return f"{kind} {where}"
+
+
+def is_used(place: str) -> bool:
+    """Tell whether somebody's machines exchange something in a folder already."""
+    kind, _, where = place.partition(":")
+    try:
+        names = os.listdir(os.path.join(where, "told-sync")) if kind == FOLDER else []
+    except OSError:
+        return False
+    return any(name.startswith("o") for name in names)
+
+
+def open_transport(home: str, space: Space, place: str, *, known: bool = False) -> Transport:
+    """Open a place.
+
+    Args:
+        home: told's folder.
+        space: What is exchanged there.
+        place: Where, as `parse_place` returns it.
+        known: Series were there before: if all are gone, the drive is away.
+    """
+    # One of them is needed at a time.
+    kind, _, where = place.partition(":")
+    if kind == FOLDER:
+        from told.sync.transports.folder import FolderTransport  # noqa: PLC0415
+
+        return FolderTransport(where, space.id, known=known)
+    if kind == GIT:
+        from told.sync.transports.git import GitTransport  # noqa: PLC0415
+
+        return GitTransport(where, space.id, os.path.join(space.folder(home), "git"))
+    from told.sync.transports.ssh import SshTransport  # noqa: PLC0415
+
+    return SshTransport(where, space.id)
