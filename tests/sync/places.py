@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from told.errors import BusyError, ToldError
+from told.errors import BusyError, MissingError, ToldError
 from told.sync.transports.folder import FolderTransport
+from told.sync.transports.git import GitTransport
 
 SPACE = "team-7f3k"
 
@@ -79,3 +81,57 @@ def litter(space: Path) -> None:
 
 
 PYTHON = sys.executable
+
+
+class Git:
+    """A bare repository that everybody pushes to."""
+
+    away: type[ToldError] = MissingError
+    kills, kill_within = 8, 0.3
+
+    def __init__(self, tmp: Path) -> None:
+        self.tmp = tmp
+        self.path = tmp / "remote.git"
+        git("init", "--quiet", "--bare", str(self.path))
+
+    def connect(self, machine: str) -> Connection:
+        return GitTransport(str(self.path), SPACE, str(self.tmp / machine), environ=os.environ)
+
+    def script(self, machine: str) -> str:
+        """Return Python that connects in another process."""
+        return (
+            "import os\nfrom told.sync.transports.git import GitTransport\n"
+            f"place = GitTransport({str(self.path)!r}, {SPACE!r}, {str(self.tmp / machine)!r},"
+            " environ=os.environ)\n"
+        )
+
+    def add_junk(self) -> None:
+        """Push refs and files into the space that are none of told's."""
+        blob = git("-C", self.path, "hash-object", "-w", "--stdin", data="junk")
+        large = git("-C", self.path, "hash-object", "-w", "--stdin", data="x" * 5_000_000)
+        ours = git("-C", self.path, "ls-tree", f"refs/told/{SPACE}/aaaaaaaa")
+        empty = git("-C", self.path, "mktree")
+        added = (
+            f"100644 blob {large}\t000006.jsonl", f"040000 tree {empty}\t000008.jsonl",
+            f"120000 blob {blob}\t000009.txt", f"100644 blob {blob}\tREADME.md",
+        )  # fmt: skip
+        tree = git("-C", self.path, "mktree", data="\n".join((ours, *added, "")))
+        identity = ("-c", "user.name=x", "-c", "user.email=x")
+        commit = git("-C", self.path, *identity, "commit-tree", "-m", "edited by hand", tree)
+        refs = {
+            "aaaaaaaa": commit, "bbbbbbbb": blob, "cccccccc": tree, "EEEEEEEE": commit, "eeeeeeeee": commit,
+            "dddddddd/head": commit,
+        }  # fmt: skip
+        for name, target in refs.items():
+            git("-C", self.path, "update-ref", f"refs/told/{SPACE}/{name}", target)
+        without_head = git("-C", self.path, *identity, "commit-tree", "-m", "empty", empty)
+        git("-C", self.path, "update-ref", f"refs/told/{SPACE}/cccccccc", without_head)
+
+    def disconnect(self) -> None:
+        self.path.rename(self.path.with_name("elsewhere"))
+
+
+def git(*words: str | Path, data: str = "") -> str:
+    """Run git; return its output."""
+    done = subprocess.run(["git", *map(str, words)], input=data.encode(), capture_output=True, check=True)
+    return done.stdout.decode("latin-1").strip()

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.sync.places import PYTHON, Connection, Folder
+from tests.sync.places import PYTHON, Connection, Folder, Git
 from told.errors import BusyError, ToldError
 
-Place = Folder
-PLACES: list[type[Place]] = [Folder]
+Place = Folder | Git
+PLACES: list[type[Place]] = [Folder, Git]
 A, B = "aaaaaaaa", "zzzzzzz9"
 ONE, TWO, THREE = "000001.jsonl", "000002.jsonl", "000003.jsonl"
 

@@ -133,7 +133,8 @@ class FolderTransport:
     def _make_folders(self, folder: str) -> int:
         """Create what is missing, but no folder above the shared one; return its mode."""
         if not os.path.isdir(self._path):
-            os.mkdir(self._path, _PRIVATE)
+            with contextlib.suppress(FileExistsError):  # another writer was faster
+                os.mkdir(self._path, _PRIVATE)
         mode = stat.S_IMODE(os.stat(self._path).st_mode)
         for path in (self._above, self._folder, folder):
             if _is_folder(path):
