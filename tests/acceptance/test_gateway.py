@@ -98,6 +98,8 @@ NO_WORDS = {
     "uninstall", "status", "service", "ping", "completion", "config", "redact-scan", "health",
     "schema-check", "agents", "rebuild", "re-embed", "sweep",
 }  # fmt: skip
+# Commands that exchange signed operations of the user's machines and teams: tests/sync attacks them.
+EXCHANGES = {"sync"}
 TOOL_DOORS: dict[str, Callable[[Site, str], None]] = {
     "remember": lambda site, text: void(site.tool("remember", items=[{"text": text, "kind": "rule"}])),
     "correct": with_tool_correct,
@@ -141,7 +143,7 @@ def find_creators() -> dict[str, set[str]]:
 
 @pytest.mark.atlas("gateway.no_bypass_path")
 def test_every_door_is_known() -> None:
-    assert {one.name for one in all_commands()} == COMMANDS.keys() | NO_WORDS
+    assert {one.name for one in all_commands()} == COMMANDS.keys() | NO_WORDS | EXCHANGES
     assert {one.name for one in TOOLS if not one.read_only} == TOOL_DOORS.keys()
     assert set(EVENTS) == EVENT_DOORS.keys() | QUIET_EVENTS
     found = find_creators()

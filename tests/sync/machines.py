@@ -10,8 +10,8 @@ from pathlib import Path
 
 from told.app.stores import open_store
 from told.hashing import blake2b
-from told.journal.apply import open_memories, rebuild
 from told.journal.append import new_memory_id
+from told.journal.apply import open_memories, rebuild
 from told.memories.forget import forget, plan_forget
 from told.memories.journal_writer import JournalWriter
 from told.memories.sync import SyncStores, sync_space

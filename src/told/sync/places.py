@@ -20,7 +20,7 @@ def parse_place(kind: str, where: str, cwd: str) -> str:
     if not where or any(char < " " for char in where):
         raise UsageError(f"Say where: `{kind} {_EXAMPLES[kind]}`.")
     if kind == FOLDER:
-        path = os.path.normpath(os.path.join(cwd or os.sep, os.path.expanduser(where)))
+        path = os.path.normpath(os.path.join(cwd or os.sep, where))
         if not os.path.isdir(path):
             raise UsageError(f"{path} is no folder. Create it first, or mount its drive.")
         return f"{FOLDER}:{path}"

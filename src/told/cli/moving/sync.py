@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import time
 from dataclasses import replace
@@ -14,7 +15,16 @@ from told.memories.sync import SyncStores, sync_space
 from told.sync.exchange import Exchange
 from told.sync.identity import Identity, load_identity, make_identity, parse_code, set_identity
 from told.sync.places import describe_place, is_used, open_transport, parse_place
-from told.sync.spaces import PLACES, Space, add_place, load_spaces, own_space, remove_space, save_space
+from told.sync.spaces import (
+    FOLDER,
+    PLACES,
+    Space,
+    add_place,
+    load_spaces,
+    own_space,
+    remove_space,
+    save_space,
+)
 from told.sync.state import load_state
 
 _USAGE = (
@@ -43,7 +53,8 @@ def sync(context: Context, arguments: Arguments) -> None:
     elif word == "remove" and rest:
         _remove_place(context, rest)
     else:
-        raise UsageError(_USAGE)
+        known = word in ("join", "code", "remove")
+        raise UsageError(_USAGE if known else f"`told sync` does not know {word!r}. {_USAGE}")
 
 
 def _exchange_all(context: Context, arguments: Arguments) -> None:
@@ -116,7 +127,7 @@ def _print_rows(context: Context, rows: list[dict[str, Any]]) -> None:
 def _add_place(context: Context, arguments: Arguments, kind: str, rest: list[str]) -> None:
     if len(rest) > 1:
         raise UsageError(_USAGE)
-    place = parse_place(kind, "".join(rest), context.cwd)
+    place = _parse_place(context, kind, "".join(rest))
     known = load_identity(context.home)
     if known is None and not arguments.flag("yes") and is_used(place):
         raise UsageError(
@@ -137,6 +148,12 @@ def _add_place(context: Context, arguments: Arguments, kind: str, rest: list[str
         context.print("On your other machines:")
         context.print(f"  told sync join {identity.code} {kind} {''.join(rest)}")
         context.print("Keep this code like a password. `told sync code` prints it again.")
+
+
+def _parse_place(context: Context, kind: str, where: str) -> str:
+    place = parse_place(kind, os.path.expanduser(where) if kind == FOLDER else where, context.cwd)
+    context.check_path(place)
+    return place
 
 
 def _own_space(context: Context, identity: Identity, place: str, arguments: Arguments) -> Space:
@@ -161,7 +178,7 @@ def _join(context: Context, arguments: Arguments, rest: list[str]) -> None:
         )
     if len(rest) not in (1, 3):
         raise UsageError("Say where: `told sync join CODE folder PATH`, `git REMOTE` or `ssh HOST`.")
-    place = parse_place(rest[1], rest[2], context.cwd) if len(rest) == 3 else ""
+    place = _parse_place(context, rest[1], rest[2]) if len(rest) == 3 else ""
     former = own_space(context.home)
     if is_other and former:
         remove_space(context.home, former)
