@@ -48,6 +48,9 @@ class Shelf:
         self.series[series] = head, {name: data for name, data in merged.items() if data is not None}
         return True
 
+    def close(self) -> None:
+        """Do nothing."""
+
     def bytes(self) -> bytes:
         """Return everything that lies there."""
         return b"\n".join(part for head, files in self.series.values() for part in (head, *files.values()))

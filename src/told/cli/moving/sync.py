@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import os
 import platform
+import sys
 import time
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
 from told.cli.arguments import Arguments
 from told.cli.context import Context, MemoryView, count, iso, when
 from told.errors import BusyError, MissingError, ToldError, UsageError
+from told.ingest.projects import find_git_root
+from told.journal.copies import sync_folder
+from told.memories.caller import detect_caller
 from told.memories.sync import SyncStores, sync_space
+from told.settings import find_home
 from told.sync.exchange import Exchange
 from told.sync.identity import Identity, load_identity, make_identity, parse_code, set_identity
 from told.sync.places import describe_place, is_used, open_transport, parse_place
@@ -96,7 +103,8 @@ def _exchange_place(
 ) -> dict[str, Any]:
     result, error = Exchange(), ""
     try:
-        result = sync_space(stores, space, place, open_transport(context.home, space, place, known=known))
+        with closing(open_transport(context.home, space, place, context.environ, known=known)) as transport:
+            result = sync_space(stores, space, place, transport)
     except (BusyError, MissingError) as problem:
         error = str(problem)
     return {
@@ -151,7 +159,8 @@ def _add_place(context: Context, arguments: Arguments, kind: str, rest: list[str
 
 
 def _parse_place(context: Context, kind: str, where: str) -> str:
-    place = parse_place(kind, os.path.expanduser(where) if kind == FOLDER else where, context.cwd)
+    path = os.path.expanduser(where) if kind == FOLDER else where
+    place = parse_place(kind, path, context.cwd, find_git_root(context.cwd) or "")
     context.check_path(place)
     return place
 
@@ -254,3 +263,16 @@ def sync_quietly(context: Context) -> None:
             exchange(context, spaces)
         except ToldError:
             return
+
+
+def serve_space(words: Sequence[str], environ: Mapping[str, str]) -> int:
+    """Answer another machine that syncs over ssh; it runs `told sync-serve SPACE` here."""
+    from told.sync.transports.ssh import serve  # noqa: PLC0415 - for this command only
+
+    if len(words) != 1:
+        raise UsageError("`told sync-serve SPACE` is run by `told sync ssh HOST` of another machine.")
+    if not detect_caller(environ).is_user:
+        raise UsageError("Agents cannot serve syncs.")
+    folder = os.path.join(sync_folder(find_home(environ)), "hub")
+    serve(sys.stdin.buffer, sys.stdout.buffer, folder, words[0])
+    return 0
