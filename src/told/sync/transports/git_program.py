@@ -44,7 +44,7 @@ _NO_QUESTIONS = {
     "GCM_INTERACTIVE": "never", "GIT_NO_REPLACE_OBJECTS": "1", "GIT_NO_LAZY_FETCH": "1",
     "LC_ALL": "C", "LANGUAGE": "",
 }  # fmt: skip
-_SSH_OPTIONS = "-o BatchMode=yes -o ConnectTimeout=20"
+_SSH_OPTIONS = "-o BatchMode=yes -o ConnectTimeout=20 -o LogLevel=ERROR"  # no banner
 _NOT_A_NAME = re.compile(r"[/\\:]")
 _SECRET = re.compile(r"(?<=://)[^/@\s]+@")
 # What git, ssh and hosts say when trying again will not help.
