@@ -414,9 +414,11 @@ def test_commands_are_no_remotes(connect: Connect, tmp_path: Path) -> None:
     assert not (tmp_path / "ran").exists()
 
 
-def test_passwords_in_a_url_are_not_shown(connect: Connect) -> None:
+@pytest.mark.parametrize("with_repo", [False, True])
+def test_passwords_in_a_url_are_not_shown(connect: Connect, clone: Path, with_repo: bool) -> None:
+    url = "https://ada:hunter2@127.0.0.1:1/app.git"
     with pytest.raises(ToldError) as told:
-        connect(where="https://ada:hunter2@127.0.0.1:1/app.git").heads()
+        connect(where=url, repo=clone if with_repo else None).heads()
     assert "127.0.0.1" in str(told.value)
     assert "hunter2" not in str(told.value)
 

@@ -55,10 +55,10 @@ class GitTransport:
             seconds: The time limit of each call of git.
         """
         self._refs = f"refs/told/{check_space(space)}"
-        self._cache = cache
-        self._repository = os.path.join(cache, "repository.git")
-        self._heads = os.path.join(cache, "heads.json")
-        self._unfinished = os.path.join(cache, "unfinished")
+        self._cache = os.path.abspath(cache)
+        self._repository = os.path.join(self._cache, "repository.git")
+        self._heads = os.path.join(self._cache, "heads.json")
+        self._unfinished = os.path.join(self._cache, "unfinished")
         self._seconds = seconds
         self._git = Git(remote, self._repository, environ, repo, seconds)
         self._is_fetched = False

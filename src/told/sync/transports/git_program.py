@@ -33,6 +33,8 @@ _FIXED = (
     ("fetch.unpackLimit", "10000000"),  # no packs: `git prune` then removes what was erased
     ("fastimport.unpackLimit", "10000000"),
     ("fetch.writeCommitGraph", "false"),
+    ("pack.compression", "1"),
+    ("pack.window", "2"),  # a file resembles its last version, not its neighbours
     ("push.followTags", "false"),
     ("push.gpgSign", "false"),
     ("push.negotiate", "false"),
@@ -77,7 +79,8 @@ class Git:
         if not remote or remote.startswith("-") or not remote.isprintable():
             raise UsageError(f"{remote[:80]!a} is not a git remote. Name a remote or its URL.")
         self.remote = remote
-        self.name = f"{remote} of {repo}" if repo else _SECRET.sub("", remote)
+        is_name = repo and not _NOT_A_NAME.search(remote)
+        self.name = f"{remote} of {repo}" if is_name else _SECRET.sub("", remote)
         self._cache = cache
         self._repo = repo
         self._seconds = seconds
