@@ -24,7 +24,10 @@ _GREETING = b"\ntold-sync %d\n"
 _GREETED = re.compile(rb"told-sync (\d{1,4})\n")
 _MAX_BANNER = 65_536  # bytes that login scripts may print
 _HOST = re.compile(r"(?:[A-Za-z0-9_][\w.+-]*@)?[A-Za-z0-9_\[:][\w.:%\[\]-]*", re.ASCII)
-_SSH = ("ssh", "-Tax", "-o", "BatchMode=yes", "-o", "ConnectTimeout=20", "-o", "ClearAllForwardings=yes")
+_SSH = (
+    "ssh", "-Tax", "-o", "BatchMode=yes", "-o", "ConnectTimeout=20", "-o", "ClearAllForwardings=yes",
+    "-o", "LogLevel=ERROR",
+)  # fmt: skip
 _NO_QUESTIONS = {"SSH_ASKPASS_REQUIRE": "never", "SSH_ASKPASS": ""}
 _CLOSE_SECONDS = 1.0
 _SSH_FAILED, _NOT_FOUND = 255, 127  # exit codes of ssh, and of shells
