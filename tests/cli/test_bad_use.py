@@ -96,7 +96,11 @@ PROGRAMS = ("hook", "mcp")  # agents run these
 QUIET = ("sweep",)  # nothing to say is said by nothing
 
 
-@pytest.mark.parametrize("command", [one for one in COMMANDS if one["name"] != "sync-serve"], ids=lambda command: str(command["name"]))
+@pytest.mark.parametrize(
+    "command",
+    [one for one in COMMANDS if one["name"] != "sync-serve"],
+    ids=lambda command: str(command["name"]),
+)
 def test_every_command_answers_bad_use_an_empty_store_and_an_agents_shell(
     machine: Machine, monkeypatch: pytest.MonkeyPatch, command: dict[str, Any]
 ) -> None:

@@ -142,9 +142,11 @@ def _add_place(context: Context, arguments: Arguments, kind: str, rest: list[str
             f"{describe_place(place)} is already used by other machines. If they are yours, run"
             f" `told sync code` there and `told sync join CODE {kind} {rest[0]}` here; else add --yes."
         )
-    space = _own_space(context, make_identity(context.home), place, arguments)
-    rows = exchange(context, [replace(space, places=(place,))])
     identity = make_identity(context.home)
+    space = _own_space(context, identity, place, arguments)
+    rows = exchange(context, [replace(space, places=(place,))])
+    if not rows[0]["error"]:
+        save_space(context.home, space)
     if context.as_json:
         context.print_json({"places": rows, "space": space.id, "code": identity.code})
         return
