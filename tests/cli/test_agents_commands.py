@@ -42,7 +42,8 @@ LINES: dict[str, list[str]] = {
     ],
     "init": ["init"],
     "scopes": [
-        "scopes create team", "scopes share {other} team", "scopes share {other} global", "scopes private {other}",
+        "scopes create team", "scopes share {other} team", "scopes share {other} global",
+        "scopes private {other}",
     ],
     "backup": ["backup", "backup told.zip"],
     "restore": ["restore told.zip --yes"],
