@@ -98,8 +98,8 @@ NO_WORDS = {
     "uninstall", "status", "service", "ping", "completion", "config", "redact-scan", "health",
     "schema-check", "agents", "rebuild", "re-embed", "sweep",
 }  # fmt: skip
-# Commands that exchange signed operations of the user's machines and teams: tests/sync attacks them.
-EXCHANGES = {"sync", "sync-serve"}
+# Commands that move whole operations: tests/sync and tests/cli attack them.
+EXCHANGES = {"sync", "sync-serve", "backup", "restore"}
 TOOL_DOORS: dict[str, Callable[[Site, str], None]] = {
     "remember": lambda site, text: void(site.tool("remember", items=[{"text": text, "kind": "rule"}])),
     "correct": with_tool_correct,

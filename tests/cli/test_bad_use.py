@@ -89,7 +89,7 @@ UNKNOWN = {
     "schema-check": ("--agent", "zzz"), "scopes": ("subscribe", "zzz"), "status": ("--agent", "zzz"),
     "timeline": ("--around", "zzzzzz"), "undo": ("--of", "mzzzzzzz"),
     "install": ("--agent", "zzz"), "uninstall": ("--agent", "zzz"), "repos": ("--agent", "zzz"),
-    "learn": ("--judge", "zzz"),
+    "learn": ("--judge", "zzz"), "backup": ("zzz/zzz/told.zip",),
 }  # fmt: skip
 FREE_WORDS = ("search", "memories")
 PROGRAMS = ("hook", "mcp")  # agents run these

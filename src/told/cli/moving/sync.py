@@ -151,7 +151,7 @@ def _add_place(context: Context, arguments: Arguments, kind: str, rest: list[str
         context.print_json({"places": rows, "space": space.id, "code": identity.code})
         return
     _print_rows(context, rows)
-    if known is None:
+    if known is None and not rows[0]["error"]:
         context.print(
             f"Everything but private memories is synced, encrypted, through {describe_place(place)}."
         )
@@ -175,7 +175,6 @@ def _own_space(context: Context, identity: Identity, place: str, arguments: Argu
         space = add_place(space, place)
     if arguments.flag("checkpoints"):
         space = replace(space, checkpoints=True)
-    save_space(context.home, space)
     return space
 
 
@@ -195,6 +194,7 @@ def _join(context: Context, arguments: Arguments, rest: list[str]) -> None:
         remove_space(context.home, former)
     set_identity(context.home, identity)
     space = _own_space(context, identity, place, arguments)
+    save_space(context.home, space)
     rows = exchange(context, [space]) if space.places else []
     if context.as_json:
         context.print_json({"places": rows, "space": space.id})
