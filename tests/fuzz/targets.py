@@ -9,16 +9,20 @@ from __future__ import annotations
 import atexit
 import contextlib
 import functools
+import hashlib
+import io
 import json
 import os
 import re
 import shutil
 import tempfile
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 from tests.agents.test_contract import AGENTS, DATA, check, sources_in, variants
+from tests.cli.test_backup import seal
 from tests.hook.desk import PAYLOADS
 from tests.install.foreign_files import changes, said
 from tests.install.test_foreign_random import there_and_back
@@ -50,6 +54,7 @@ from told.settings import load_settings
 from told.store import foreign as foreign_store
 from told.store.fts import match_all, match_any, quote_phrase
 from told.store.memories.read import Memories
+from told.sync.backup_file import DIGEST_BYTES, BackupReader, is_known_name
 from told.text import clean
 
 CORPUS = Path(__file__).parent / "corpus"
@@ -328,6 +333,34 @@ def _json(data: bytes) -> None:
     assert isinstance(found, dict | list | str | int | float | bool | None)
 
 
+# -- backups ------------------------------------------------------------------------------------------
+
+
+def _backup(data: bytes) -> None:
+    """Read the bytes as a backup and as the manifest of one, both with a right digest."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.comment = b"0" * DIGEST_BYTES
+        archive.writestr("key", b"k")
+        archive.writestr("manifest.json", data)
+    path = scratch() / "backup.zip"
+    for content in (seal(out.getvalue()), seal(data + b"0" * DIGEST_BYTES)):
+        path.write_bytes(content)
+        with contextlib.suppress(UsageError), BackupReader(str(path)) as reader:
+            reader.check()
+            assert all(is_known_name(name) for name in reader.manifest.files)
+
+
+def _list_backups() -> list[bytes]:
+    files = {"key": [1, hashlib.sha256(b"k").hexdigest()]}
+    project = {"number": 1, "root": "/work/shop", "scope": "project:x", "ignored": "", "series": ["abcdefgh"]}
+    manifest = {
+        "format": "told-backup", "version": 1, "told": "0.1.0", "created": 1, "operations": 0, "damaged": 0,
+        "projects": [project], "files": files,
+    }  # fmt: skip
+    return [json.dumps(manifest).encode()]
+
+
 _CONFIG = "is changed and restored, or not touched"
 TARGETS = (
     *(_reader(agent) for agent in AGENTS.values() if (DATA / agent.name).is_dir()),
@@ -344,6 +377,7 @@ TARGETS = (
     Target("capture", _capture, "teaches exact quotes"),
     Target("query", _query, "searches without an error, and breaks no memory"),
     Target("json", _json, "is a value or a sentence"),
+    Target("backup", _backup, "is read, or refused with a sentence", _list_backups),
 )
 
 
