@@ -151,7 +151,14 @@ def explain(path: str, tool: str, reason: str) -> ToldError:
     """Build the error for a store that cannot be read."""
     if reason in ("busy", "kept changing while it was read"):
         return BusyError(f"{path} is busy: {tool} keeps writing to it. Close {tool}, then retry.")
-    if reason in ("not a database", "not JSON", "not UTF-8", "not a JSON object", "not a regular file"):
+    if reason in (
+        "not a database",
+        "not JSON",
+        "not UTF-8",
+        "not a JSON object",
+        "not a regular file",
+        "empty",
+    ):
         return NotAStoreError(f"{path} is not a store of {tool} ({reason}). Check the path.")
     return ToldError(
         f"told cannot read the {tool} store {path} ({reason}). Restore it from a copy, then retry."

@@ -44,10 +44,9 @@ def one_line(text: str) -> str:
         content = line[marker.end() :] if marker else line
         if not any(map(str.isalnum, content)):
             continue
-        if marker and lines:
+        if lines and (marker or line.startswith("**")):
             lines[-1] = add_full_stop(lines[-1])
-        is_heading = line.startswith("#")
-        lines.append(add_full_stop(content) if marker and is_heading else content)
+        lines.append(add_full_stop(content) if marker and line.startswith("#") else content)
     return _EMPHASIS.sub("", " ".join(lines))
 
 
