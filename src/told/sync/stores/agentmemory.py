@@ -18,6 +18,7 @@ from told.jsontext import as_dict, as_list, as_millis, as_text, parse_json
 from told.store.memories.names import ACTIVE, ARCHIVED, FORGOTTEN, SUPERSEDED
 from told.sync.stores.item import Item, LeftOut
 from told.sync.stores.reading import NotAStoreError, id_text, number_of, read_json, require_path, text_list
+from told.sync.stores.statements import add_facts, join_title
 
 TOOL = "agentmemory"
 _STATE, _STANDALONE, _SUFFIX = "state_store.db", "standalone.json", ".bin"
@@ -152,13 +153,12 @@ def _read_observations(state: _State) -> Iterator[Item | LeftOut]:
 
 
 def _read_memory(row: dict[str, Any], links: dict[str, list[tuple[str, str]]]) -> Item:
-    title, content = as_text(row.get("title")).strip(), as_text(row.get("content")).strip()
     source = id_text(row.get("id"))
     found = [("supersedes", one) for one in text_list(row.get("supersedes"))]
     found += [("about", one) for one in text_list(row.get("relatedIds"))]
     return _build(
         row,
-        content if content.startswith(title) else f"{title}. {content}",
+        join_title(as_text(row.get("title")), as_text(row.get("content"))),
         _KINDS.get(as_text(row.get("type")), "fact"),
         links=tuple(dict.fromkeys(found + links[source])),
     )
@@ -174,13 +174,11 @@ def _read_summary(row: dict[str, Any]) -> Iterator[Item | LeftOut]:
 
 
 def _read_observation(row: dict[str, Any], projects: dict[str, str]) -> Iterator[Item | LeftOut]:
-    title, source = as_text(row.get("title")), id_text(row.get("id"))
+    title = as_text(row.get("title"))
     row = {**row, "project": projects.get(as_text(row.get("sessionId")), "")}
     kind = {"decision": "decision", "error": "warning"}.get(as_text(row.get("type")), "observation")
-    yield _build(row, f"{title}. {as_text(row.get('narrative'))}", kind)
-    for number, fact in enumerate(text_list(row.get("facts")), 1):
-        about = (("about", source),)
-        yield _build({**row, "id": f"{source}/fact/{number}"}, fact, "fact", context=title, links=about)
+    item = _build(row, join_title(title, as_text(row.get("narrative"))), kind)
+    yield from add_facts(item, title, text_list(row.get("facts")))
 
 
 def _build(

@@ -20,6 +20,7 @@ from told.sync.stores.reading import (
     read_rows,
     text_list,
 )
+from told.sync.stores.statements import add_facts, join_title
 
 TOOL = "claude-mem"
 _FILE = "claude-mem.db"
@@ -94,39 +95,21 @@ def _read_tables(rows: _Rows) -> Iterator[Item | LeftOut]:
 
 
 def _read_observation(row: dict[str, Any], sessions: dict[str, tuple[str, str]]) -> Iterator[Item | LeftOut]:
-    title = as_text(row.get("title")).strip()
-    body = next(
-        filter(None, (as_text(row.get(name)).strip() for name in ("narrative", "text", "subtitle"))), ""
-    )
-    facts = text_list(row.get("facts"))
+    title = as_text(row.get("title"))
+    bodies = (as_text(row.get(name)).strip() for name in ("narrative", "text", "subtitle"))
     concepts = text_list(row.get("concepts"))
     agent, session = sessions.get(as_text(row.get("memory_session_id")), ("", ""))
-    source = f"observation/{id_text(row.get('id')) or _key(row)}"
-    kind = _KINDS.get(as_text(row.get("type")), "warning" if "gotcha" in concepts else "observation")
-    if title or body or not facts:
-        yield Item(
-            source,
-            _join(title, body),
-            kind,
-            _project(row),
-            _created(row),
-            entities=(*concepts, *text_list(row.get("files_modified")), *text_list(row.get("files_read"))),
-            agent=agent,
-            session=session,
-        )
-    for number, fact in enumerate(facts, 1):
-        yield Item(
-            f"{source}/fact/{number}",
-            fact,
-            "fact",
-            _project(row),
-            _created(row),
-            entities=concepts,
-            links=(("about", source),) if title or body else (),
-            agent=agent,
-            session=session,
-            context=title,
-        )
+    item = Item(
+        f"observation/{id_text(row.get('id')) or _key(row)}",
+        join_title(title, next(filter(None, bodies), "")),
+        _KINDS.get(as_text(row.get("type")), "warning" if "gotcha" in concepts else "observation"),
+        _project(row),
+        _created(row),
+        entities=(*concepts, *text_list(row.get("files_modified")), *text_list(row.get("files_read"))),
+        agent=agent,
+        session=session,
+    )
+    yield from add_facts(item, title, text_list(row.get("facts")))
 
 
 def _read_summary(row: dict[str, Any], sessions: dict[str, tuple[str, str]]) -> Iterator[Item | LeftOut]:
@@ -155,12 +138,6 @@ def _read_summary(row: dict[str, Any], sessions: dict[str, tuple[str, str]]) -> 
 def _key(row: dict[str, Any]) -> str:
     """Return an id for a row of an export, which has none."""
     return f"{as_text(row.get('memory_session_id'))}/{_created(row)}/{as_text(row.get('title'))}"
-
-
-def _join(title: str, body: str) -> str:
-    if not title or not body or body.startswith(title):
-        return body or title
-    return f"{title.rstrip('.')}. {body}"
 
 
 def _project(row: dict[str, Any]) -> str:

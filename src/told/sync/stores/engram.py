@@ -11,6 +11,7 @@ from told.jsontext import as_dict, as_list, as_millis, as_text
 from told.store.memories.names import ACTIVE, FORGOTTEN, SUPERSEDED
 from told.sync.stores.item import Item, LeftOut
 from told.sync.stores.reading import NotAStoreError, id_text, open_database, read_json, read_rows
+from told.sync.stores.statements import join_title
 
 TOOL = "engram"
 _FILE = "engram.db"
@@ -82,12 +83,10 @@ def _read_observation(
     row: dict[str, Any], links: dict[str, list[tuple[str, str]]], replaced: set[str]
 ) -> Item:
     source = _source(row)
-    title, content = as_text(row.get("title")).strip(), as_text(row.get("content")).strip()
     status = SUPERSEDED if source in replaced else ACTIVE
-    is_starting = not title or content.startswith(title)
     return Item(
         source,
-        content if is_starting else f"{title.rstrip('.')}.\n{content}",
+        join_title(as_text(row.get("title")), as_text(row.get("content"))),
         _KINDS.get(as_text(row.get("type")), "fact"),
         "" if as_text(row.get("scope")) == "personal" else as_text(row.get("project")),
         as_millis(row.get("created_at")),

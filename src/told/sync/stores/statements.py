@@ -35,6 +35,31 @@ def make_statements(found: Iterable[Item | LeftOut]) -> Iterator[Item | LeftOut]
         yield from parts
 
 
+def join_title(title: str, body: str) -> str:
+    """Put a title before a text that does not begin with it."""
+    title, body = title.strip(), body.strip()
+    if not title or not body or body.startswith(title):
+        return body or title
+    return f"{title.rstrip('.')}.\n{body}"
+
+
+def add_facts(item: Item, title: str, facts: Iterable[str]) -> Iterator[Item]:
+    """Yield an observation, and each of its facts as a statement about it."""
+    facts = list(facts)
+    has_text = bool(item.text.strip())
+    if has_text or not facts:
+        yield item
+    for number, fact in enumerate(facts, 1):
+        yield replace(
+            item,
+            source=f"{item.source}/fact/{number}",
+            text=fact,
+            kind="fact",
+            links=(("about", item.source),) if has_text else (),
+            context=title,
+        )
+
+
 def one_line(text: str) -> str:
     """Put Markdown on one line, one sentence for each bullet and heading."""
     lines: list[str] = []
