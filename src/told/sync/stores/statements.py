@@ -17,6 +17,7 @@ _MAX_NAME = 200
 _MAX_NAMES = 30
 _YEAR_2100 = 4_102_444_800_000
 _MARKER = re.compile(r"(?:#{1,6}|[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
+_FENCES = ("```", "~~~")
 _EMPHASIS = re.compile(r"\*\*|__(?=\S)|(?<=\S)__")
 
 
@@ -63,9 +64,13 @@ def add_facts(item: Item, title: str, facts: Iterable[str]) -> Iterator[Item]:
 def one_line(text: str) -> str:
     """Put Markdown on one line, one sentence for each bullet and heading."""
     lines: list[str] = []
+    is_code = False
     for raw in clean(text).splitlines():
         line = " ".join(raw.split())
-        marker = _MARKER.match(line)
+        if line.startswith(_FENCES):
+            is_code = not is_code
+            continue
+        marker = None if is_code else _MARKER.match(line)
         content = line[marker.end() :] if marker else line
         if not any(map(str.isalnum, content)):
             continue
