@@ -49,8 +49,14 @@ _Tables = dict[str, list[dict[str, Any]]]
 
 
 def places(home: str, environ: Mapping[str, str]) -> list[str]:  # noqa: ARG001 - as all readers have it
-    """Return nothing: it is a database server, whose URL the user has to give."""
-    return []
+    """Refuse to guess: it is a database server.
+
+    Raises:
+        MissingError: always.
+    """
+    raise MissingError(
+        f"{TOOL} keeps its memories in PostgreSQL. Give its URL or a dump: told import --from {TOOL} URL"
+    )
 
 
 def read(path: str) -> Iterator[Item | LeftOut]:
