@@ -16,19 +16,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.soak import points
-from tests.sync.other_stores import DATABASES, STORES, items_of, unpack
+from tests.sync.other_stores import DATABASES, STORES, check, files_of, items_of, read_or_refuse, unpack
 from told.errors import BusyError, ToldError
-from told.memories.remember import MAX_LENGTH, validate_text
+from told.memories.remember import MAX_LENGTH
 from told.store import foreign
-from told.store.memories.records import OBSERVATION, split_kind
 from told.sync.stores import read_store
 from told.sync.stores.item import Item, LeftOut
 from told.sync.stores.statements import MAX_PARTS, MAX_TEXT
 
 HOSTILE = "\x1b]0;owned\x07\x1b[31mred\x00 \u202egnirts\u202c \ud83d [[x]] (a) #b `c` -- '); DROP TABLE x; "
-LINKS = {"supports", "contradicts", "supersedes", "about"}
-STATUSES = {"active", "candidate", "archived", "superseded", "forgotten"}
-KINDS = {"rule", "decision", "fact", "correction", "preference", "warning", OBSERVATION}
 EVERY = pytest.mark.parametrize(("tool", "name"), STORES, ids=[f"{tool}:{name}" for tool, name in STORES])
 EVERY_DATABASE = pytest.mark.parametrize(
     ("tool", "name"), DATABASES, ids=[":".join(one) for one in DATABASES]
@@ -38,48 +34,6 @@ EVERY_DATABASE = pytest.mark.parametrize(
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(foreign, "BACKOFF", (0.0, 0.0))
-
-
-def check(found: list[Item | LeftOut]) -> None:
-    """Check everything that told relies on."""
-    sources = [one.source for one in found if isinstance(one, Item)]
-    assert len(set(sources)) == len(sources)
-    for one in found:
-        assert one.source.isprintable()
-        if isinstance(one, LeftOut):
-            assert one.reason
-            assert one.count > 0
-            continue
-        assert validate_text(one.text) == one.text
-        assert len(one.text) <= MAX_TEXT
-        for text in (one.text, one.context, one.project, one.agent, one.session, *one.entities):
-            text.encode()
-            assert not any(ord(sign) < 32 or ord(sign) == 127 for sign in text)
-        assert one.kind in KINDS
-        assert split_kind(one.kind)
-        assert one.status in STATUSES
-        assert one.trust == "agent"
-        assert 0 <= one.importance <= 10
-        assert 0 <= one.created <= one.updated or one.created == 0
-        assert all(kind in LINKS and other for kind, other in one.links)
-
-
-def read_or_refuse(tool: str, path: Path) -> list[Item | LeftOut]:
-    """Read a store; an error must be told's own, in one sentence or two."""
-    try:
-        found = list(read_store(tool, str(path)))
-    except ToldError as error:
-        refusal = str(error)
-    else:
-        check(found)
-        return found
-    assert 10 < len(refusal) < 600
-    assert "\n" not in refusal
-    return []
-
-
-def files_of(path: Path) -> list[Path]:
-    return sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
 
 
 def test_texts_are_no_longer_than_told_accepts() -> None:

@@ -52,7 +52,7 @@ def find_store(tool: str, environ: Mapping[str, str]) -> str:
     Raises:
         MissingError: there is none.
     """
-    places = _reader(tool).places(environ.get("HOME") or os.path.expanduser("~"), environ)
+    places = _reader(tool).places(environ.get("HOME") or environ.get("USERPROFILE", ""), environ)
     for place in places:
         if os.path.exists(place):
             return place
