@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from told.hashing import blake2b
 from told.jsontext import as_dict, as_millis, as_text
 from told.model import Problem
 from told.sync.stores.item import Item, LeftOut
@@ -20,7 +19,7 @@ from told.sync.stores.reading import (
     read_markdown,
     require_path,
 )
-from told.sync.stores.statements import join_title
+from told.sync.stores.statements import join_title, text_key
 
 TOOL = "basic-memory"
 _CONFIG = "config.json"
@@ -134,7 +133,7 @@ def _read_note(note: _Note, known: dict[str, str]) -> Iterator[Item | LeftOut]:
         yield main
     for category, content in observations:
         yield Item(
-            f"{note.source}/{_key(category, content)}",
+            f"{note.source}/{text_key(category, content)}",
             _TAG.sub("", content).strip() or content,
             _KINDS.get(category.casefold(), "fact"),
             note.project,
@@ -154,7 +153,3 @@ def _dates(note: _Note) -> tuple[int, int]:
     ]
     created = found[0] or found[1]
     return created or changed, found[2] or found[3] or created or changed
-
-
-def _key(*values: str) -> str:
-    return blake2b("\0".join(values).encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()

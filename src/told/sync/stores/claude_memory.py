@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator, Mapping
 
 from told.files import NotReadableError, open_regular
-from told.hashing import blake2b
 from told.jsontext import as_dict, as_text, parse_json
 from told.model import Problem
 from told.sync.stores.item import Item, LeftOut
 from told.sync.stores.markdown import split_blocks, split_front_matter
 from told.sync.stores.reading import NotAStoreError, file_time, find_files, read_markdown, require_path
+from told.sync.stores.statements import text_key
 
 TOOL = "Claude Code's memory"
 _FOLDER, _INDEX = "memory", "MEMORY.md"
@@ -84,7 +84,7 @@ def _read_blocks(body: str, source: str, project: str, path: str) -> Iterator[It
         text = link.group(1) + block.text[link.end() :] if link else block.text
         if link and os.path.exists(os.path.join(os.path.dirname(path), link.group(2))):
             continue  # an entry of the index; the file itself is read
-        key = blake2b(block.text.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+        key = text_key(block.text)
         if key not in seen:
             seen.add(key)
             created = file_time(path)

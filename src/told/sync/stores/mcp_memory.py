@@ -7,11 +7,11 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from told.hashing import blake2b
 from told.jsontext import as_list, as_text, parse_json, read_raw_lines
 from told.model import Problem
 from told.sync.stores.item import Item, LeftOut
 from told.sync.stores.reading import NotAStoreError, explain, file_time, require_path
+from told.sync.stores.statements import text_key
 
 TOOL = "the MCP memory server"
 _FILE = "memory.jsonl"
@@ -67,7 +67,7 @@ def _read_entity(row: dict[str, Any]) -> Iterator[Item | LeftOut]:
     for text in dict.fromkeys(observations):
         is_named = name.casefold() in text.casefold()
         yield Item(
-            f"entity/{_key(name, text)}",
+            f"entity/{text_key(name, text)}",
             text if is_named or not text.strip() else f"{name}: {text}",
             _KINDS.get(kind.casefold(), "fact"),
             entities=(name, kind),
@@ -77,8 +77,4 @@ def _read_entity(row: dict[str, Any]) -> Iterator[Item | LeftOut]:
 def _read_relation(row: dict[str, Any]) -> Item:
     start, kind, end = (as_text(row.get(name)).strip() for name in ("from", "relationType", "to"))
     text = f"{start} {kind.replace('_', ' ')} {end}." if start and end else ""
-    return Item(f"relation/{_key(start, kind, end)}", text, entities=(start, end))
-
-
-def _key(*values: str) -> str:
-    return blake2b("\0".join(values).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+    return Item(f"relation/{text_key(start, kind, end)}", text, entities=(start, end))

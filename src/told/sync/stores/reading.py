@@ -134,7 +134,12 @@ def id_text(value: Any) -> str:
 
 def number_of(value: Any) -> float:
     """Return a number as a float; 0 for anything else."""
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else 0.0
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return 0.0
+    try:
+        return float(value)
+    except OverflowError:
+        return 0.0
 
 
 def require_path(path: str, tool: str) -> None:

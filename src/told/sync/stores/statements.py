@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from told.hashing import blake2b
 from told.store.memories.names import ACTIVE
 from told.sync.stores.item import Item, LeftOut
 from told.text import add_full_stop, clean, cut_at_word, fix_surrogates, shorten
@@ -26,7 +28,7 @@ def make_statements(found: Iterable[Item | LeftOut]) -> Iterator[Item | LeftOut]
     seen: set[str] = set()
     for one in found:
         if isinstance(one, LeftOut):
-            yield replace(one, source=_name(one.source))
+            yield replace(one, source=_source(one.source))
             continue
         parts = list(_split_item(one))
         if parts[0].source in seen:
@@ -61,6 +63,11 @@ def add_facts(item: Item, title: str, facts: Iterable[str]) -> Iterator[Item]:
         )
 
 
+def text_key(*values: str) -> str:
+    """Return a short hash, as the id of a text that has none."""
+    return blake2b("\0".join(values).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
 def one_line(text: str) -> str:
     """Put Markdown on one line, one sentence for each bullet and heading."""
     lines: list[str] = []
@@ -81,7 +88,7 @@ def one_line(text: str) -> str:
 
 
 def _split_item(item: Item) -> Iterator[Item | LeftOut]:
-    source = _name(item.source)
+    source = _source(item.source) or f"text/{text_key(item.text)}"
     text = one_line(item.text[:_MAX_READ])
     if not any(map(str.isalnum, text)):
         yield LeftOut(source, "it has no text")
@@ -93,9 +100,11 @@ def _split_item(item: Item) -> Iterator[Item | LeftOut]:
         created=_time(item.created),
         updated=max(_time(item.created), _time(item.updated)),
         status=item.status or ACTIVE,
-        importance=min(10.0, max(0.0, item.importance)) if item.importance == item.importance else 0.0,
+        importance=min(10.0, max(0.0, item.importance)) if math.isfinite(item.importance) else 0.0,
         entities=_names(item.entities),
-        links=tuple((kind, _name(other)) for kind, other in item.links if _name(other) != source),
+        links=tuple(
+            (kind, _source(other)) for kind, other in item.links if _source(other) not in ("", source)
+        ),
         agent=_name(item.agent),
         session=_name(item.session),
         context=shorten(one_line(item.context[:_MAX_READ]), _MAX_NAME),
@@ -136,6 +145,12 @@ def _name(value: str) -> str:
     if len(value) <= _MAX_NAME and value.isprintable():
         return value.strip()
     return shorten(clean(fix_surrogates(value[: 10 * _MAX_NAME])), _MAX_NAME)
+
+
+def _source(value: str) -> str:
+    """Return an id on one line; of a long one the start and a hash."""
+    short = _name(value)
+    return short if len(value) <= _MAX_NAME else f"{short[:-1]}-{text_key(value)}"
 
 
 def _time(value: int) -> int:
