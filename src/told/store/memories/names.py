@@ -7,3 +7,4 @@ ARCHIVED, CANDIDATE, DISMISSED = "archived", "candidate", "dismissed"
 UNCONFIRMED = (CANDIDATE, DISMISSED)  # only found on request
 USER, AGENT, TOOL, TEAM = "user", "agent", "tool", "team:"
 GLOBAL, PROJECT, SHARED = "global", "project:", "shared:"
+PRIVATE = "private"  # a scope that never leaves the machine
