@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _MARK = re.compile(r"<(/?)(agent|user) [a-z2-7]{5}>")
+_ALL = ("memories", "--all-projects", "--all", "-n", "999", "--status")
 _STATUSES = ("active", "candidate", "superseded", "quarantined", "archived", "dismissed")
 
 
@@ -66,8 +67,9 @@ def home(
 
 def _live(home: Home) -> None:
     """Remember, correct, lock, reject, forget, share, undo; let an agent propose."""
-    ids = [one["id"] for one in json.loads(home.do("memories", "--json"))["memories"]]
-    assert len(ids) >= 5
+    said = ("Use pnpm here", "Name branches after tickets", "Log in JSON", "Keep handlers thin",
+            "Money is in cents")  # fmt: skip
+    ids = [json.loads(home.do("remember", text, "--json"))["id"] for text in said]
     home.do("remember", "Answer in English", "--scope", "global", "--lock")
     home.do("remember", "Release on Tuesdays", "--kind", "decision")
     home.do("remember", "Release on Thursdays now, not on Tuesdays", "--kind", "decision")
@@ -97,16 +99,12 @@ def _answers(home: Home) -> dict[str, str]:
     ids = sorted(
         one["id"]
         for status in _STATUSES
-        for one in json.loads(
-            home.told("memories", "--all-projects", "--all", "-n", "999", "--status", status, "--json").out
-            or '{"memories": []}'
-        )["memories"]
+        for one in json.loads(home.told(*_ALL, status, "--json").out or '{"memories": []}')["memories"]
     )
     commands = [
-        *(["memories", "--all-projects", "--all", "-n", "999", "--status", one] for one in _STATUSES),
-        *(["memories", "--all-projects", "--all", "-n", "999", "--status", one, "--json"] for one in _STATUSES),
+        *([*_ALL, one] for one in _STATUSES), *([*_ALL, one, "--json"] for one in _STATUSES),
         *(["why", one] for one in ids), *(["show", one] for one in ids), ["memories"], ["stats"],
-        ["evolution", "release"], ["evolution", "profile"], ["diff", "30"], ["proposals"], ["scopes"],
+        ["evolution", "release"], ["evolution", "profile"], ["diff", "2026-10-01"], ["proposals"], ["scopes"],
         ["search", "profile the search page", "--all-projects"], ["search", "larch"],
         ["brief"], ["brief", "--start"], ["brief", "--prompt", "profile the search page, it is slow"],
         ["explain", "profile the search page"], ["checkpoints"], ["checkpoints", "--all-projects", "--json"],
@@ -122,9 +120,9 @@ def _answers(home: Home) -> dict[str, str]:
 
 
 def _same(before: dict[str, str], after: dict[str, str]) -> None:
-    for command in before:
-        assert after[command] == before[command], command
-    assert before == after
+    for command, answer in before.items():
+        assert after[command] == answer, command
+    assert before.keys() == after.keys()
 
 
 def test_everything_is_as_before_after_export_wipe_import(home: Home, tmp_path: Path) -> None:
@@ -154,6 +152,6 @@ def test_a_plain_export_brings_back_every_answer_about_memories(home: Home, tmp_
     home.do("import", path)
     home.do("index")
     after = _answers(home)
-    for command in before:
+    for command, answer in before.items():
         if not command.startswith(("list", "files", "timeline", "repos", "home")):
-            assert _MARK.sub("", after[command]) == _MARK.sub("", before[command]), command
+            assert _MARK.sub("", after[command]) == _MARK.sub("", answer), command

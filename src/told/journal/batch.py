@@ -63,7 +63,7 @@ def _put_notes(memories: Memories, operation: Operation | None) -> None:
     for topic, notes in topics.items() if isinstance(topics, dict) else ():
         for name, value in notes.items() if isinstance(notes, dict) else ():
             if isinstance(value, (str, int)):
-                key = (operation.at, operation.machine, operation.number)
+                key = (operation.order, operation.machine, operation.number)
                 memories.writer.put_noted(topic, name, str(value), key)
 
 

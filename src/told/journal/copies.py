@@ -115,12 +115,15 @@ def write_copies(home: str, copies: Iterable[Copy], names: Sequence[str]) -> Non
     by_series: list[list[Copy]] = [[] for _ in names]
     for one in copies:
         by_series[one.series].append(one)
-    latest = 0
     for name, some in zip(names, by_series, strict=True):
         if some:
             _write_series(home, name, some)
-            latest = max(latest, *(one.operation.order for one in some))
-    if latest > read_clock(home):  # what is written here from now on comes later
+
+
+def advance_clock(home: str, copies: Iterable[Copy]) -> None:
+    """Make what is written here from now on come later than the copies."""
+    latest = max((one.operation.order for one in copies), default=0)
+    if latest > read_clock(home):
         make_folder(os.path.dirname(clock_path(home)))
         write_private(clock_path(home), f"{latest}\n".encode())
 

@@ -20,14 +20,14 @@ from told.ingest.checkpoint_markdown import parse_checkpoint
 from told.ingest.forgotten import SESSION_TOPIC, TURN_TOPIC
 from told.ingest.projects import places_path
 from told.journal.apply import catch_up
-from told.journal.copies import Copy, name_series, read_own_operations, write_copies
+from told.journal.copies import Copy, advance_clock, name_series, read_own_operations, write_copies
 from told.journal.erase import redact_values
 from told.journal.files import FORGET, IMPORT, MAKES_MEMORY, SET, UNDO
 from told.journal.registry import ProjectJournal, register
 from told.jsontext import dump_json
 from told.memories.journal_writer import JournalWriter
 from told.memories.lookup import find_forgotten
-from told.memories.undo import find_undoing
+from told.memories.undo import find_undoing, list_notes
 from told.redact.rescan import Rescanner
 from told.store.memories.read import Memories
 from told.store.memories.records import FORGOTTEN, Memory
@@ -229,6 +229,10 @@ def apply_restore(
         for identity in plan.revived:
             undo = undone[identity]
             writer.add(UNDO, undo.memory, undone=identity, **_touched(undo.payload))
+        for (topic, note), value in list_notes(one.operation for one in document.copies if undone).items():
+            if writer.memories.noted(topic).get(note, "") != value:
+                writer.add(SET, "", **{SET: {topic: {note: value}}})
+        advance_clock(home, copies)
         writer.write(at_home=True)
         write_copies(home, copies, names)
         catch_up(home, writer.memories)

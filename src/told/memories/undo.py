@@ -67,7 +67,9 @@ def _undo_import(
     series = {name for payload in payloads for name in payload.get("series") or ()}
     revived = {one.identity for one in operations if one.kind == UNDO and _group(one) == _group(imports[0])}
     copied = [
-        one for one in operations if one.machine in series and (one.machine, one.number) not in cancelled
+        one
+        for one in operations
+        if one.machine in series and one.kind != UNDO and (one.machine, one.number) not in cancelled
     ]
     copied += [one for one in operations if one.identity in revived]
     erased = {one.memory for one in operations if one.kind == "forget"}
@@ -89,17 +91,17 @@ def _restore_notes(
 ) -> None:
     """Set the scopes and subscriptions of an import back to what they were without it."""
     names = {(one.machine, one.number) for one in copied}
-    before = _list_notes(one for one in operations if (one.machine, one.number) not in names)
-    for (topic, name), value in _list_notes(copied).items():
+    before = list_notes(one for one in operations if (one.machine, one.number) not in names)
+    for (topic, name), value in list_notes(copied).items():
         if before.get((topic, name), "") != value:
             writer.add(SET, "", **{SET: {topic: {name: before.get((topic, name), "")}}})
 
 
-def _list_notes(operations: Iterable[Operation]) -> dict[tuple[str, str], str]:
+def list_notes(operations: Iterable[Operation]) -> dict[tuple[str, str], str]:
     """Return the scopes and subscriptions that operations set, the latest by name."""
     found: dict[tuple[str, str], str] = {}
     for one in operations:
-        topics = (one.payload or {}).get(SET) if one.kind == SET and one.by == USER else None
+        topics = (one.payload or {}).get(SET) if one.kind == SET and one.by in (USER, CAPTURE) else None
         for topic, notes in topics.items() if isinstance(topics, dict) else ():
             if topic in (SCOPE, SUBSCRIPTION) and isinstance(notes, dict):
                 found |= {(topic, name): str(value) for name, value in notes.items()}

@@ -23,7 +23,7 @@ FORMAT, VERSION = "told-export", 1
 _PROPOSALS = ("propose", "decide")
 _KINDS = KNOWN_KINDS | {SET, *_PROPOSALS}
 _ID = re.compile(r"m[a-z2-7]{4,40}")
-_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,200}")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,200}")
 _MAX_TIME = 1 << 53
 _STATE = (
     "id", "text", "kind", "marks", "context", "label", "scope", "status", "was", "locked", "trust",
