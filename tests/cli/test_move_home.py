@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-_MARK = re.compile(r"<(/?)(agent|user) [a-z2-7]{5}>")
+_MARK = re.compile(r"<(/?)(agent|user|tool) [a-z2-7]{5}>")
 _ALL = ("memories", "--all-projects", "--all", "-n", "999", "--status")
 _STATUSES = ("active", "candidate", "superseded", "quarantined", "archived", "dismissed")
 

@@ -71,8 +71,13 @@ class _Home:
             notes = {"scope": {f"s{first}": "1"}, "subscription": {f"s{first}\nproject:p": "1"}}
             append(self.folder, [Draft(SET, by, {SET: notes})], now=self.now)
         else:
-            names = {"by": other, "target": other, "session": f"s{second}", "memories": [memory, other]}
-            content = {"text": text, "expires": self.now + 5, "scope": "shared:s1"}
+            names: dict[str, Any] = {
+                "by": other,
+                "target": other,
+                "session": f"s{second}",
+                "memories": [memory, other],
+            }
+            content: dict[str, Any] = {"text": text, "expires": self.now + 5, "scope": "shared:s1"}
             payload = {**names, **content, "kind": "supports" if kind == "edge" else "rule"}
             listed = kind == "show" and second % 2
             append(self.folder, [Draft(kind, by, payload, "" if listed else memory)], now=self.now)

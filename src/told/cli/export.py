@@ -13,7 +13,7 @@ from told.cli.context import Context, MemoryView, confirm_yes, count, iso, may_a
 from told.errors import UsageError
 from told.files import cannot_write, write_private
 from told.install.disk import read_foreign, write_foreign
-from told.journal.copies import read_own_operations
+from told.journal.transfer import read_own_operations
 from told.jsontext import dump_json
 from told.memories.exports import Source, collect, find_private, list_exported
 from told.redact.engine import Redactor
@@ -42,6 +42,8 @@ def export(context: Context, arguments: Arguments) -> None:
     if private and wanted == AGENTS_MD:
         raise UsageError("Private memories never go into a project's file. Leave out --include-private.")
     path = _choose_path(context, arguments, wanted)
+    if wanted == AGENTS_MD and path != _STDOUT:
+        context.enter_project(os.path.dirname(path))
     text: str | dict[str, str]
     with MemoryView(context) as view:
         if wanted == TOLD:

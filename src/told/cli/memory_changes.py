@@ -11,7 +11,7 @@ from told.cli.context import UNDO_HINT, Context, MemoryView, count, cut, iso, me
 from told.cli.guard import guard_json, print_guard
 from told.cli.memories import describe_refusal, remember, waiting_note
 from told.errors import NotFoundError, UsageError
-from told.journal.files import IMPORT, SET, Operation
+from told.journal.files import SET, Operation
 from told.memories.change import (
     CONFIRM,
     LOCK,
@@ -28,7 +28,7 @@ from told.memories.change import (
 )
 from told.memories.change import correct as correct_memory
 from told.memories.forget import forget, include_duplicates, plan_forget
-from told.memories.journal_writer import DECIDE
+from told.memories.journal_writer import DECIDE, IMPORT
 from told.memories.remember import remember as store_memory
 from told.memories.scopes import SCOPE, create_scope, find_memories, list_shared_scopes, share, subscribe
 from told.memories.undo import undo as undo_last

@@ -32,7 +32,6 @@ try:
 except ImportError:  # no such locks here: `verify` reports what two writers at once break
     fcntl = None  # type: ignore[assignment]
 
-IMPORT = "import"  # notes what an import brought, so that it can be undone
 SET = "set"  # sets notes that belong to no memory: {"set": {topic: {name: value}}}
 FORGET, UNDO, ARCHIVE, RESTORE = "forget", "undo", "archive", "restore"
 MAKES_MEMORY = frozenset(("remember", "correct"))

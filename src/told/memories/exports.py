@@ -16,20 +16,21 @@ from told.ingest.checkpoint_files import (
     UnreadableError,
     home_folder,
     list_checkpoints,
+    new_path,
     read_checkpoint,
 )
 from told.ingest.checkpoint_markdown import format_checkpoint
 from told.ingest.checkpoint_rows import redact_checkpoint, remove_forgotten
 from told.ingest.forget import MentionFinder
 from told.ingest.forgotten import Forgotten
-from told.journal.copies import Copy, copy_operations, read_own_operations, seal_copies
 from told.journal.erase import redact_values
-from told.journal.files import IDENTITY, IMPORT, MAKES_MEMORY, SET, Operation
-from told.journal.fold import sort_operations
+from told.journal.files import SET, Operation
 from told.journal.registry import list_projects
-from told.journal.transitions import change_memory, create_memory
+from told.journal.transfer import Copy, copy_operations, read_own_operations, seal_copies
+from told.memories.forget import find_duplicates
+from told.memories.journal_writer import IMPORT
 from told.redact.rescan import Rescanner
-from told.store.memories.names import PRIVATE
+from told.store.memories.names import is_private
 from told.store.memories.read import Memories
 from told.store.memories.records import Memory
 from told.store.sessions.checkpoints import Projects
@@ -70,11 +71,11 @@ def collect(source: Source, *, version: str, made: str, private: bool, sessions:
     """
     operations = read_own_operations(source.home)
     hidden = frozenset() if private else find_private(source.memories, operations)
-    shown = list(_publish(operations, hidden, private=private))
+    shown = list(_publish(operations, hidden))
     rescanner = Rescanner(source.redact, source.key)
     copies, order = copy_operations(shown)
     copies = [_redact_copy(one, rescanner) for one in copies]
-    hide = _hide_private(source, hidden)
+    hide = _hide_private(source, [one for one in operations if one.memory in hidden])
     head = {
         "format": FORMAT, "version": VERSION, "made": made, "told": version, "complete": private,
         "seal": seal_copies(copies, source.key), "series": order,
@@ -106,11 +107,22 @@ def list_exported(memories: Memories, hidden: Collection[str] = ()) -> list[Memo
 
 
 def find_private(memories: Memories, operations: Sequence[Operation]) -> frozenset[str]:
-    """Return the ids of private memories, undone ones included."""
-    named = {name for one in operations if _scope_of(one) == PRIVATE for name in one.touched}
-    known = memories.get(memories.ids())
-    public = {name for name in named if name in known and known[name].scope != PRIVATE}
-    return frozenset(named - public | {one.id for one in known.values() if one.scope == PRIVATE})
+    """Return the ids of memories that are or ever were private, and of others with the words of those."""
+    named = {name for one in operations if is_private(_scope_of(one)) for name in one.touched}
+    named |= {one.id for one in memories.get(memories.ids()).values() if is_private(one)}
+    said = _list_said(memories, [one for one in operations if one.memory in named])
+    return frozenset(named | {one.id for one in find_duplicates(memories, said)})
+
+
+def _list_said(memories: Memories, operations: Sequence[Operation]) -> list[Memory]:
+    """Return memories with each text that they have or ever had."""
+    known = memories.get({one.memory for one in operations})
+    said = {one: None for one in known.values() if one.text}
+    for one in operations:
+        text = (one.payload or {}).get("text")
+        if isinstance(text, str) and text:
+            said[known.get(one.memory, Memory(one.memory))._replace(text=text)] = None
+    return list(said)
 
 
 def _scope_of(operation: Operation) -> str:
@@ -118,22 +130,10 @@ def _scope_of(operation: Operation) -> str:
     return scope if isinstance(scope, str) else ""
 
 
-def _publish(
-    operations: Sequence[Operation], hidden: Collection[str], *, private: bool
-) -> Iterator[Operation]:
-    """Yield operations without hidden ones, and unless `private`, without what was private once."""
-    was_private = [one for one in operations if _scope_of(one) == PRIVATE and not private]
-    promoted = {name for one in was_private for name in one.touched if name not in hidden}
-    begun = {name: begin for name in promoted if (begin := _begin_public(name, operations))}
-    waiting = set(begun)
+def _publish(operations: Sequence[Operation], hidden: Collection[str]) -> Iterator[Operation]:
+    """Yield operations without what is hidden or belongs to one machine."""
     for one in operations:
-        name = one.memory
-        if name in hidden or one.kind == IMPORT:
-            continue
-        if name in waiting:
-            if (one.machine, one.number) == (begun[name].machine, begun[name].number):
-                waiting.discard(name)
-                yield begun[name]
+        if one.memory in hidden or one.kind == IMPORT:
             continue
         if one.payload is None:
             yield one
@@ -141,27 +141,10 @@ def _publish(
         payload = _without(one.payload, hidden)
         if one.kind == SET:
             payload = _without_machine_notes(payload)
-        is_empty = (one.kind == "edge" and not payload.get("target")) or (
-            one.kind == SET and not payload.get(SET)
-        )
-        if not is_empty and (one.memory or one.kind == SET or one._replace(payload=payload).touched):
-            yield one._replace(payload=payload)
-
-
-def _begin_public(name: str, operations: Sequence[Operation]) -> Operation | None:
-    """Return a creation of a memory as it was when it stopped to be private."""
-    state: Memory | None = None
-    for key, one in sort_operations(one for one in operations if name in one.touched):
-        before = state
-        if one.kind in MAKES_MEMORY:
-            state = create_memory(name, one, key)
-        elif state is not None:
-            state = change_memory(state, one, key)
-        if state and before and before.scope == PRIVATE != state.scope:
-            payload = describe_memory(state)
-            payload |= {"evidence": [place | {"quote": ""} for place in payload["evidence"]], "edges": []}
-            return one._replace(kind="remember", memory=name, payload=payload | {IDENTITY: one.identity})
-    return None
+        published = one._replace(payload=payload)
+        has_target = one.kind != "edge" or payload.get("target")
+        if has_target and (published.touched or payload.get(SET)):
+            yield published
 
 
 def _without_machine_notes(payload: dict[str, Any]) -> dict[str, Any]:
@@ -199,13 +182,13 @@ def _redact_copy(one: Copy, rescanner: Rescanner) -> Copy:
     return one._replace(payload=redact_values(one.kind, one.payload, rescanner)[1])
 
 
-def _hide_private(source: Source, hidden: Collection[str]) -> Forgotten | None:
-    """Return what cuts the words of private memories out of sessions and checkpoints."""
-    private = [one for one in source.memories.get(hidden).values() if one.text]
-    if not private:
+def _hide_private(source: Source, private: Sequence[Operation]) -> Forgotten | None:
+    """Return what cuts all that private memories ever said out of sessions and checkpoints."""
+    said = _list_said(source.memories, private)
+    if not said:
         return None
     finder = MentionFinder(source.connection, source.key, source.home)
-    return Forgotten(source.key, [place for one in private for place in finder.find(one)])
+    return Forgotten(source.key, [place for one in said for place in finder.find(one)])
 
 
 def _collect_checkpoints(source: Source, hide: Forgotten | None) -> Iterator[dict[str, Any]]:
@@ -217,13 +200,14 @@ def _collect_checkpoints(source: Source, hide: Forgotten | None) -> Iterator[dic
             continue
         clean = redact_checkpoint(found, source.redact)
         clean = remove_forgotten(replace(clean, by="agent"), hide) if hide else clean
+        name, folder = os.path.basename(path), os.path.dirname(path)
         if replace(clean, by=found.by) != found:
             text = format_checkpoint(replace(clean, by=found.by))
-        folder = os.path.dirname(path)
+            name = os.path.basename(new_path(folder, clean))  # a name is made of the title
         if os.path.dirname(folder) != top:  # in a project, or loose
             folder = home_folder(source.home, found.project, found.project.rpartition("/")[2])
         yield {
-            "folder": os.path.basename(folder), "name": os.path.basename(path), "text": text,
+            "folder": os.path.basename(folder), "name": name, "text": text,
             "changed": os.lstat(path).st_mtime_ns // 1_000_000,
         }  # fmt: skip
 

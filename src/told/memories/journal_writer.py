@@ -20,6 +20,7 @@ from told.store.memories.records import Memory
 
 ACT = "act"  # payload key: operations with the same value are undone together
 PROPOSE, DECIDE = "propose", "decide"
+IMPORT = "import"  # notes what an import brought, so that it can be undone
 
 
 class JournalWriter:

@@ -20,14 +20,14 @@ from told.ingest.checkpoint_markdown import parse_checkpoint
 from told.ingest.forgotten import SESSION_TOPIC, TURN_TOPIC
 from told.ingest.projects import places_path
 from told.journal.apply import catch_up
-from told.journal.copies import Copy, advance_clock, name_series, read_own_operations, write_copies
 from told.journal.erase import redact_values
-from told.journal.files import FORGET, IMPORT, MAKES_MEMORY, SET, UNDO
+from told.journal.files import FORGET, MAKES_MEMORY, SET, UNDO
 from told.journal.registry import ProjectJournal, register
+from told.journal.transfer import Copy, advance_clock, name_series, read_own_operations, write_copies
 from told.jsontext import dump_json
-from told.memories.journal_writer import JournalWriter
+from told.memories.journal_writer import IMPORT, JournalWriter
 from told.memories.lookup import find_forgotten
-from told.memories.undo import find_undoing, list_notes
+from told.memories.undo_import import find_undone_imports, list_notes
 from told.redact.rescan import Rescanner
 from told.store.memories.read import Memories
 from told.store.memories.records import FORGOTTEN, Memory
@@ -89,7 +89,7 @@ def plan_restore(
     rescanner = Rescanner(redact, key)
     own = read_own_operations(home)
     known = {one.identity for one in own if one.identity}
-    undoing = find_undoing(own)  # undone imports
+    undoing = find_undone_imports(own)  # undone imports
     redacted = [_redact(one, rescanner) for one in document.copies]
     rows: list[Row] = []
     taken: set[int] = set()

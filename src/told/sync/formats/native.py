@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from told.errors import UsageError
-from told.journal.copies import Copy, is_too_long, seal_copies
 from told.journal.files import SET
 from told.journal.fold import KNOWN_KINDS
+from told.journal.transfer import Copy, is_too_long, seal_copies
 from told.jsontext import dump_json
 from told.store.memories.names import ACTIVE, AGENT, FORGOTTEN, GLOBAL, PROJECT
 from told.store.memories.records import Memory

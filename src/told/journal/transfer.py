@@ -26,7 +26,6 @@ from told.journal.files import (
     next_segment,
     read_clock,
 )
-from told.journal.fold import find_undone
 from told.journal.read import read_operations
 from told.jsontext import dump_json
 from told.store.database import LETTERS, public_id
@@ -76,8 +75,7 @@ def read_own_operations(home: str) -> list[Operation]:
 def copy_operations(operations: Sequence[Operation]) -> tuple[list[Copy], list[int]]:
     """Return copies of operations, and the order of their series among rows of the same second."""
     machines = sorted({one.machine for one in operations})
-    by_place = {(one.machine, one.number): one.identity for one in operations}
-    known = {one.identity: (one.machine, one.number) for one in operations if one.identity}
+    by_place: dict[tuple[Any, Any], str] = {(one.machine, one.number): one.identity for one in operations}
     copies = []
     for one in operations:
         payload = None
@@ -85,8 +83,8 @@ def copy_operations(operations: Sequence[Operation]) -> tuple[list[Copy], list[i
             payload = {name: value for name, value in one.payload.items() if name not in _OWN_FIELDS}
             payload[IDENTITY] = one.identity
         if one.kind == UNDO and payload is not None:
-            target = find_undone(one, known)
-            payload["undone"] = by_place.get(target, "") if target else ""
+            place = (payload.get("machine"), payload.get("number"))
+            payload["undone"] = payload.get("undone") or by_place.get(place, "")
             payload = {name: value for name, value in payload.items() if name not in ("machine", "number")}
         copies.append(Copy(machines.index(one.machine), one.at, one.kind, one.memory, one.by, payload))
     by_offset = sorted(machines, key=row_offset)
