@@ -7,6 +7,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import jsonschema  # type: ignore[import-untyped]
+import portable_ai_memory
 import pytest
 
 from told.journal.append import append
@@ -179,6 +180,18 @@ def test_formats_of_others_come_back(machine: Machine, tmp_path: Path, name: str
     assert _memories(machine) == after
     assert machine.told("forget", "--source", "import:told", "--force").code == 0
     assert machine.told("import", str(path), "--json").json["counts"]["refused"] == 2
+
+
+def test_pams_own_package_accepts_an_export(shop: Machine, tmp_path: Path) -> None:
+    shop.told("remember", "Release on Tuesdays", "--kind", "decision", "--scope", "global")
+    shop.told("remember", "Release on Thursdays now, not on Tuesdays", "--scope", "global")
+    shop.told("remember", "Always Ünïcode: 日本語, tabs\tand \u2028 breaks", "--scope", "global")
+    path = tmp_path / "out.pam.json"
+    assert shop.told("export", str(path), "--format", "pam").code == 0
+    store = portable_ai_memory.load_memory_store(path)
+    assert [str(one) for one in portable_ai_memory.validate(store).issues] == []
+    assert {str(one.status) for one in store.memories} == {"active", "superseded"}
+    assert [one.type for one in store.relations] == ["supersedes"]
 
 
 def test_agents_md_gets_one_block_that_is_replaced(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -42,7 +42,7 @@ def format_store(memories: Sequence[Memory], *, owner: str, version: str, now: i
     entries = [_format_memory(one, ids) for one in shown]
     return {
         "schema": SCHEMA, "schema_version": VERSION, "exported_by": f"told/{version}",
-        "export_date": format_time(now), "owner": {"id": owner}, "memories": entries,
+        "export_date": _second(now), "owner": {"id": owner}, "memories": entries,
         "relations": list(_format_relations(shown, ids)),
         "integrity": {
             "canonicalization": "RFC8785", "checksum": _checksum(entries), "total_memories": len(entries),
@@ -54,33 +54,45 @@ def _format_memory(one: Memory, ids: set[str]) -> dict[str, Any]:
     kind = _TYPES.get(one.leading_kind) or _TYPES.get(one.kind, "custom")
     places = [place for place in one.evidence if not place.agent.startswith(_IMPORTED)]
     platform = next((name for place in places if len(name := make_tag(place.agent)) > 1), "told")
-    session = next((place for place in places if place.session), None)
-    superseded_by = one.superseded_by if one.superseded_by in ids and one.status == SUPERSEDED else None
-    return {
+    session = next((place.session for place in places if place.session), None)
+    is_superseded = one.superseded_by in ids and one.status == SUPERSEDED
+    found: dict[str, Any] = _without_none({
         "id": one.id, "type": kind, "custom_type": one.kind if kind == "custom" else None,
         "status": _STATUS[one.status], "content": one.text, "content_hash": _hash_content(one.text),
         "tags": list(dict.fromkeys(filter(None, map(make_tag, one.entities)))),
         "confidence": {"current": _number(one.confidence)},
         "temporal": {
-            "created_at": format_time(one.created),
-            "updated_at": format_time(max(one.updated, one.created)),
-            "valid_until": format_time(one.expires) if one.expires else None,
-            "superseded_by": superseded_by,
+            "created_at": _second(one.created),
+            "updated_at": _second(max(one.updated, one.created)),
+            "valid_until": _second(one.expires) if one.expires else None,
+            "superseded_by": one.superseded_by if is_superseded else None,
         },
         "provenance": {
-            "platform": platform[:32],
-            "conversation_ref": session.session if session else None,
+            "platform": platform[:32], "conversation_ref": session,
             "extraction_method": "explicit_user_input" if one.trust == USER else "llm_inference",
         },
-        "access": {"visibility": "private"},
+        "access": {"visibility": "private", "exportable": True, "shared_with": []},
         "metadata": {
             "told": {
                 "kind": one.kind, "marks": list(one.marks), "scope": one.scope, "trust": one.trust,
                 "locked": one.locked, "context": one.context, "entities": list(one.entities),
-                "importance": _number(one.importance),
+                "importance": _number(one.importance), "created": one.created, "updated": one.updated,
             },
         },
-    }  # fmt: skip
+    })  # fmt: skip
+    return found
+
+
+def _without_none(value: Any) -> Any:
+    """Leave out what is unknown: PAM's checksum is of documents without nulls."""
+    if not isinstance(value, dict):
+        return value
+    return {name: _without_none(of) for name, of in value.items() if of is not None}
+
+
+def _second(at: int) -> str:
+    """Format a time without fractions, of which PAM's checksum takes another form."""
+    return f"{format_time(at)[:19]}Z"
 
 
 def _format_relations(memories: Sequence[Memory], ids: set[str]) -> Iterator[dict[str, Any]]:
@@ -95,7 +107,7 @@ def _format_relations(memories: Sequence[Memory], ids: set[str]) -> Iterator[dic
 
 def _relation(source: str, target: str, kind: str, at: int) -> dict[str, Any]:
     name = f"{source}-{kind}-{target}"
-    return {"id": name, "from": source, "to": target, "type": kind, "created_at": format_time(at)}
+    return {"id": name, "from": source, "to": target, "type": kind, "created_at": _second(at)}
 
 
 def _number(value: float) -> float | int:
@@ -157,7 +169,8 @@ def _parse_memory(one: dict[str, Any], content: str, links: list[tuple[str, str]
     conversation = provenance.get("conversation_ref")
     return Item(
         one["id"], content, str(kind), scope.removeprefix(PROJECT) if scope.startswith(PROJECT) else "",
-        parse_time(times.get("created_at")), parse_time(times.get("updated_at")),
+        _time(told.get("created")) or parse_time(times.get("created_at")),
+        _time(told.get("updated")) or parse_time(times.get("updated_at")),
         trust=USER if mine and told.get("trust") == USER else AGENT, status=status,
         importance=float(importance) if isinstance(importance, (int, float)) else 0.0,
         entities=tuple(tag for tag in tags if isinstance(tag, str)), links=tuple(links),
@@ -170,6 +183,10 @@ def _parse_memory(one: dict[str, Any], content: str, links: list[tuple[str, str]
 def is_own(value: dict[str, Any]) -> bool:
     """Tell whether told wrote a store."""
     return str(value.get("exported_by", "")).startswith("told/")
+
+
+def _time(value: Any) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 1 << 53 else 0
 
 
 def _dict(value: Any) -> dict[str, Any]:
