@@ -7,7 +7,7 @@ from typing import Any
 
 from told.agents import label
 from told.cli.arguments import Arguments
-from told.cli.context import UNDO_HINT, Context, MemoryView, count, cut, iso, when
+from told.cli.context import UNDO_HINT, Context, MemoryView, count, cut, iso, memory_count, when
 from told.cli.guard import guard_json, print_guard
 from told.cli.memories import describe_refusal, remember, waiting_note
 from told.errors import NotFoundError, UsageError
