@@ -1,0 +1,1 @@
+"""`told export` and `told import`."""
