@@ -1,1 +1,1 @@
-"""`told export` and `told import`."""
+"""Commands that move memories: to other machines, to a team, in and out of told."""
