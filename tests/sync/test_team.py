@@ -1,4 +1,4 @@
-"""What a user shares reaches colleagues with its author; nothing else leaves, and nobody changes others' memories."""
+"""What a user shares reaches colleagues with its author; nothing else leaves."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def test_canaries_are_in_no_shared_byte(pair: Pair) -> None:
     other = ada.remember("canary-other", "project:github.com/acme/canary-project")
     shared = ada.remember(
         "Use pnpm.", SHOP,
-        evidence=[{"agent": "claude-code", "session": "canary-session", "turn": 3, "quote": "canary-quote", "at": 5}],
+        evidence=[{"agent": "canary-agent", "session": "canary-session", "quote": "canary-quote", "at": 5}],
         triggers=[["path", "/home/canary-user/shop"], ["path", "src/shop"]],
     )  # fmt: skip
     for one in (name, other, shared):
@@ -269,6 +269,8 @@ def test_two_machines_of_one_member_are_one_author(member: Callable[..., Member]
     laptop.time += 9000
     laptop.change("revise", name, text="Use pnpm.")
     meet(shelf, laptop, bo)
+    assert [one.text for one in bo.of_others()] == ["Use pnpm."]
+    meet(shelf, ada, bo, laptop, bo)  # the first machine does not know of the edit yet
     assert [one.text for one in bo.of_others()] == ["Use pnpm."]
     laptop.forget(name)
     meet(shelf, laptop)
@@ -406,8 +408,7 @@ def test_leaving_deletes_what_colleagues_shared_and_coming_back_works(pair: Pair
 def test_two_people_with_one_name_and_one_fingerprint_start_stay_two(
     pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ada, bo, shelf = pair
-    meet(shelf, bo)
+    _, bo, _ = pair
     state = load_state(bo.home, bo.team)
     first = next(iter(state.series.values()))
     forged = replace(first, person="00" * 32, first=first.first + 1)

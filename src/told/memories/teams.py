@@ -73,9 +73,7 @@ def why_not_shareable(memory: Memory, space: Space, redact: Callable[[str], str]
     if not space.projects:
         return f"Nothing is shared with {space.name} yet. `told team enable` in a project turns it on."
     if key and key not in space.projects:
-        return (
-            f"{memory.id} belongs to {key}, which {space.name} does not share. Run `told team enable` there."
-        )
+        return f"{memory.id} belongs to {key}, not to {space.name}. Run `told team enable` there first."
     snapshot = make_snapshot(memory)
     if Rescanner(redact).redact_value(snapshot, NAMES) != snapshot:
         return f"{memory.id} contains a secret, which is never shared. Correct it first."

@@ -51,11 +51,18 @@ class _Published:
     """A memory as this user's machines have published it."""
 
     payload: dict[str, Any] = field(default_factory=dict)
-    is_ended: bool = False
+    worded: tuple[str, int] = ("", 0)  # machine and time of that payload
+    is_superseded: bool = False
     is_retracted: bool = False  # its text must not lie there any more
+    is_erased: bool = False  # its text is gone, but nobody was told yet
     is_own: bool = False  # in this machine's series
+    is_ended_here: bool = False  # by this machine
     has_text: bool = False  # some payload is not erased yet
     last: int = 0  # time of its latest operation
+
+    @property
+    def is_ended(self) -> bool:
+        return self.is_superseded or self.is_retracted or self.is_erased
 
 
 class TeamOutbox:
@@ -104,12 +111,14 @@ class TeamOutbox:
             state.is_own |= one.machine == self._machine
             state.last = max(state.last, one.at)
             if one.kind in (FORGET, "supersede"):
-                state.is_ended, state.is_retracted = True, state.is_retracted or one.kind == FORGET
-                continue
-            if one.payload is None and one.kind in MAKES_MEMORY:
-                state.is_ended = state.is_retracted = True
-            elif one.payload is not None:
+                state.is_retracted |= one.kind == FORGET
+                state.is_superseded |= one.kind != FORGET
+                state.is_ended_here = one.machine == self._machine
+            elif one.payload is None:
+                state.is_erased |= one.kind in MAKES_MEMORY
+            else:
                 state.payload, state.has_text = one.payload, True
+                state.worded = one.machine, one.at
         return found
 
     def _find_changes(self, published: dict[str, _Published]) -> Iterator[Operation]:
@@ -117,21 +126,21 @@ class TeamOutbox:
         shared_at = {source: at for source, _, _, at, by in edges if by == USER}
         known = self._memories.get({*shared_at, *published})
         shared = {one.id: one for one in known.values() if one.id in shared_at and _may_leave(one)}
-        names = {one: _published_id(one, published) for one in shared}
+        names = {one: _published_id(one, published, shared_at[one]) for one in shared}
         for one in shared.values():
             name = names[one.id]
-            change = self._update(one, name, published.get(name), shared_at[one.id])
+            change = self._update(one, name, published.get(name), shared_at[one.id]) if name else None
             if change:
                 yield change
         kept = set(names.values())
         for name, state in published.items():
             memory = known.get(name)
             is_over = memory is not None and (memory.status in _ENDED or is_private(memory))
-            if not state.is_ended and name not in kept and (state.is_own or is_over):
-                heir = names.get(memory.superseded_by, "") if memory and memory.status == SUPERSEDED else ""
-                yield self._end(name, heir, state)
-            elif state.is_ended and not state.is_retracted and memory and memory.status == FORGOTTEN:
-                yield self._end(name, "", state)
+            if state.is_retracted or name in kept or not (state.is_own or is_over):
+                continue
+            heir = names.get(memory.superseded_by, "") if memory and memory.status == SUPERSEDED else ""
+            if state.is_erased or not (state.is_superseded and heir):
+                yield self._end(name, "" if state.is_erased else heir, state)
 
     def _update(self, memory: Memory, name: str, old: _Published | None, shared_at: int) -> Operation | None:
         """Return the operation that publishes a memory as it is now; None if nothing changed."""
@@ -141,6 +150,8 @@ class TeamOutbox:
         payload = make_snapshot(memory)
         if old and {field: old.payload.get(field) for field in payload} == payload:
             return None
+        if old and old.worded[0] != self._machine and old.worded[1] >= memory.updated:
+            return None  # another machine of the user knows more than this one
         if self._rescanner.redact_value(payload, NAMES) != payload:
             self.problems.append(f"{memory.id} contains a secret and was not shared. Correct it first.")
             return None
@@ -150,7 +161,7 @@ class TeamOutbox:
 
     def _end(self, name: str, heir: str, state: _Published) -> Operation:
         at = max(self._now, state.last + 1)
-        if heir and not state.is_ended:
+        if heir:
             return self._operation("supersede", name, {"by": heir}, at)
         return self._operation(FORGET, name, {}, at)
 
@@ -178,10 +189,15 @@ def _may_leave(memory: Memory) -> bool:
     return not is_private(memory) and not is_colleagues and memory.status not in _ENDED
 
 
-def _published_id(memory: str, published: dict[str, _Published]) -> str:
-    """Return the id by which a team knows a memory: another one after it was taken back."""
+def _published_id(memory: str, published: dict[str, _Published], shared_at: int) -> str:
+    """Return the id by which a team knows a memory: another one after it was taken back.
+
+    Empty if another machine of the user took it back, and this one does not know that yet.
+    """
     name, times = memory, 0
     while name in published and published[name].is_ended:
+        if not published[name].is_ended_here and shared_at <= published[name].last:
+            return ""
         times += 1
         name = public_id("m", memory, str(times), length=9)
     return name
