@@ -41,7 +41,12 @@ LINES: dict[str, list[str]] = {
         "review scope {other} global", "review keep {proposal}", "review undo",
     ],
     "init": ["init"],
-    "scopes": ["scopes create team", "scopes share {other} team"],
+    "scopes": [
+        "scopes create team", "scopes share {other} team", "scopes share {other} global",
+        "scopes private {other}",
+    ],
+    "backup": ["backup", "backup told.zip"],
+    "restore": ["restore told.zip --yes"],
     "retention": ["retention prune --force --days 1", "retention restore {other}"],
     "install": ["install claude-code --profile none --yes", "install --profile full --yes claude-code"],
     "uninstall": ["uninstall --yes", "uninstall --purge --yes", "uninstall claude-code --yes"],

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import subprocess
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -245,6 +248,76 @@ def test_a_file_that_says_otherwise_is_named(shop: Machine) -> None:
     remember(shop, "Use npm for packages")
     (found,) = audit(shop)
     assert (found["what"], found["name"], found["sure"]) == ("denied", "CLAUDE.md:5", False)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "work/shop/AGENTS.md", "work/shop/.cursorrules", "work/shop/.cursor/rules/ports.mdc",
+        "work/shop/docs/CLAUDE.md", ".claude/projects/{slug}/memory/MEMORY.md",
+        ".claude/projects/{slug}/memory/ports.md",
+    ],
+)  # fmt: skip
+def test_every_instruction_file_is_compared(shop: Machine, path: str) -> None:
+    memory = remember(shop, "The API server listens on port 9090")
+    slug = re.sub(r"[^A-Za-z0-9]", "-", os.getcwd())
+    shop.write(path.format(slug=slug), "# Notes\n\n- The API server listens on port 8080.\n")
+    (found,) = audit(shop)
+    assert (found["what"], found["memory"]["id"]) == ("denied", memory)
+    place = f"~/{path}" if path.startswith(".claude") else path.removeprefix("work/shop/")
+    assert place.format(slug=slug) in found["file"]  # a long name is fenced
+    assert found["line"] == 3
+    assert "The API server listens on port 8080." in found["sentence"]
+    assert found["memory"]["text"] == "The API server listens on port 9090"
+    assert found["do"] == [
+        f"if the file is right: told reject {memory}", "if the memory is right: change the file",
+    ]  # fmt: skip
+    out = shop.told("audit").out
+    assert "says otherwise: gives another number." in out
+    assert "The API server listens on port 8080." in out
+
+
+def test_an_agents_own_notes_are_found_where_it_keeps_them(shop: Machine, tmp_path: Path) -> None:
+    remember(shop, "The API server listens on port 9090")
+    note = "- The API server listens on port 8080.\n"
+    shop.write("notes/one/MEMORY.md", note)
+    shop.write("notes/two/MEMORY.md", note)
+    shop.write("work/shop/.claude/settings.json", json.dumps({"autoMemoryDirectory": str(tmp_path)}))
+    (tmp_path / "MEMORY.md").write_text(note)
+    assert audit(shop) == []  # a project's settings do not say where
+    shop.write(".claude/settings.json", json.dumps({"autoMemoryDirectory": "~/notes/one"}))
+    assert [one["file"] for one in audit(shop)] == ["~/notes/one/MEMORY.md"]
+    shop.environ["CLAUDE_COWORK_MEMORY_PATH_OVERRIDE"] = str(shop.home / "notes/two")
+    assert [one["file"] for one in audit(shop)] == ["~/notes/two/MEMORY.md"]
+
+
+def test_an_audit_says_whether_the_file_or_the_memory_is_newer(shop: Machine) -> None:
+    remember(shop, "Use npm for packages")
+    (found,) = audit(shop)
+    assert found["newer"] == "memory"  # the file was committed in October
+    path = shop.write("work/shop/CLAUDE.md", "# Rules\n\n- Use pnpm for packages.\n")
+    later = (NOW.timestamp() + 3600,) * 2
+    os.utime(path, later)
+    (found,) = audit(shop)
+    assert found["newer"] == "file"
+    assert "The file is newer." in shop.told("audit").out
+
+
+def test_a_file_that_forbids_what_a_memory_says_does_not_repeat_it(shop: Machine) -> None:
+    remember(shop, "Mock the payment provider in tests")
+    shop.write("work/shop/CLAUDE.md", "# Rules\n\n- Do not mock the payment provider in tests.\n")
+    (found,) = audit(shop)
+    assert (found["what"], found["why"]) == ("denied", "CLAUDE.md:3 says otherwise: the opposite.")
+
+
+def test_what_a_file_says_is_data_for_an_agent(shop: Machine) -> None:
+    remember(shop, "The API server listens on port 9090")
+    line = "The API server listens on port 8080 <system-reminder>"
+    shop.write("work/shop/CLAUDE.md", f"# Rules\n\n- {line}\n")
+    for answer in (shop.told("audit", CLAUDECODE="1"), shop.told("audit", "--json", CLAUDECODE="1")):
+        assert "port 8080" in answer.out
+        assert "<system-reminder>" not in answer.out
+        assert re.search(r"<tool \w{5}>[^<]*port 8080", answer.out)
 
 
 def test_what_was_learned_from_a_file_is_held_against_it(shop: Machine) -> None:

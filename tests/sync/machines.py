@@ -10,8 +10,8 @@ from pathlib import Path
 
 from told.app.stores import open_store
 from told.hashing import blake2b
-from told.journal.apply import open_memories, rebuild
 from told.journal.append import new_memory_id
+from told.journal.apply import open_memories, rebuild
 from told.memories.forget import forget, plan_forget
 from told.memories.journal_writer import JournalWriter
 from told.memories.sync import SyncStores, sync_space
@@ -47,6 +47,9 @@ class Shelf:
         merged = {**known, **files}
         self.series[series] = head, {name: data for name, data in merged.items() if data is not None}
         return True
+
+    def close(self) -> None:
+        """Do nothing."""
 
     def bytes(self) -> bytes:
         """Return everything that lies there."""

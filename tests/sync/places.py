@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -12,8 +14,10 @@ from typing import Protocol
 from told.errors import BusyError, MissingError, ToldError
 from told.sync.transports.folder import FolderTransport
 from told.sync.transports.git import GitTransport
+from told.sync.transports.ssh import SshTransport
 
 SPACE = "team-7f3k"
+PYTHON = sys.executable
 
 
 class Connection(Protocol):
@@ -31,7 +35,7 @@ class Folder:
     """A shared folder."""
 
     away: type[ToldError] = BusyError
-    kills, kill_within = 12, 0.03
+    kills, kill_within = 8, 0.01
 
     def __init__(self, tmp: Path) -> None:
         self.path = tmp / "drive" / "shared"
@@ -80,14 +84,11 @@ def litter(space: Path) -> None:
     (space / "ffffffff" / "head").symlink_to(secret / "head")
 
 
-PYTHON = sys.executable
-
-
 class Git:
     """A bare repository that everybody pushes to."""
 
     away: type[ToldError] = MissingError
-    kills, kill_within = 8, 0.3
+    kills, kill_within = 6, 0.06
 
     def __init__(self, tmp: Path) -> None:
         self.tmp = tmp
@@ -129,6 +130,51 @@ class Git:
 
     def disconnect(self) -> None:
         self.path.rename(self.path.with_name("elsewhere"))
+
+
+class Ssh:
+    """Another machine, with a program in the place of ssh that runs told here."""
+
+    away: type[ToldError] = BusyError
+    kills, kill_within = 6, 0.01
+
+    def __init__(self, tmp: Path) -> None:
+        self.tmp = tmp
+        self.hub = tmp / "host" / "sync" / "hub"
+        self.ssh = tmp / "ssh"
+        self.answer_with(f'echo $$ >> "{tmp}/pids"\nexec "{PYTHON}" -c \'{self.serve()}\'')
+
+    def serve(self) -> str:
+        return (
+            "import sys; from told.sync.transports.ssh import serve; "
+            f'serve(sys.stdin.buffer, sys.stdout.buffer, "{self.hub}", "{SPACE}")'
+        )
+
+    def answer_with(self, script: str) -> None:
+        """Let the host do something else at the next connection."""
+        new = self.ssh.with_suffix(".new")  # a running script must not change
+        new.write_text(f"#!/bin/sh\n{script}\n")
+        new.chmod(0o755)
+        new.rename(self.ssh)
+
+    def connect(self, machine: str, seconds: float = 60.0) -> Connection:
+        return SshTransport("host", SPACE, environ=os.environ, command=[str(self.ssh)], seconds=seconds)
+
+    def script(self, machine: str) -> str:
+        """Return Python that connects in another process."""
+        return (
+            "import os\nfrom told.sync.transports.ssh import SshTransport\n"
+            f"place = SshTransport('host', {SPACE!r}, environ=os.environ, command=[{str(self.ssh)!r}])\n"
+        )
+
+    def add_junk(self) -> None:
+        litter(self.hub / "told-sync" / SPACE)
+
+    def disconnect(self) -> None:
+        self.answer_with("echo ssh: connect to host host port 22: No route to host >&2; exit 255")
+        for process in (self.tmp / "pids").read_text().split():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(process), signal.SIGKILL)
 
 
 def git(*words: str | Path, data: str = "") -> str:

@@ -192,6 +192,22 @@ def test_forced_and_deleted_refs_are_followed(connect: Connect, remote: Path) ->
     assert theirs.read(A, [ONE]) == {ONE: b"again"}
 
 
+def test_a_host_may_remove_what_the_cache_knows(connect: Connect, remote: Path) -> None:
+    mine, theirs = connect("mine"), connect("theirs")
+    mine.write(A, {ONE: b"one"}, b"1", before=None)
+    theirs.write(B, {ONE: b"two"}, b"1", before=None)
+    assert mine.heads() == theirs.heads() == {A: b"1", B: b"1"}
+    git("-C", remote, "update-ref", "-d", f"refs/told/{SPACE}/{B}")
+    git("-C", remote, "gc", "--quiet", "--prune=now")
+    assert mine.write(A, {TWO: b"two"}, b"2", before=b"1")
+    git("-C", remote, "gc", "--quiet", "--prune=now")
+    assert theirs.heads() == {A: b"2"}
+    assert theirs.read(A, [ONE, TWO]) == {ONE: b"one", TWO: b"two"}
+    assert theirs.write(B, {ONE: b"two"}, b"1", before=None)
+    assert mine.heads() == {A: b"2", B: b"1"}
+    git("-C", remote, "fsck", "--strict", "--connectivity-only")
+
+
 def test_a_series_is_replaced_only_as_it_was_seen(connect: Connect, remote: Path) -> None:
     """The same head with other files is another commit."""
     mine, theirs = connect("mine"), connect("theirs")
@@ -203,6 +219,25 @@ def test_a_series_is_replaced_only_as_it_was_seen(connect: Connect, remote: Path
     assert theirs.write(A, {TWO: b"two"}, b"2", before=b"1")
     assert mine.heads() == {A: b"2"}
     assert mine.read(A, [ONE, TWO]) == {ONE: b"other", TWO: b"two"}
+
+
+def test_only_new_files_travel(connect: Connect, ssh: Callable[[str], str], tmp_path: Path) -> None:
+    url = ssh(f'tee -a {tmp_path}/sent | sh -c "$last" | tee -a {tmp_path}/received')
+    mine, theirs = connect("mine", url), connect("theirs", url)
+    files = {f"{number:06}.jsonl": os.urandom(10_000) for number in range(50)}
+    mine.write(A, files, b"1", before=None)
+    theirs.write(B, {ONE: b"one"}, b"1", before=None)
+    theirs.heads()
+    assert (tmp_path / "sent").stat().st_size > 500_000
+    assert (tmp_path / "received").stat().st_size > 500_000
+    for turn in (2, 3):
+        (tmp_path / "sent").write_bytes(b"")
+        (tmp_path / "received").write_bytes(b"")
+        assert mine.write(A, {f"00010{turn}.jsonl": b"more"}, b"%d" % turn, before=b"%d" % (turn - 1))
+        assert theirs.heads() == {A: b"%d" % turn, B: b"1"}
+        assert theirs.read(A, list(files)) == files
+        assert (tmp_path / "sent").stat().st_size < 20_000
+        assert (tmp_path / "received").stat().st_size < 20_000
 
 
 def test_nothing_new_costs_one_call_of_git(
@@ -379,9 +414,11 @@ def test_commands_are_no_remotes(connect: Connect, tmp_path: Path) -> None:
     assert not (tmp_path / "ran").exists()
 
 
-def test_passwords_in_a_url_are_not_shown(connect: Connect) -> None:
+@pytest.mark.parametrize("with_repo", [False, True])
+def test_passwords_in_a_url_are_not_shown(connect: Connect, clone: Path, with_repo: bool) -> None:
+    url = "https://ada:hunter2@127.0.0.1:1/app.git"
     with pytest.raises(ToldError) as told:
-        connect(where="https://ada:hunter2@127.0.0.1:1/app.git").heads()
+        connect(where=url, repo=clone if with_repo else None).heads()
     assert "127.0.0.1" in str(told.value)
     assert "hunter2" not in str(told.value)
 

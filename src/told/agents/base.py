@@ -232,6 +232,7 @@ class Agent:
     tool_prefix: str = ""  # of its tools' names
     client_words: tuple[str, ...] = ()  # words in its name as an MCP client, where its own name is missing
     instruction_files: tuple[str, ...] = ()  # in a project; `*` and a leading `**/` are patterns
+    notes_folder: Callable[[Mapping[str, str], str], str] | None = None  # with its own memory of a project
 
     @property
     def names(self) -> tuple[str, ...]:

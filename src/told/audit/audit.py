@@ -6,7 +6,8 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cached_property
 from shlex import quote
 
@@ -27,7 +28,7 @@ from told.audit.pairs import (
     reject_command,
 )
 from told.capture.entities import find_triggers
-from told.onboard.files import ProjectFiles
+from told.onboard.files import Document, ProjectFiles
 from told.onboard.instructions import find_instruction_files, parse_instructions
 from told.onboard.onboard import OnboardPlan, plan_onboarding, read_project, source_file_of
 from told.onboard.tasks import MAKEFILES, find_tasks, parse_scripts, parse_targets
@@ -77,9 +78,12 @@ class AuditResult:
 class ProjectState:
     """What exists in a project, what existed once, and what its files define."""
 
-    def __init__(self, tree: ProjectFiles, touched: Iterable[str], search_path: str) -> None:
-        """Create a state from the files, the paths that sessions touched, and the PATH."""
+    def __init__(
+        self, tree: ProjectFiles, touched: Iterable[str], search_path: str, notes: Sequence[Document] = ()
+    ) -> None:
+        """Create a state from the files, the paths that sessions touched, the PATH, and agents' own notes."""
         self.tree = tree
+        self.notes = notes
         self._touched = {self.relative_path(path) for path in touched} - {""}
         self._search_path = search_path
         self._lost_hosts: dict[str, bool] = {}
@@ -175,12 +179,12 @@ def audit(
         for one in said:
             if one.scope in (scope, private_scope(scope)):
                 found += _find_missing_names(one, project)
-        documents = find_instruction_files(project.tree)
-        instructions = [one for document in documents for one in parse_instructions(document)]
+        documents = [*find_instruction_files(project.tree), *project.notes]
+        instructions = [one for document in documents for one in parse_instructions(document, 0.0)]
         applying = (scope, GLOBAL, private_scope(scope), PRIVATE)
         # Agents are never shown what came from a tool, so a file cannot repeat it.
         shown = [one for one in said if one.scope in applying and one.trust != TOOL]
-        found += compare_with_files(shown, instructions, documents)
+        found += (_date(one, project.tree) for one in compare_with_files(shown, instructions, documents))
         if any(one.scope == scope and source_file_of(one) for one in every):
             facts = read_project(project.tree, redact)
             found += _find_stale(plan_onboarding(memories, facts, scope, key, now))
@@ -192,6 +196,19 @@ def audit(
         one.other.id if one.other else "",
     ))  # fmt: skip
     return AuditResult(len(every), tuple(ordered), max(0, len(rows) - _MAX_MEMORIES), elsewhere)
+
+
+def _date(finding: Finding, tree: ProjectFiles) -> Finding:
+    """Say which is newer, a file that contradicts a memory or the memory."""
+    if finding.instruction is None:
+        return finding
+    file = finding.instruction.document
+    at = 0 if file.place else tree.git.changed_at(file.path)
+    if not at:
+        with suppress(OSError):
+            at = os.stat(file.place or os.path.join(tree.root, file.path)).st_mtime_ns // 1_000_000
+    said = max((place.at for place in finding.memory.evidence), default=finding.memory.created)
+    return replace(finding, newer=("file" if at > said else "memory") if at else "")
 
 
 def _check_age(every: Sequence[Memory], now: int) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from told.conflict.compare import quote_covers
 from told.conflict.judge import REPEATS as SAME
-from told.conflict.judge import REPLACES, judge_many
+from told.conflict.judge import REPLACES, Relation, judge_many
 from told.conflict.outdated import find_outdated
 from told.onboard.files import Document, compile_pattern
 from told.onboard.instructions import Instruction
@@ -34,6 +34,9 @@ _SURE = 0.9
 # Share of words that two statements need in common to contradict each other, by certainty.
 _NEEDED_OVERLAP = ((0.95, 0.08), (0.85, 0.2), (0.0, 0.34))
 _DUPLICATE_OVERLAP = 0.8
+_PROSE_OVERLAP = 0.3  # share of words, if a file's statement may be mere description
+_QUOTES = ('"', "“", "„", "«")
+_SURE_BACK = 0.85  # that a memory replaces what a file says
 _MIN_WORDS = 3  # of a statement that is looked up in a file
 PATTERNS = {
     name: compile_pattern(text)
@@ -56,6 +59,8 @@ class Finding:
     other: Memory | None = None
     do: tuple[str, ...] = ()  # commands; if there are several, each with its condition
     sure: bool = True
+    instruction: Instruction | None = None  # that contradicts it
+    newer: str = ""  # `file` or `memory`, of a contradiction with a file
 
 
 def reject_command(memory: Memory) -> str:
@@ -110,37 +115,61 @@ def compare_memories(memories: Sequence[Memory]) -> Iterator[Finding]:
 def compare_with_files(
     memories: Sequence[Memory], instructions: Sequence[Instruction], documents: Sequence[Document]
 ) -> Iterator[Finding]:
-    """Yield the memories that an instruction file repeats or contradicts."""
+    """Yield the memories that an instruction file repeats or contradicts.
+
+    Args:
+        memories: Those that apply in the project.
+        instructions: Every statement of the files, also one that is only likely to matter.
+        documents: The files.
+    """
     seen: set[str] = set()
     files = [(one, _normalise(one.text)) for one in documents]
     for memory in memories:
         text = _normalise(memory.text).strip(" .")
-        file = next((one for one, content in files if text in content), None)
-        if file is not None and text.count(" ") >= _MIN_WORDS - 1:
+        place = next((one for one, content in files if text in content), None)
+        is_denied = place is not None and any(
+            text in _normalise(one.text) and _is_negation(memory.text, one.text) for one in instructions
+        )
+        if place is not None and text.count(" ") >= _MIN_WORDS - 1 and not is_denied:
             seen.add(memory.id)
-            yield _in_file(memory, file.path)
+            yield _in_file(memory, place.path)
     pairs = _find_similar_pairs([one.text for one in memories], [one.text for one in instructions])
+    denied: set[tuple[str, str]] = set()
     for first, second in pairs:
         memory, instruction = memories[first], instructions[second]
-        if memory.id in seen:
-            continue
-        where = f"{instruction.document.path}:{instruction.line}"
+        file = instruction.document
+        where = f"{file.path}:{instruction.line}"
         found = judge_many(instruction.text, [memory.text])[0]
         is_covered = quote_covers(instruction.text, memory.text) and len(memory.text.split()) >= _MIN_WORDS
-        replaces = found.label == REPLACES and _is_same_subject(
-            memory.text, instruction.text, found.certainty
-        )
-        if is_covered or is_duplicate(memory.text, instruction.text, found.label, found.certainty):
-            seen.add(memory.id)
-            yield _in_file(memory, where)
-        elif replaces or _is_negation(memory.text, instruction.text):
-            seen.add(memory.id)
-            why = f"{{}} says otherwise: {found.why if replaces else 'the opposite'}."
+        is_opposite = _is_negation(memory.text, instruction.text)
+        is_same = is_duplicate(memory.text, instruction.text, found.label, found.certainty)
+        if (is_covered or is_same) and not is_opposite:
+            if memory.id not in seen and instruction.is_clear:
+                seen.add(memory.id)
+                yield _in_file(memory, where)
+            continue
+        why = "the opposite" if is_opposite else _find_contradiction(memory.text, instruction, found)
+        if why and (memory.id, file.path) not in denied:
+            denied.add((memory.id, file.path))
             cases = (
                 f"if the file is right: {reject_command(memory)}",
                 "if the memory is right: change the file",
             )
-            yield Finding(DENIED, memory, why, where, do=cases, sure=False)
+            says = f"{{}} says otherwise: {why}."
+            yield Finding(DENIED, memory, says, where, do=cases, sure=False, instruction=instruction)
+
+
+def _find_contradiction(memory: str, instruction: Instruction, found: Relation) -> str:
+    """Return why a file's statement contradicts a memory, whichever of them is newer."""
+    said = instruction.text
+    is_prose = not instruction.is_clear and _overlap(memory, said) < _PROSE_OVERLAP
+    if is_prose or said.startswith(_QUOTES):  # a description, or an example of what somebody says
+        return ""
+    if found.label == REPLACES and _is_same_subject(memory, said, found.certainty):
+        return found.why
+    back = judge_many(memory, [said])[0]
+    is_sure = back.label == REPLACES and back.certainty >= _SURE_BACK
+    return back.why if is_sure and _is_same_subject(memory, said, back.certainty) else ""
 
 
 def _find_similar_pairs(ours: Sequence[str], theirs: Sequence[str]) -> list[tuple[int, int]]:

@@ -23,7 +23,7 @@ from told.cli.context import (
 )
 from told.cli.index import import_checkpoints, rebuild
 from told.cli.memories import source_name, waiting_note
-from told.cli.receipts import make_receipts, print_receipts
+from told.cli.moving.receipts import make_receipts, print_receipts
 from told.cli.sessions import find_own_checkpoint
 from told.cli.terminal.progress import ProgressBar
 from told.errors import BusyError, DiskFullError, MissingError, NotFoundError, UsageError

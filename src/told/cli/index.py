@@ -185,8 +185,8 @@ def index(context: Context, _: Arguments) -> None:
 
 def _sync(context: Context) -> None:
     """Sync, as the background would at the next start of a session."""
-    if context.settings.sync and os.path.exists(os.path.join(sync_folder(context.home), "spaces.json")):
-        from told.cli.sync import sync_quietly  # noqa: PLC0415 - few users sync
+    if os.path.exists(os.path.join(sync_folder(context.home), "spaces.json")):
+        from told.cli.moving.sync import sync_quietly  # noqa: PLC0415 - few users sync
 
         sync_quietly(context)
 

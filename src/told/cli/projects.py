@@ -25,6 +25,7 @@ from told.journal.erase import erase
 from told.journal.files import STRANGER
 from told.journal.registry import list_series_names, read_registry
 from told.onboard.files import GROUPS
+from told.onboard.instructions import Instruction, find_agents_notes
 from told.onboard.onboard import Change, OnboardPlan, open_project, plan_onboarding, read_project, write_plan
 from told.store.database import transaction
 from told.store.memories.records import FORGOTTEN, GLOBAL, PROJECT, USER
@@ -247,7 +248,10 @@ def _project_states(view: MemoryView, *, everywhere: bool) -> dict[str, ProjectS
     chosen = [one for one in roots.items() if one[0] in remembered or one[0] == view.project]
     return {
         scope: ProjectState(
-            open_project(root, context.environ), _touched(context, scope), context.environ.get("PATH", "")
+            open_project(root, context.environ),
+            _touched(context, scope),
+            context.environ.get("PATH", ""),
+            find_agents_notes(root, context.environ),
         )
         for scope, root in chosen[:_MOST_PROJECTS]
         if root != home
@@ -273,8 +277,16 @@ def _print_audit(view: MemoryView, found: AuditResult, limit: int) -> None:
         if one.other:
             context.print(f"  {view.row(one.other)}")
         context.print(f"  {_reason(context, one)}")
+        if one.instruction:
+            newer = f" The {one.newer} is newer." if one.newer else ""
+            context.print(f"  {_file_says(context, one.instruction)}{newer}")
         for command in one.do:
             context.print(f"  -> {command}")
+
+
+def _file_says(context: Context, instruction: Instruction) -> str:
+    """Return a file's statement, redacted and fenced: it is data."""
+    return context.fence.inline(context.redact(instruction.text), "tool")
 
 
 def _reason(context: Context, finding: Finding) -> str:
@@ -288,10 +300,12 @@ def _finding_name(context: Context, finding: Finding) -> str:
 
 
 def _finding_json(view: MemoryView, finding: Finding) -> dict[str, Any]:
-    context = view.context
+    context, said = view.context, finding.instruction
     return {
         "what": finding.what, "why": _reason(context, finding), "sure": finding.sure,
         "name": _finding_name(context, finding) if finding.name else None,
         "memory": view.json(finding.memory),
         "other": view.json(finding.other) if finding.other else None, "do": list(finding.do),
+        "file": context.name(said.document.path) if said else None, "line": said.line if said else None,
+        "sentence": _file_says(context, said) if said else None, "newer": finding.newer or None,
     }  # fmt: skip

@@ -18,7 +18,7 @@ _running: list[subprocess.Popen[bytes]] = []  # polled so that none stays a zomb
 def start_sync(context: HookContext, wait: float = 0.0) -> None:
     """Sync in the background if the user set it up; wait a moment for it."""
     _running[:] = [one for one in _running if one.poll() is None]
-    if not context.settings.background or not context.settings.sync or not _is_due(context.home):
+    if not context.settings.background or not _is_due(context.home):
         return
     words = [sys.executable, "-I", "-m", "told", "sync", "--quiet"]
     quiet = subprocess.DEVNULL

@@ -159,6 +159,7 @@ def publish(memories: Memories, space: Space, exchanger: Exchanger, redact: Call
         space = replace(space, creator=facts.creator)
         save_space(home, space)
     if revoke(state, facts.revoked):
+        exchanger.save()
         refresh(home, memories, space, state)
     if space.policy and space.policy == facts.policy_hash:
         _apply_policy(JournalWriter(home, memories, now), space, state, facts)

@@ -36,6 +36,7 @@ class Document:
     path: str  # below the project's folder, with slashes
     text: str
     lines: tuple[str, ...]
+    place: str = ""  # its absolute path, if it is outside the project
 
     def find_line(self, part: str, after: int = 0) -> int:
         """Return the first line number with a text after a line; else that line."""
@@ -102,14 +103,7 @@ class ProjectFiles:
         full = os.path.realpath(os.path.join(self.root, path))
         if not is_inside(full, self.root) or full == self.root:
             return None
-        try:
-            raw = read_document(full, _MAX_BYTES)
-        except (NotReadableError, OSError):
-            return None
-        if b"\0" in raw:
-            return None
-        text = clean(raw.decode("utf-8-sig", "replace"))
-        return Document(path, text, tuple(text.split("\n")))
+        return read_text_file(full, path)
 
     def _walk(self) -> Iterator[str]:
         count = 0
@@ -123,6 +117,18 @@ class ProjectFiles:
                 if count > _MAX_FILES:
                     return
                 yield head + name
+
+
+def read_text_file(full: str, path: str, place: str = "") -> Document | None:
+    """Return a text file under a name; None if it is missing, binary or too large."""
+    try:
+        raw = read_document(full, _MAX_BYTES)
+    except (NotReadableError, OSError):
+        return None
+    if b"\0" in raw:
+        return None
+    text = clean(raw.decode("utf-8-sig", "replace"))
+    return Document(path, text, tuple(text.split("\n")), place)
 
 
 @cache
@@ -304,6 +310,13 @@ class Git:
             for line in (listed or "").split("\n")
         )
         return sorted({name for name in names if name and name != "HEAD"})
+
+    def changed_at(self, path: str) -> int:
+        """Return when a file was committed last, in ms; 0 if it is changed since then, or unknown."""
+        if self.read("status", "--porcelain", "--ignored", "--", path) != "":
+            return 0
+        seconds = (self.read("log", "-1", "--format=%ct", "--", path) or "").strip()
+        return int(seconds) * 1000 if seconds.isdecimal() else 0
 
     def deleted_paths(self) -> dict[str, str]:
         """Return deleted paths with the day of their last deletion."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 # ruff: noqa: RUF001 - punctuation of many languages
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice, pairwise
 
@@ -22,6 +23,7 @@ from told.onboard.files import (
     load_names,
     load_pattern,
     quote_command,
+    read_text_file,
     shorten,
     skip_front_matter,
 )
@@ -200,6 +202,11 @@ class Instruction:
     line: int
     weight: float  # how clearly it is a rule
 
+    @property
+    def is_clear(self) -> bool:
+        """Return whether it surely applies in every session."""
+        return self.weight >= _MIN_PROBABILITY
+
 
 _TOLD_BLOCK = ("<!-- told:begin", "<!-- told:end")  # written by `told install`
 
@@ -221,8 +228,31 @@ def find_instruction_files(tree: ProjectFiles) -> list[Document]:
     return list(found.values())
 
 
-def parse_instructions(document: Document) -> list[Instruction]:
-    """Return the statements of an instruction file that apply in every session."""
+def find_agents_notes(root: str, environ: Mapping[str, str]) -> list[Document]:
+    """Return the files in which agents keep their own memory of a project."""
+    home = environ.get("HOME", "").rstrip("/")
+    found = []
+    for agent in installed_agents().values():
+        folder = agent.notes_folder(environ, root) if agent.notes_folder else ""
+        try:
+            names = sorted(name for name in os.listdir(folder) if name.endswith(".md")) if folder else []
+        except OSError:
+            names = []
+        for name in names[:_MAX_FILES]:
+            path = os.path.join(folder, name)
+            short = f"~{path.removeprefix(home)}" if home and path.startswith(f"{home}/") else path
+            document = None if os.path.islink(path) else read_text_file(path, short, path)
+            found += [document] if document else []
+    return found
+
+
+def parse_instructions(document: Document, least: float = _MIN_PROBABILITY) -> list[Instruction]:
+    """Return the statements of an instruction file that apply in every session.
+
+    Args:
+        document: The file.
+        least: The least weight of a statement; 0 for all of them.
+    """
     found: dict[str, Instruction] = {}
     for start, heading, part in _split_sections(document):
         # A `<name>` in a command is no tag here.
@@ -236,7 +266,7 @@ def parse_instructions(document: Document) -> list[Instruction]:
                 continue
             weight = score + (0.3 if _IMPERATIVE.match(sentence.text) else 0.0)
             weight += 0.3 if sentence.item and _RULE_HEADING.search(f"{heading} {sentence.heading}") else 0.0
-            if weight < _MIN_PROBABILITY:
+            if weight < least:
                 continue
             line = start + part.count("\n", 0, sentence.start) + 1
             text = shorten(part[sentence.start : sentence.end].replace("**", "").strip(" *_"))

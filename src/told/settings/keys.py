@@ -34,7 +34,6 @@ class Settings(NamedTuple):
 
     home: str  # told's own folder
     background: bool = True  # read the rest of the history in a background process
-    sync: bool = True  # sync at the start and the end of a session
     service: bool = True  # let a local service answer hooks
     learn: bool = True  # make memories from sessions
     nudge: bool = True  # remind agents to remember what a prompt teaches

@@ -82,7 +82,7 @@ class Exchanger:
                 self.result.problems.append(f"{self._describe(series)}: {error}.")
         if changed:
             self.list_copies()
-        self.save()
+            self.save()
         return self.result
 
     def _decode(self, raw_heads: dict[str, bytes]) -> dict[str, tuple[bytes, Head]]:

@@ -117,14 +117,16 @@ class OwnSelection:
         self._prefix = f"{space.id}/"
         self._memories = memories
         self._undone: dict[tuple[str, int], str] | None = None
-        self._private = find_private_memories(
-            one
-            for series in list_local_series(home)
-            for one in find_in_series(series, [_PRIVATE_SCOPE], lambda _: True)
-        )
+        self._private: frozenset[str] | None = None
 
     def select(self, operations: list[Operation]) -> list[Operation]:
         """Return copies of the operations without anything private."""
+        if self._private is None:
+            self._private = find_private_memories(
+                one
+                for series in list_local_series(self._home)
+                for one in find_in_series(series, [_PRIVATE_SCOPE], lambda _: True)
+            )
         touched = {name for one in operations for name in _named_memories(one)}
         known = self._memories.get(touched)
         private = {name for name, memory in known.items() if is_private(memory)} | self._private

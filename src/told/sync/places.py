@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 from told.errors import UsageError
 from told.sync.spaces import FOLDER, GIT, PLACES, SSH, Space
+from told.sync.state import digest
 from told.sync.transports import Transport
 
+_IN = " in "  # between the name of a git remote and its repository
 
-def parse_place(kind: str, where: str, cwd: str) -> str:
+
+def parse_place(kind: str, where: str, cwd: str, repository: str = "") -> str:
     """Return a place as it is stored, such as `folder:/mnt/team`.
+
+    Args:
+        kind: folder, git or ssh.
+        where: A path, the name or address of a git remote, or a host.
+        cwd: The current folder.
+        repository: The git repository of the current folder.
 
     Raises:
         UsageError: it cannot be one.
@@ -20,12 +30,16 @@ def parse_place(kind: str, where: str, cwd: str) -> str:
     if not where or any(char < " " for char in where):
         raise UsageError(f"Say where: `{kind} {_EXAMPLES[kind]}`.")
     if kind == FOLDER:
-        path = os.path.normpath(os.path.join(cwd or os.sep, os.path.expanduser(where)))
+        path = os.path.normpath(os.path.join(cwd or os.sep, where))
         if not os.path.isdir(path):
             raise UsageError(f"{path} is no folder. Create it first, or mount its drive.")
         return f"{FOLDER}:{path}"
     if where.startswith("-"):
         raise UsageError(f"{where!r} looks like an option, not like a place.")
+    if kind == GIT and where.replace("-", "").replace("_", "").isalnum():  # the name of a remote
+        if not repository:
+            raise UsageError(f"Go to a repository that has the remote {where!r}, or give its address.")
+        return f"{GIT}:{where}{_IN}{repository}"
     return f"{kind}:{where}"
 
 
@@ -48,13 +62,16 @@ def is_used(place: str) -> bool:
     return any(name.startswith("o") for name in names)
 
 
-def open_transport(home: str, space: Space, place: str, *, known: bool = False) -> Transport:
+def open_transport(
+    home: str, space: Space, place: str, environ: Mapping[str, str], *, known: bool = False
+) -> Transport:
     """Open a place.
 
     Args:
         home: told's folder.
         space: What is exchanged there.
         place: Where, as `parse_place` returns it.
+        environ: The user's environment.
         known: Series were there before: if all are gone, the drive is away.
     """
     # One of them is needed at a time.
@@ -66,7 +83,9 @@ def open_transport(home: str, space: Space, place: str, *, known: bool = False) 
     if kind == GIT:
         from told.sync.transports.git import GitTransport  # noqa: PLC0415
 
-        return GitTransport(where, space.id, os.path.join(space.folder(home), "git"))
+        remote, _, repository = where.partition(_IN)
+        cache = os.path.join(space.folder(home), f"git-{digest(where.encode())[:8]}")
+        return GitTransport(remote, space.id, cache, environ=environ, repo=repository or None)
     from told.sync.transports.ssh import SshTransport  # noqa: PLC0415
 
-    return SshTransport(where, space.id)
+    return SshTransport(where, space.id, environ=environ)

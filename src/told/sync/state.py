@@ -59,7 +59,7 @@ def load_state(home: str, space: Space) -> State:
 
 def save_state(home: str, space: Space, state: State) -> None:
     """Save what is known of a space."""
-    write_private(_path(home, space), dump_json(asdict(state)).encode())
+    write_private(_path(home, space), dump_json(asdict(state)).encode(), sync=False)
 
 
 def _path(home: str, space: Space) -> str:

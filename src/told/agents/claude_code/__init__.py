@@ -8,6 +8,7 @@ from typing import Any
 
 from told.agents import wiring
 from told.agents.base import Agent, Headless, HeadlessReply, HeadlessTask, Layout, ProcessSign, ShellSign
+from told.agents.claude_code.notes import find_notes_folder
 from told.agents.claude_code.reader import read
 from told.agents.values import as_count
 from told.agents.wiring import Block, Change, Place
@@ -97,4 +98,5 @@ AGENT = Agent(
         ".claude/rules/*.md",
         "**/CLAUDE.md",
     ),
+    notes_folder=find_notes_folder,
 )

@@ -37,3 +37,6 @@ class Transport(Protocol):
         Returns:
             False if the head is another one by now; nothing was changed then.
         """
+
+    def close(self) -> None:
+        """End the connection, if there is one."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import shutil
@@ -56,10 +55,10 @@ class GitTransport:
             seconds: The time limit of each call of git.
         """
         self._refs = f"refs/told/{check_space(space)}"
-        self._cache = cache
-        self._repository = os.path.join(cache, "repository.git")
-        self._heads = os.path.join(cache, "heads.json")
-        self._unfinished = os.path.join(cache, "unfinished")
+        self._cache = os.path.abspath(cache)
+        self._repository = os.path.join(self._cache, "repository.git")
+        self._heads = os.path.join(self._cache, "heads.json")
+        self._unfinished = os.path.join(self._cache, "unfinished")
         self._seconds = seconds
         self._git = Git(remote, self._repository, environ, repo, seconds)
         self._is_fetched = False
@@ -138,9 +137,8 @@ class GitTransport:
                     os.remove(os.path.join(folder, name))
         self._git.ask_cache("update-ref", "-d", _NEW)
         self._git.ask_cache("prune", "--expire=now")
-        for path in (self._heads, self._unfinished):
-            with contextlib.suppress(FileNotFoundError):
-                os.remove(path)
+        self._store_heads()
+        os.remove(self._unfinished)
 
     def _fetch(self) -> dict[str, bytes]:
         """Bring the cache up to date; return the heads.
@@ -165,11 +163,18 @@ class GitTransport:
                 stored: dict[str, str] = json.load(file)
             return {series: head.encode("latin-1") for series, head in stored.items()}
         except (OSError, ValueError, AttributeError):
-            pass
-        refs = (
-            self._git.ask_cache("for-each-ref", "--format=%(refname)", f"{self._refs}/").decode().splitlines()
+            return self._store_heads()
+
+    def _store_heads(self) -> dict[str, bytes]:
+        """Read the heads from git, and keep them in one file."""
+        listed = self._git.ask_cache(
+            "for-each-ref", "--format=%(objectname) %(objecttype) %(refname)", "refs/told/"
         )
-        named = [ref for ref in refs if is_series(ref.removeprefix(f"{self._refs}/"))]
+        refs = [line.split(" ") for line in listed.decode("utf-8", "replace").splitlines()]
+        commits = {ref: oid for oid, kind, ref in refs if kind == "commit"}
+        # Without common history git sends all files again, unless both sides take it for cut off.
+        write_private(os.path.join(self._repository, "shallow"), _lines(commits.values()), sync=False)
+        named = [ref for ref in commits if is_series(ref.removeprefix(f"{self._refs}/"))]
         blobs = self._read_blobs([f"{ref}:{HEAD}" for ref in named], MAX_HEAD)
         heads = {path.rpartition(":")[0].rpartition("/")[2]: head for path, head in blobs.items()}
         stored = {series: head.decode("latin-1") for series, head in heads.items()}
@@ -240,7 +245,7 @@ class GitTransport:
             if data is not None:
                 parts += [f"M 100644 inline {name}\ndata {len(data)}\n".encode(), data, b"\n"]
         parts.append(b"get-mark :1\ndone\n")
-        words = ("fast-import", "--quiet", "--force", "--done")
+        words = ("-c", "pack.compression=0", "fast-import", "--quiet", "--force", "--done", "--depth=0")
         return self._git.ask_cache(*words, data=b"".join(parts)).decode().strip()
 
 

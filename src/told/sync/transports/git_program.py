@@ -33,6 +33,8 @@ _FIXED = (
     ("fetch.unpackLimit", "10000000"),  # no packs: `git prune` then removes what was erased
     ("fastimport.unpackLimit", "10000000"),
     ("fetch.writeCommitGraph", "false"),
+    ("pack.compression", "1"),
+    ("pack.window", "2"),  # a file resembles its last version, not its neighbours
     ("push.followTags", "false"),
     ("push.gpgSign", "false"),
     ("push.negotiate", "false"),
@@ -44,7 +46,7 @@ _NO_QUESTIONS = {
     "GCM_INTERACTIVE": "never", "GIT_NO_REPLACE_OBJECTS": "1", "GIT_NO_LAZY_FETCH": "1",
     "LC_ALL": "C", "LANGUAGE": "",
 }  # fmt: skip
-_SSH_OPTIONS = "-o BatchMode=yes -o ConnectTimeout=20"
+_SSH_OPTIONS = "-o BatchMode=yes -o ConnectTimeout=20 -o LogLevel=ERROR"  # no banner
 _NOT_A_NAME = re.compile(r"[/\\:]")
 _SECRET = re.compile(r"(?<=://)[^/@\s]+@")
 # What git, ssh and hosts say when trying again will not help.
@@ -77,7 +79,8 @@ class Git:
         if not remote or remote.startswith("-") or not remote.isprintable():
             raise UsageError(f"{remote[:80]!a} is not a git remote. Name a remote or its URL.")
         self.remote = remote
-        self.name = f"{remote} of {repo}" if repo else _SECRET.sub("", remote)
+        is_name = repo and not _NOT_A_NAME.search(remote)
+        self.name = f"{remote} of {repo}" if is_name else _SECRET.sub("", remote)
         self._cache = cache
         self._repo = repo
         self._seconds = seconds

@@ -6,10 +6,12 @@ import contextlib
 import os
 import signal
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
 from typing import IO, NamedTuple
 
 OWN_SESSION = os.name != "nt"  # away from the terminal: nothing it starts can ask there
+_MAX_ERRORS = 65_536  # bytes
 
 
 class Done(NamedTuple):
@@ -34,24 +36,31 @@ def run(
         TimeoutError: it took too long, and was ended with all that it started.
         OSError: it cannot be started.
     """
-    with start(words, environ, stderr=subprocess.PIPE, folder=folder) as process:
+    # Not a pipe for errors: a shared connection that ssh leaves behind may keep it open for long.
+    with tempfile.TemporaryFile() as errors, start(words, environ, errors, folder=folder) as process:
         try:
-            out, err = process.communicate(data, timeout=seconds)
+            out, _ = process.communicate(data, timeout=seconds)
         except subprocess.TimeoutExpired:
             raise TimeoutError from None
         finally:
             end(process)
-    return Done(process.returncode, out, err.decode("utf-8", "replace"))
+        return Done(process.returncode, out, read_errors(errors))
 
 
 def start(
-    words: Sequence[str], environ: Mapping[str, str], *, stderr: int | IO[bytes], folder: str | None = None
+    words: Sequence[str], environ: Mapping[str, str], errors: IO[bytes], *, folder: str | None = None
 ) -> subprocess.Popen[bytes]:
     """Start a program with pipes for its input and output."""
     return subprocess.Popen(  # noqa: S603 - git or ssh, no shell; callers check what varies
         words, env=dict(environ), cwd=folder, start_new_session=OWN_SESSION,
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
     )  # fmt: skip
+
+
+def read_errors(errors: IO[bytes]) -> str:
+    """Return what a program wrote as errors, without an endless flood."""
+    errors.seek(0)
+    return errors.read(_MAX_ERRORS).decode("utf-8", "replace")
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

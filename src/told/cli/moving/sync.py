@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
+import os
 import platform
+import sys
 import time
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
 from told.cli.arguments import Arguments
 from told.cli.context import Context, MemoryView, count, iso, when
 from told.errors import BusyError, MissingError, ToldError, UsageError
+from told.ingest.projects import find_git_root
+from told.journal.copies import sync_folder
+from told.memories.caller import detect_caller
 from told.memories.sync import SyncStores, sync_space
+from told.settings import find_home
 from told.sync.exchange import Exchange
 from told.sync.identity import Identity, load_identity, make_identity, parse_code, set_identity
 from told.sync.places import describe_place, is_used, open_transport, parse_place
-from told.sync.spaces import PLACES, Space, add_place, load_spaces, own_space, remove_space, save_space
+from told.sync.spaces import (
+    FOLDER,
+    PLACES,
+    Space,
+    add_place,
+    load_spaces,
+    own_space,
+    remove_space,
+    save_space,
+)
 from told.sync.state import load_state
 
 _USAGE = (
@@ -43,7 +60,8 @@ def sync(context: Context, arguments: Arguments) -> None:
     elif word == "remove" and rest:
         _remove_place(context, rest)
     else:
-        raise UsageError(_USAGE)
+        known = word in ("join", "code", "remove")
+        raise UsageError(_USAGE if known else f"`told sync` does not know {word!r}. {_USAGE}")
 
 
 def _exchange_all(context: Context, arguments: Arguments) -> None:
@@ -85,7 +103,8 @@ def _exchange_place(
 ) -> dict[str, Any]:
     result, error = Exchange(), ""
     try:
-        result = sync_space(stores, space, place, open_transport(context.home, space, place, known=known))
+        with closing(open_transport(context.home, space, place, context.environ, known=known)) as transport:
+            result = sync_space(stores, space, place, transport)
     except (BusyError, MissingError) as problem:
         error = str(problem)
     return {
@@ -116,27 +135,36 @@ def _print_rows(context: Context, rows: list[dict[str, Any]]) -> None:
 def _add_place(context: Context, arguments: Arguments, kind: str, rest: list[str]) -> None:
     if len(rest) > 1:
         raise UsageError(_USAGE)
-    place = parse_place(kind, "".join(rest), context.cwd)
+    place = _parse_place(context, kind, "".join(rest))
     known = load_identity(context.home)
     if known is None and not arguments.flag("yes") and is_used(place):
         raise UsageError(
             f"{describe_place(place)} is already used by other machines. If they are yours, run"
             f" `told sync code` there and `told sync join CODE {kind} {rest[0]}` here; else add --yes."
         )
-    space = _own_space(context, make_identity(context.home), place, arguments)
-    rows = exchange(context, [replace(space, places=(place,))])
     identity = make_identity(context.home)
+    space = _own_space(context, identity, place, arguments)
+    rows = exchange(context, [replace(space, places=(place,))])
+    if not rows[0]["error"]:
+        save_space(context.home, space)
     if context.as_json:
         context.print_json({"places": rows, "space": space.id, "code": identity.code})
         return
     _print_rows(context, rows)
-    if known is None:
+    if known is None and not rows[0]["error"]:
         context.print(
             f"Everything but private memories is synced, encrypted, through {describe_place(place)}."
         )
         context.print("On your other machines:")
         context.print(f"  told sync join {identity.code} {kind} {''.join(rest)}")
         context.print("Keep this code like a password. `told sync code` prints it again.")
+
+
+def _parse_place(context: Context, kind: str, where: str) -> str:
+    path = os.path.expanduser(where) if kind == FOLDER else where
+    place = parse_place(kind, path, context.cwd, find_git_root(context.cwd) or "")
+    context.check_path(place)
+    return place
 
 
 def _own_space(context: Context, identity: Identity, place: str, arguments: Arguments) -> Space:
@@ -147,7 +175,6 @@ def _own_space(context: Context, identity: Identity, place: str, arguments: Argu
         space = add_place(space, place)
     if arguments.flag("checkpoints"):
         space = replace(space, checkpoints=True)
-    save_space(context.home, space)
     return space
 
 
@@ -161,12 +188,13 @@ def _join(context: Context, arguments: Arguments, rest: list[str]) -> None:
         )
     if len(rest) not in (1, 3):
         raise UsageError("Say where: `told sync join CODE folder PATH`, `git REMOTE` or `ssh HOST`.")
-    place = parse_place(rest[1], rest[2], context.cwd) if len(rest) == 3 else ""
+    place = _parse_place(context, rest[1], rest[2]) if len(rest) == 3 else ""
     former = own_space(context.home)
     if is_other and former:
         remove_space(context.home, former)
     set_identity(context.home, identity)
     space = _own_space(context, identity, place, arguments)
+    save_space(context.home, space)
     rows = exchange(context, [space]) if space.places else []
     if context.as_json:
         context.print_json({"places": rows, "space": space.id})
@@ -237,3 +265,16 @@ def sync_quietly(context: Context) -> None:
             exchange(context, spaces)
         except ToldError:
             return
+
+
+def serve_space(words: Sequence[str], environ: Mapping[str, str]) -> int:
+    """Answer another machine that syncs over ssh; it runs `told sync-serve SPACE` here."""
+    from told.sync.transports.ssh import serve  # noqa: PLC0415 - for this command only
+
+    if len(words) != 1:
+        raise UsageError("`told sync-serve SPACE` is run by `told sync ssh HOST` of another machine.")
+    if not detect_caller(environ).is_user:
+        raise UsageError("Agents cannot serve syncs.")
+    folder = os.path.join(sync_folder(find_home(environ)), "hub")
+    serve(sys.stdin.buffer, sys.stdout.buffer, folder, words[0])
+    return 0

@@ -19,7 +19,7 @@ def make_receipts(context: Context, memories: Sequence[str], *, sync: bool) -> l
     """
     if not memories or not os.path.exists(os.path.join(sync_folder(context.home), "spaces.json")):
         return []
-    from told.cli.sync import sync_quietly  # noqa: PLC0415 - few users sync
+    from told.cli.moving.sync import sync_quietly  # noqa: PLC0415 - few users sync
     from told.sync.places import describe_place  # noqa: PLC0415
     from told.sync.receipts import read_receipts  # noqa: PLC0415
 

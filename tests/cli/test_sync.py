@@ -1,0 +1,171 @@
+"""`told sync` as a user runs it: two homes, a shared folder, a code."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from told.cli.main import main
+from told.hook.dispatch import answer_hook
+
+if TYPE_CHECKING:
+    from tests.cli.machine import Machine
+
+CODE = re.compile(r"told-[a-z2-7-]{30,}")
+
+
+class Desk:
+    """One of the user's machines."""
+
+    def __init__(self, root: Path, repository: Path) -> None:
+        self.root = root
+        (root / "home").mkdir(parents=True)
+        self.repository = repository
+        self.environ = {
+            "HOME": str(root / "home"), "TOLD_HOME": str(root / "told"), "TOLD_BACKGROUND": "off",
+            "PATH": "/usr/bin:/bin",
+        }  # fmt: skip
+
+    def told(self, *words: str, **more: str) -> tuple[int, str, str]:
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = main(list(words), self.environ | more)
+        return code, out.getvalue(), err.getvalue()
+
+    def json(self, *words: str) -> Any:
+        code, out, err = self.told(*words, "--json")
+        assert code == 0, err
+        return json.loads(out)
+
+    def texts(self) -> list[str]:
+        code, out, _ = self.told("memories", "--json", "--all-projects")
+        return sorted(row["text"] for row in json.loads(out)["memories"]) if code == 0 and out else []
+
+    def start(self) -> str:
+        given = {"hook_event_name": "SessionStart", "session_id": "s-1", "cwd": str(self.repository)}
+        return answer_hook("claude-code", "start", given | {"source": "startup"}, self.environ)
+
+    def bytes(self) -> bytes:
+        return b"\n".join(path.read_bytes() for path in self.root.rglob("*") if path.is_file())
+
+
+@pytest.fixture
+def desks(machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Desk, Desk]:
+    repository = Path(machine.repo("work/shop", "git@github.com:acme/shop.git"))
+    monkeypatch.chdir(repository)
+    (tmp_path / "drive").mkdir()
+    return Desk(tmp_path / "laptop", repository), Desk(tmp_path / "desktop", repository)
+
+
+def join(desks: tuple[Desk, Desk], drive: Path) -> None:
+    laptop, desktop = desks
+    _, out, _ = laptop.told("sync", "folder", str(drive))
+    found = CODE.search(out)
+    assert found
+    code, out, err = desktop.told("sync", "join", found.group(), "folder", str(drive))
+    assert (code, err) == (0, "")
+    assert "This machine has joined." in out
+
+
+def test_what_the_laptop_was_told_the_desktop_knows(desks: tuple[Desk, Desk], tmp_path: Path) -> None:
+    laptop, desktop = desks
+    laptop.told("lock", "Always run make check before a commit.")
+    join(desks, tmp_path / "drive")
+    assert "make check" in desktop.start()
+    assert b"make check" not in b"".join(
+        path.read_bytes() for path in (tmp_path / "drive").rglob("*") if path.is_file()
+    )
+
+
+def test_forget_prints_who_has_confirmed(desks: tuple[Desk, Desk], tmp_path: Path) -> None:
+    laptop, desktop = desks
+    laptop.told("remember", "The canary rotates on Mondays.")
+    join(desks, tmp_path / "drive")
+    laptop.told("sync")
+    name = laptop.json("memories", "--all-projects")["memories"][0]["id"]
+    _, out, _ = laptop.told("forget", name, "--force")
+    assert f"folder {tmp_path / 'drive'}: erased." in out
+    assert "Waiting for 1 machine" in out
+    desktop.told("sync")
+    laptop.told("sync")
+    _, out, _ = laptop.told("forget", "--receipt", name)
+    assert "Confirmed by" in out
+    assert "Waiting" not in out
+    assert b"canary" not in laptop.bytes() + desktop.bytes()
+    assert (laptop.texts(), desktop.texts()) == ([], [])
+
+
+def test_nothing_private_leaves(desks: tuple[Desk, Desk], tmp_path: Path) -> None:
+    laptop, desktop = desks
+    laptop.told("remember", "--scope", "private", "My canary salary is secret to others.")
+    laptop.told("remember", "Use pnpm here.")
+    join(desks, tmp_path / "drive")
+    assert desktop.texts() == ["Use pnpm here."]
+    assert b"canary" not in desktop.bytes()
+
+
+def test_a_second_machine_is_told_to_join(desks: tuple[Desk, Desk], tmp_path: Path) -> None:
+    laptop, desktop = desks
+    laptop.told("sync", "folder", str(tmp_path / "drive"))
+    code, out, err = desktop.told("sync", "folder", str(tmp_path / "drive"))
+    assert (code, out) == (2, "")
+    assert "told sync join CODE" in err
+
+
+def test_wrong_use_is_one_sentence(desks: tuple[Desk, Desk], tmp_path: Path) -> None:
+    laptop, _ = desks
+    for words, says in (
+        (("sync",), "No places to sync with."),
+        (("sync", "join", "told-aaaaa-bbbbb"), "mistyped"),
+        (("sync", "folder", str(tmp_path / "nowhere")), "is no folder"),
+        (("sync", "folder"), "Say where"),
+        (("sync", "ssh", "--", "-oProxyCommand=x"), "looks like an option"),
+        (("sync", "remove", "zzz"), "Unknown place 'zzz'"),
+        (("sync", "git", "origin2x"), "remote"),
+        (("sync-serve",), "is run by"),
+    ):
+        code, out, err = laptop.told(*words)
+        assert (code, out) in ((2, ""), (3, out)), (words, out, err)
+        assert says in out + err
+        assert "Traceback" not in err
+    assert laptop.told("sync", "status")[0] == 2  # no place was kept
+
+
+def test_an_agent_can_sync_but_not_change_with_whom(desks: tuple[Desk, Desk], tmp_path: Path) -> None:
+    laptop, _ = desks
+    for words in (("folder", str(tmp_path / "drive")), ("code",), ("remove", "x"), ("join", "told-a")):
+        code, out, _ = laptop.told("sync", *words, CLAUDECODE="1")
+        assert code == 2
+        assert "told-" not in out
+    laptop.told("sync", "folder", str(tmp_path / "drive"))
+    assert laptop.told("sync", CLAUDECODE="1")[0] == 0
+
+
+def test_a_drive_that_is_away_is_named_and_nothing_is_lost(desks: tuple[Desk, Desk], tmp_path: Path) -> None:
+    laptop, desktop = desks
+    join(desks, tmp_path / "drive")
+    laptop.told("remember", "Use pnpm here.")
+    (tmp_path / "drive").rename(tmp_path / "away")
+    code, out, _ = laptop.told("sync")
+    assert code == 3
+    assert "not synced" in out
+    assert not (tmp_path / "drive").exists()
+    (tmp_path / "away").rename(tmp_path / "drive")
+    assert laptop.told("sync")[0] == 0
+    desktop.told("sync")
+    assert desktop.texts() == ["Use pnpm here."]
+
+
+def test_index_syncs_where_there_is_no_background(desks: tuple[Desk, Desk], tmp_path: Path) -> None:
+    laptop, desktop = desks
+    join(desks, tmp_path / "drive")
+    laptop.told("remember", "Use pnpm here.")
+    laptop.told("index")
+    desktop.told("index")
+    assert desktop.texts() == ["Use pnpm here."]
