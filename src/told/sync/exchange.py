@@ -30,6 +30,8 @@ from told.sync.spaces import Space
 from told.sync.state import Known, State, digest, list_files, load_state, read_file, save_state
 from told.sync.transports import Transport
 
+_NAME_WORDS, _MAX_NAME = 2, 24
+
 
 @dataclass(slots=True)
 class Exchange:
@@ -243,7 +245,8 @@ def author_names(state: State) -> dict[str, str]:
     found: dict[str, str] = {}
     for known in sorted(state.series.values(), key=lambda one: (one.first, one.person)):
         if known.person not in found:
-            bare = "-".join("".join(one if one.isalnum() else " " for one in known.name).split())[:30]
+            words = "".join(one if one.isalnum() else " " for one in known.name).split()
+            bare = "-".join(words[:_NAME_WORDS])[:_MAX_NAME]  # agents read it: too short for a sentence
             name, mark = bare or "somebody", fingerprint(known.person)
             short = f"{name}-{mark[:4]}"
             found[known.person] = f"{name}-{mark}" if short in found.values() else short

@@ -67,9 +67,9 @@ def _make_id(creator: str, nonce: str) -> str:
     return public_id("t", creator, nonce, length=_ID_LETTERS)
 
 
-def make_code(space: Space, *, passphrase: bool = False) -> str:
+def make_code(space: Space) -> str:
     """Return the code that invites to a team; it contains the key unless that is made of a passphrase."""
-    mode = _PLAIN if not space.key else _PASSPHRASE if passphrase else _KEY
+    mode = _PLAIN if not space.key else _PASSPHRASE if space.has_passphrase else _KEY
     key = base64.b32encode(space.secret).decode().rstrip("=").lower() if mode == _KEY else ""
     letters = mode + space.id[1:] + key
     letters += _check_letters(letters)
