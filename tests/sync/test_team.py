@@ -2,96 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.sync.machines import Machine, Shelf
+from tests.sync.machines import Shelf
+from tests.sync.team import SHOP, Member, meet
+from told.memories.change import CONFIRM, change, correct
+from told.memories.remember import NewMemory
+from told.memories.sync import sync_space
 from told.memories.teams import disable, enable, is_shared, leave, refresh, revoke, share, unshare
-from told.store.memories.records import ACTIVE, Memory
 from told.sync.exchange import Exchange, author_names
-from told.sync.identity import Identity, fingerprint
-from told.sync.spaces import Space, find_team, save_space
+from told.sync.identity import fingerprint
+from told.sync.spaces import Space, save_space
 from told.sync.state import load_state, save_state
-from told.sync.teams import CREATED, POLICY, REVOKED, new_team_id, read_facts, say
-
-SHOP = "project:github.com/acme/shop"
-
-
-class Member(Machine):
-    """A machine of a member of the team `acme`, who works on the shop."""
-
-    def __init__(self, root: Path, name: str, identity: Identity | None = None) -> None:
-        super().__init__(root, identity)
-        self.name = name
-
-    @property
-    def team(self) -> Space:
-        return find_team(self.home)
-
-    def create_team(self, key: str = "") -> Space:
-        team, nonce = new_team_id(self.identity)
-        space = Space(team, name="acme", author=self.name, key=key, creator=self.identity.public)
-        save_space(self.home, space)
-        say(self.home, space, CREATED, self.now, name="acme", nonce=nonce)
-        return enable(self.writer(), space, SHOP)
-
-    def join(self, team: Space) -> Space:
-        save_space(self.home, Space(team.id, name="acme", author=self.name, key=team.key))
-        return enable(self.writer(), self.team, SHOP)
-
-    def say(self, text: str, scope: str = SHOP, **more: object) -> str:
-        """Remember something and share it."""
-        name = self.remember(text, scope, **more)
-        share(self.writer(), self.memory(name), self.team)
-        return name
-
-    def memory(self, name: str) -> Memory:
-        return self.memories.get([name])[name]
-
-    def meet(self, shelf: Shelf) -> Exchange:
-        self.time += 1000
-        return self.sync(shelf, self.team)
-
-    def of_others(self) -> list[Memory]:
-        return [one for one in self.all() if one.trust.startswith("team:") and one.status == ACTIVE]
-
-    def the(self, text: str) -> Memory:
-        (found,) = (one for one in self.all() if one.text == text)
-        return found
-
-
-@pytest.fixture
-def member(tmp_path: Path) -> Iterator[Callable[..., Member]]:
-    made: list[Member] = []
-
-    def build(name: str, identity: Identity | None = None) -> Member:
-        made.append(Member(tmp_path / f"{name}{len(made)}", name, identity))
-        return made[-1]
-
-    yield build
-    for one in made:
-        one.close()
-
-
-@pytest.fixture
-def pair(member: Callable[..., Member]) -> tuple[Member, Member, Shelf]:
-    """Ada, who created the team, and Bo."""
-    ada, bo, shelf = member("Ada"), member("Bo"), Shelf()
-    bo.join(ada.create_team())
-    for one in (ada, bo, ada):
-        assert one.meet(shelf).problems == []
-    return ada, bo, shelf
-
+from told.sync.teams import CREATED, POLICY, REVOKED, read_facts, say
 
 Pair = tuple[Member, Member, Shelf]
-
-
-def meet(shelf: Shelf, *members: Member) -> None:
-    for one in members:
-        assert one.meet(shelf).problems == []
 
 
 def test_only_what_is_shared_arrives_with_its_author(pair: Pair) -> None:
@@ -127,9 +56,6 @@ def _series_bytes(machine: Member) -> list[bytes]:
 
 
 def test_a_correction_of_what_is_shared_is_shared(pair: Pair) -> None:
-    from told.memories.change import correct
-    from told.memories.remember import NewMemory
-
     ada, bo, shelf = pair
     first = ada.say("Use npm.")
     meet(shelf, ada, bo)
@@ -232,8 +158,6 @@ def test_secrets_do_not_leave_and_do_not_arrive(pair: Pair) -> None:
 
 
 def _sync_with(one: Member, shelf: Shelf, redact: Callable[[str], str]) -> Exchange:
-    from told.memories.sync import sync_space
-
     one.time += 1000
     return sync_space(replace(one.stores(), redact=redact), one.team, "shelf", shelf)
 
@@ -298,8 +222,6 @@ def test_a_machine_that_does_not_know_of_a_sharing_takes_nothing_back(member: Ca
 
 
 def test_confirmed_counts_as_a_rule_until_its_author_changes_it(pair: Pair) -> None:
-    from told.memories.change import CONFIRM, change
-
     ada, bo, shelf = pair
     name = ada.say("Use pnpm.")
     meet(shelf, ada, bo)
