@@ -20,6 +20,7 @@ from told.redact.rescan import Rescanner
 from told.store.memories.read import Memories
 from told.store.memories.records import (
     ACTIVE,
+    CANDIDATE,
     DECISION,
     PROJECT,
     RULE,
@@ -66,9 +67,9 @@ def why_not_shareable(memory: Memory, space: Space, redact: Callable[[str], str]
         return f"{memory.id} is private. `told scopes share {memory.id} project` makes a public copy first."
     if memory.trust.startswith(TEAM):
         return f"{memory.id} is a colleague's. Only its author shares it."
-    if memory.status != ACTIVE:
+    if memory.status not in (ACTIVE, CANDIDATE):
         return f"{memory.id} is {memory.status}. Only active memories are shared."
-    if not memory.is_decided_by_user:
+    if memory.status == CANDIDATE or not memory.is_decided_by_user:
         return f"{memory.id} is not your word. `told confirm {memory.id}` makes it yours; then share it."
     if not space.projects:
         return f"Nothing is shared with {space.name} yet. `told team enable` in a project turns it on."
