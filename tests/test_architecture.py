@@ -23,6 +23,7 @@ ENVIRONMENT_EXCEPTIONS = {
     "ingest/projects.py": "git needs the user's own environment, and no project is above the home folder",
     "settings/__init__.py": "`~` in a path the user wrote down; the variables themselves are handed in",
     "agents/cursor/__init__.py": "finds the editor's state beside the transcripts",
+    "sync/stores/agent_memory.py": "pg_dump needs the user's own environment, and gets the password in it",
 }
 ENVIRONMENT = {"environ", "environb", "getenv", "expanduser", "expandvars"}
 NETWORK = {

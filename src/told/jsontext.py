@@ -161,6 +161,44 @@ def parse_json(content: bytes | str) -> Any:
     return "not a JSON object" if isinstance(value, str) else value
 
 
+def as_text(value: Any) -> str:
+    """Return a value if it is text, else an empty text."""
+    return value if isinstance(value, str) else ""
+
+
+def as_dict(value: Any) -> dict[str, Any]:
+    """Return a value if it is a JSON object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_list(value: Any) -> list[Any]:
+    """Return a value if it is a JSON array, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def as_millis(value: Any) -> int:
+    """Parse ISO text, seconds, milliseconds or microseconds; return 0 for others."""
+    if isinstance(value, bool):
+        return 0
+    if isinstance(value, (int, float)):
+        if not 0 < value < 1e17:  # also false for NaN
+            return 0
+        if value < 1e11:
+            return int(value * 1000)
+        return int(value) if value < 1e14 else int(value / 1000)
+    if not isinstance(value, str) or not 10 <= len(value) <= 40:
+        return 0
+    from datetime import UTC, datetime  # noqa: PLC0415 - most of told only parses and writes JSON
+
+    try:
+        parsed = datetime.fromisoformat(value)
+        if parsed.tzinfo is None:
+            parsed = parsed.replace(tzinfo=UTC)
+        return max(0, int(parsed.timestamp() * 1000))
+    except (OverflowError, ValueError):
+        return 0
+
+
 def dump_json(value: Any) -> str:
     """Format a value as compact JSON; NaN and infinity become null."""
     try:

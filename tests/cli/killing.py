@@ -14,12 +14,14 @@ from told.journal.read import read_operations
 
 # Runs told with the clock of the tests. With DIE_AT it dies at the so-many-th time that it hands something to
 # the system: just before, just after, or half-way through what it writes, behind the first of several lines.
+# DIE_ON counts the calls of one function only.
 CHILD = f"""
 import os, signal, sys, time
 sys.path.insert(0, {str(Path(told.__file__).parents[1])!r})
 time.time_ns = lambda: {int(NOW.timestamp())} * 10**9
 left = int(os.environ.pop("DIE_AT", "0"))
 how = os.environ.pop("DIE_HOW", "")
+only = os.environ.pop("DIE_ON", "")
 calls = 0
 def watched(name):
     real = getattr(os, name)
@@ -37,7 +39,7 @@ def watched(name):
     setattr(os, name, call)
 if left:
     more = ("fsync", "fdatasync", "replace", "rename", "link", "ftruncate", "unlink", "remove")
-    for name in ("write", *(more if how != "torn" else ())):
+    for name in (only,) if only else ("write", *(more if how != "torn" else ())):
         watched(name)
 from told.cli.main import main
 sys.exit(main(sys.argv[1:], dict(os.environ)))

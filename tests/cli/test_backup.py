@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import hashlib
 import io
@@ -183,7 +182,7 @@ def test_bad_places_are_refused(shop: Machine) -> None:
         (("backup", str(shop.home / "no/such/place.zip")), "There is no folder"),
         (("restore", str(shop.home / "nothing.zip")), "told cannot read"),
         (("restore", str(shop.home)), "told cannot read"),
-        (("restore",), "Give the path"),
+        (("restore",), "Missing argument"),
     ):
         answer = shop.told(*words)
         assert answer.code == 2, words
@@ -332,8 +331,12 @@ def test_a_full_disk_leaves_no_file(shop: Machine, monkeypatch: pytest.MonkeyPat
 def test_a_backup_killed_anywhere_leaves_a_whole_file_or_none(shop: Machine) -> None:
     path = shop.home / "told.zip"
     before = texts(shop)
-    for at in range(1, 14, 13 // points(everyday=4, soak=13)):
-        run(shop, "backup", str(path), DIE_AT=str(at), DIE_HOW="before")
+    kills = [("fsync", 1), ("link", 1), ("remove", 1)]
+    kills += [("", at) for at in range(1, points(everyday=3, soak=25))]
+    for name, at in kills:
+        code = run(shop, "backup", str(path), DIE_ON=name, DIE_AT=str(at), DIE_HOW="before")
+        assert code < 0 or at > 3
+        assert path.exists() == (name == "remove" or (not name and path.exists()))
         if path.exists():
             with BackupReader(str(path)) as reader:
                 reader.check()
@@ -346,13 +349,18 @@ def test_a_restore_killed_anywhere_keeps_the_old_or_the_new(shop: Machine) -> No
     path = make(shop)
     shop.told("remember", "Use uv for packages")
     old, new = {RULE, PRIVATE, "Use uv for packages"}, {RULE, PRIVATE}
-    for at in range(1, 61, 60 // points(everyday=5, soak=60)):
-        run(shop, "restore", str(path), "--yes", DIE_AT=str(at), DIE_HOW="before")
-        if not shop.told_home.exists():  # between the two steps of the exchange: both are there
-            asides(shop)[0].rename(shop.told_home)
-        assert texts(shop) in (old, new)
-        with contextlib.suppress(FileNotFoundError):
-            shop.told("restore", str(path), "--yes")
+    kills = [("rename", 1, "before"), ("rename", 1, "after"), ("rename", 2, "after")]
+    kills += [("", at, "before") for at in range(4, 64, 60 // points(everyday=2, soak=60))]
+    for name, at, how in kills:
+        code = run(shop, "restore", str(path), "--yes", DIE_ON=name, DIE_AT=str(at), DIE_HOW=how)
+        assert code < 0 or not name
+        is_between = (name, at, how) == ("rename", 1, "after")
+        assert shop.told_home.exists() != is_between or not name
+        if not shop.told_home.exists():  # both are there, under other names
+            assert content(asides(shop)[0])
+        else:
+            assert texts(shop) in (old, new)
+        assert shop.told("restore", str(path), "--yes").code == 0
         assert texts(shop) == new
         assert not list(shop.told_home.parent.glob("told.restoring*"))
         shop.told("remember", "Use uv for packages")

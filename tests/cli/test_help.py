@@ -94,7 +94,7 @@ def test_likely_words_run_the_command_and_say_its_name(
     [
         ("serach", 'Did you mean "told search"?'),
         ("recal", 'Did you mean "told search"?'),
-        ("export", "`told checkpoints export ID`"),
+        ("login", "told needs no account."),
         ("qqqq", "`told help` lists the commands."),
     ],
 )

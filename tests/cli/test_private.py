@@ -215,3 +215,33 @@ def test_review_moves_a_memory_to_private_and_back(shop: Machine) -> None:
     assert shop.told("review", "scope", made, "global").code == 0
     assert listed(shop) == {CANARY: "global"}
     assert listed(shop, "--status", "superseded") == {CANARY: "private:project"}
+
+
+@pytest.mark.parametrize("private", [False, True])
+def test_a_checkpoint_has_no_private_memory(shop: Machine, *, private: bool) -> None:
+    shop.told("init")
+    said = "From now on always deploy the canary box from host heron42"
+    turns = ((said, "Noted."), ("From now on always use tabs in Makefiles", "Noted."), ("fix it", "Done."))
+    shop.claude(*turns, at=ago(hours=2), cwd=os.getcwd())
+    shop.told("index")
+    (memory,) = [row for row in rows_about(shop, "canary") if row["status"] == "active"]
+    if private:
+        shop.told("scopes", "private", memory["id"])
+    made = shop.told("checkpoint", "--json").json
+    decisions = Path(made["path"]).read_text().partition("## Decisions")[2].partition("\n## ")[0]
+    assert "Makefiles" in decisions
+    assert ("heron42" in decisions) != private
+
+
+def test_confirming_a_candidate_does_not_publish_a_private_memory(shop: Machine) -> None:
+    shop.environ["CLAUDECODE"] = "1"
+    shop.told("remember", CANARY, "--kind", "fact")
+    del shop.environ["CLAUDECODE"]
+    waiting = rows_about(shop, "canary")
+    private = remember(shop, CANARY, "--scope", "private:project")
+    for row in waiting:
+        shop.told("confirm", row["id"])
+    active = shop.told("memories", "--all-projects", "--json").json["memories"]
+    assert {(row["id"], row["scope"]) for row in active if "canary" in row["text"]} == {
+        (private, "private:project")
+    }

@@ -9,19 +9,24 @@ from __future__ import annotations
 import atexit
 import contextlib
 import functools
+import hashlib
+import io
 import json
 import os
 import re
 import shutil
 import tempfile
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 from tests.agents.test_contract import AGENTS, DATA, check, sources_in, variants
+from tests.cli.test_backup import seal
 from tests.hook.desk import PAYLOADS
 from tests.install.foreign_files import changes, said
 from tests.install.test_foreign_random import there_and_back
+from tests.sync.other_stores import STORES, files_of, read_or_refuse, unpack
 from tests.test_fence import load_examples
 from told.agents.base import Agent
 from told.agents.dialects import EVENTS
@@ -50,6 +55,8 @@ from told.settings import load_settings
 from told.store import foreign as foreign_store
 from told.store.fts import match_all, match_any, quote_phrase
 from told.store.memories.read import Memories
+from told.sync.backup_file import DIGEST_BYTES, BackupReader, is_known_name
+from told.sync.stores import TOOLS
 from told.text import clean
 
 CORPUS = Path(__file__).parent / "corpus"
@@ -124,6 +131,37 @@ def _reader(agent: Agent) -> Target:
         functools.partial(_read_agent, agent.name),
         "yields events of declared types, or Problems",
         lambda: [bytes([at]) + content for at, (_, _, content) in enumerate(_files_of(agent.name))],
+    )
+
+
+# -- stores of other tools ---------------------------------------------------------------------------
+
+
+@functools.cache
+def _stores_of(tool: str) -> list[tuple[Path, Path, bytes]]:
+    """Return (store, file, content) of the small files of a tool's stores, copied."""
+    foreign_store.BACKOFF = (0.0, 0.0, 0.0)
+    stores = [unpack(tool, name, scratch() / f"store-{name}") for other, name in STORES if other == tool]
+    found = [(store, path, path.read_bytes()) for store in stores for path in files_of(store)]
+    return [one for one in found if len(one[2]) < 10 * _SMALL]
+
+
+def _read_store(tool: str, data: bytes) -> None:
+    files = _stores_of(tool)
+    store, path, content = files[(data[0] if data else 0) % len(files)]
+    path.write_bytes(data[1:])
+    try:
+        read_or_refuse(tool, store)
+    finally:
+        path.write_bytes(content)
+
+
+def _store(tool: str) -> Target:
+    return Target(
+        f"store-{tool}",
+        functools.partial(_read_store, tool),
+        "yields statements that told accepts, or is refused with a sentence",
+        lambda: [bytes([at]) + content for at, (_, _, content) in enumerate(_stores_of(tool))],
     )
 
 
@@ -328,9 +366,38 @@ def _json(data: bytes) -> None:
     assert isinstance(found, dict | list | str | int | float | bool | None)
 
 
+# -- backups ------------------------------------------------------------------------------------------
+
+
+def _backup(data: bytes) -> None:
+    """Read the bytes as a backup and as the manifest of one, both with a right digest."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.comment = b"0" * DIGEST_BYTES
+        archive.writestr("key", b"k")
+        archive.writestr("manifest.json", data)
+    path = scratch() / "backup.zip"
+    for content in (seal(out.getvalue()), seal(data + b"0" * DIGEST_BYTES)):
+        path.write_bytes(content)
+        with contextlib.suppress(UsageError), BackupReader(str(path)) as reader:
+            reader.check()
+            assert all(is_known_name(name) for name in reader.manifest.files)
+
+
+def _list_backups() -> list[bytes]:
+    files = {"key": [1, hashlib.sha256(b"k").hexdigest()]}
+    project = {"number": 1, "root": "/work/shop", "scope": "project:x", "ignored": "", "series": ["abcdefgh"]}
+    manifest = {
+        "format": "told-backup", "version": 1, "told": "0.1.0", "created": 1, "operations": 0, "damaged": 0,
+        "projects": [project], "files": files,
+    }  # fmt: skip
+    return [json.dumps(manifest).encode()]
+
+
 _CONFIG = "is changed and restored, or not touched"
 TARGETS = (
     *(_reader(agent) for agent in AGENTS.values() if (DATA / agent.name).is_dir()),
+    *(_store(tool) for tool in TOOLS),
     Target("hook", _hook, "is answered with JSON or nothing, without a failure", _list_payloads),
     Target("fence", _fence, "cannot close its fence, open a line or keep a protocol's tag", _list_attacks),
     Target("checkpoint", _checkpoint, "is parsed, and written back the same"),
@@ -344,6 +411,7 @@ TARGETS = (
     Target("capture", _capture, "teaches exact quotes"),
     Target("query", _query, "searches without an error, and breaks no memory"),
     Target("json", _json, "is a value or a sentence"),
+    Target("backup", _backup, "is read, or refused with a sentence", _list_backups),
 )
 
 

@@ -7,6 +7,7 @@ import errno
 import fcntl
 import os
 import stat
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -37,8 +38,9 @@ def without_root(folder: Path) -> Iterator[None]:
     if os.geteuid() != 0:
         yield
         return
-    for path in folder.parents[:3]:
-        path.chmod(path.stat().st_mode | 0o011)
+    for path in folder.parents:
+        if path.is_relative_to(tempfile.gettempdir()):
+            path.chmod(path.stat().st_mode | 0o011)
     os.seteuid(65534)
     try:
         yield

@@ -80,7 +80,7 @@ def every_object(repository: Path) -> str:
 
 
 def cache_of(tmp_path: Path, name: str = "mine") -> Path:
-    return tmp_path / "caches" / name / "repository.git"
+    return tmp_path / "caches" / name / SPACE / "repository.git"
 
 
 def snapshot(folder: Path) -> dict[str, tuple[int, bytes]]:
@@ -238,6 +238,18 @@ def test_only_new_files_travel(connect: Connect, ssh: Callable[[str], str], tmp_
         assert theirs.read(A, list(files)) == files
         assert (tmp_path / "sent").stat().st_size < 20_000
         assert (tmp_path / "received").stat().st_size < 20_000
+
+
+def test_spaces_of_one_remote_are_apart(
+    connect: Connect, environ: dict[str, str], remote: Path, tmp_path: Path
+) -> None:
+    mine = connect()
+    other = GitTransport(str(remote), "other", str(tmp_path / "caches" / "mine"), environ=environ)
+    assert mine.write(A, {ONE: b"one"}, b"1", before=None)
+    assert other.heads() == {}
+    assert other.write(A, {ONE: b"two"}, b"2", before=None)
+    assert (mine.heads(), other.heads()) == ({A: b"1"}, {A: b"2"})
+    assert (mine.read(A, [ONE]), other.read(A, [ONE])) == ({ONE: b"one"}, {ONE: b"two"})
 
 
 def test_nothing_new_costs_one_call_of_git(

@@ -100,6 +100,23 @@ def test_forgetting_reaches_all_machines_and_the_place(make: Make) -> None:
         assert b"canary" not in one.bytes()
 
 
+def test_forgetting_what_became_private_reaches_its_copies(make: Make) -> None:
+    here, there = make(2)
+    shelf = Shelf()
+    name = here.remember("The canary sings.")
+    for one in (here, there):
+        one.sync(shelf, plain=True)
+    here.change("share", name, scope="private")
+    for one in (here, there):
+        one.sync(shelf, plain=True)
+    assert there.texts() == ["The canary sings."]
+    here.forget(name)
+    for one in (here, there, here):
+        one.sync(shelf, plain=True)
+    assert there.texts() == []
+    assert b"canary" not in shelf.bytes() + here.bytes() + there.bytes()
+
+
 def test_forgetting_wins_over_an_edit_elsewhere(make: Make) -> None:
     here, there = make(2)
     shelf = Shelf()

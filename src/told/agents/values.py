@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
-from told.jsontext import parse_json
+from told.jsontext import as_dict, as_list, as_millis, as_text, parse_json
 
-
-def as_text(value: Any) -> str:
-    """Return a value if it is text, else an empty text."""
-    return value if isinstance(value, str) else ""
-
-
-def as_dict(value: Any) -> dict[str, Any]:
-    """Return a value if it is a JSON object, else an empty one."""
-    return value if isinstance(value, dict) else {}
-
-
-def as_list(value: Any) -> list[Any]:
-    """Return a value if it is a JSON array, else an empty one."""
-    return value if isinstance(value, list) else []
+__all__ = [
+    "as_count", "as_dict", "as_list", "as_millis", "as_text", "get_dict", "get_dicts", "get_list", "get_text",
+    "local_millis", "parse_object",
+]  # fmt: skip
 
 
 def get_text(record: Any, *names: str) -> str:
@@ -51,27 +41,6 @@ def get_dicts(record: Any, name: str) -> list[dict[str, Any]]:
 def as_count(value: Any) -> int:
     """Return a number that is not negative; 0 for anything else."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
-
-
-def as_millis(value: Any) -> int:
-    """Parse ISO text, seconds, milliseconds or microseconds; return 0 for others."""
-    if isinstance(value, bool):
-        return 0
-    if isinstance(value, (int, float)):
-        if not 0 < value < 1e17:  # also false for NaN
-            return 0
-        if value < 1e11:
-            return int(value * 1000)
-        return int(value) if value < 1e14 else int(value / 1000)
-    if not isinstance(value, str) or not 10 <= len(value) <= 40:
-        return 0
-    try:
-        parsed = datetime.fromisoformat(value)
-        if parsed.tzinfo is None:
-            parsed = parsed.replace(tzinfo=UTC)
-        return max(0, int(parsed.timestamp() * 1000))
-    except (OverflowError, ValueError):
-        return 0
 
 
 def local_millis(value: str) -> int:

@@ -21,7 +21,7 @@ from told.ingest.checkpoint_rows import LISTS
 from told.model import TOOL, Handover
 from told.onboard.files import Git
 from told.store.memories.read import Memories
-from told.store.memories.records import ACTIVE, DECISION, PREFERENCE, RULE, USER
+from told.store.memories.records import ACTIVE, DECISION, PREFERENCE, RULE, USER, is_private
 from told.store.sessions.read import SessionReader, SessionRow, TurnRow
 from told.text import add_full_stop, clean, count_tokens, shorten
 
@@ -132,12 +132,13 @@ def _stems(text: str) -> set[str]:
 
 
 def _list_decisions(memories: Memories | None, session: SessionRow) -> list[str]:
-    """Return the user's decisions, corrections and rules of the session, in order."""
+    """Return the user's decisions, corrections and rules of the session, in order; no private ones."""
     if memories is None:
         return []
     found = [
         one for one in memories.load(memories.of_session(session.native)).values()
         if one.status == ACTIVE and one.trust == USER and one.kind in _DECIDED and PREFERENCE not in one.marks
+        and not is_private(one)
         and any((place.agent, place.session) == (session.agent, session.native) for place in one.evidence)
     ]  # fmt: skip
     found.sort(key=lambda one: (one.created, one.number, one.id))

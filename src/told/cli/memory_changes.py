@@ -7,7 +7,7 @@ from typing import Any
 
 from told.agents import label
 from told.cli.arguments import Arguments
-from told.cli.context import UNDO_HINT, Context, MemoryView, count, cut, iso, when
+from told.cli.context import UNDO_HINT, Context, MemoryView, count, cut, iso, memory_count, when
 from told.cli.guard import guard_json, print_guard
 from told.cli.memories import describe_refusal, remember, waiting_note
 from told.errors import NotFoundError, UsageError
@@ -28,7 +28,7 @@ from told.memories.change import (
 )
 from told.memories.change import correct as correct_memory
 from told.memories.forget import forget, include_duplicates, plan_forget
-from told.memories.journal_writer import DECIDE
+from told.memories.journal_writer import DECIDE, IMPORT
 from told.memories.remember import remember as store_memory
 from told.memories.scopes import SCOPE, find_memories
 from told.memories.undo import undo as undo_last
@@ -172,8 +172,17 @@ def undo(context: Context, arguments: Arguments) -> None:
         done = undo_last(view.writer, view.find_one(given, any_status=True).id if given else "")
         if not done:
             raise NotFoundError("There is nothing to undo.")
+        if done[0].kind == IMPORT:
+            context.report(*_describe_import(done))
+            return
         rows = [{"id": one.memory, "what": one.kind, "at": iso(one.at)} for one in done]
         context.report("\n".join(_undone_lines(view, done)), {"count": len(rows), "undone": rows})
+
+
+def _describe_import(done: Sequence[Operation]) -> tuple[str, dict[str, Any]]:
+    made = {one.memory for one in done if one.memory}
+    text = f"Undone: the import of {memory_count(len(made))}. Checkpoints you changed since stay."
+    return text, {"count": len(done), "undone": [{"id": one, "what": IMPORT} for one in sorted(made)]}
 
 
 def _undone_lines(view: MemoryView, done: Sequence[Operation]) -> list[str]:

@@ -76,11 +76,12 @@ def cut_forgotten(path: str, agent: str, forgotten: Forgotten) -> bool:
     if draft is None or forgotten.has(agent, draft.native, draft.facts.parent):
         return False
     forgotten.cut(agent, draft)
-    write_lines(path, _format_draft(draft))
+    write_lines(path, format_draft(draft))
     return True
 
 
-def _format_draft(draft: SessionDraft) -> Iterator[list[Any]]:
+def format_draft(draft: SessionDraft) -> Iterator[list[Any]]:
+    """Yield the lines of an archive file."""
     facts = draft.facts
     yield ["session", {
         "native": draft.native, "cwd": facts.cwd, "branch": facts.branch, "repository": facts.repository,

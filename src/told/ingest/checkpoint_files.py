@@ -131,6 +131,21 @@ def create_checkpoint(path: str, handover: Handover) -> None:
     create_private(path, format_checkpoint(handover).encode("utf-8", "replace"))
 
 
+def hash_content(content: bytes) -> str:
+    """Return a hash by which an unchanged file is recognised."""
+    return str(blake2s(content, digest_size=8).hexdigest())
+
+
+def remove_unchanged(home: str, name: str, content: str) -> None:
+    """Remove a file below the checkpoints of told's home, if its content has a hash."""
+    path = os.path.join(home, FOLDER, *name.split("/"))
+    try:
+        if hash_content(read_document(path, MAX_FILE, follow_links=False)) == content:
+            os.remove(path)
+    except (NotReadableError, OSError):
+        return
+
+
 def set_status(path: str, status: str) -> None:
     """Change only the status in a file."""
     with os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)), "rb") as file:

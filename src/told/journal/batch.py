@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from told.journal.files import FORGET, MAKES_MEMORY, SET, Operation
+from told.journal.files import FORGET, MAKES_MEMORY, SET, UNDO, Operation
 from told.journal.fold import Folded, advance, family_of, fold_family, group_by_family
 from told.journal.read import Entry, Positions, find_by_memory, read_new
 from told.search.index_text import make_index_fields
@@ -96,7 +96,8 @@ def _advance_family(memories: Memories, family: str, operations: list[Operation]
             if family_of(name) == family:
                 touched.setdefault(name, []).append(operation)
     known = memories.get(touched)
-    if any(operation.kind == FORGET for name in touched.keys() - known.keys() for operation in touched[name]):
+    unknown = [operation for name in touched.keys() - known.keys() for operation in touched[name]]
+    if any(operation.kind in (FORGET, UNDO) for operation in unknown):  # an undo may bring it back
         return False
     advanced = [advance(memory, touched[name]) for name, memory in known.items()]
     if None in advanced:

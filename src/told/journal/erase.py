@@ -172,15 +172,23 @@ def _redact_line(
         return (b"", ("", text, new, False)) if new != text else (line, None)
     if found.payload is None:
         return line, None
-    named = _redact_names(found.payload, rescanner)
-    payload = named if found.kind == FORGET else rescanner.redact_value(named, _NAMES)
+    named, payload = redact_values(found.kind, found.payload, rescanner)
     if payload == found.payload:
         return line, None
     changed = list(changed_texts(named, payload)) or [("", "")]
-    secrets = {secret: marker for old, new in changed for secret, marker in find_removed(old, new).items()}
-    payload = remove_copies(payload, secrets, _NAMES)
     rewritten = _rewrite_line(line, found, payload, series, pad=pad)
     return rewritten, (found.memory, *changed[0], named != found.payload)
+
+
+def redact_values(
+    kind: str, payload: dict[str, Any], rescanner: Rescanner
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return a payload with redacted names, and one with redacted texts as well."""
+    named = _redact_names(payload, rescanner)
+    redacted = named if kind == FORGET else rescanner.redact_value(named, _NAMES)
+    changed = changed_texts(named, redacted)
+    secrets = {secret: marker for old, new in changed for secret, marker in find_removed(old, new).items()}
+    return named, remove_copies(redacted, secrets, _NAMES) if secrets else redacted
 
 
 def _redact_names(value: Any, rescanner: Rescanner, name: str = "") -> Any:

@@ -7,9 +7,9 @@ from told.errors import NotFoundError
 from told.journal.files import read_key
 from told.journal.transitions import confirmed_content
 from told.memories.journal_writer import JournalWriter
-from told.memories.lookup import find_put_away
+from told.memories.lookup import find_put_away, keep_private
 from told.memories.remember import NewMemory, Remembered, add_consequences
-from told.store.memories.records import CANDIDATE, UNCONFIRMED, Memory
+from told.store.memories.records import CANDIDATE, UNCONFIRMED, Memory, is_private
 
 _USER_WEIGHT, _WEIGHT = 3.0, 1.0  # of a confirmation by the user, and by the judge
 
@@ -34,7 +34,12 @@ def confirm_candidate(writer: JournalWriter, memory: str, why: str = "") -> Reme
             writer.write()
             return Remembered(writer.read(old.id), again=True)
         said_at = 0 if is_user or last is None else last.at
-        found = compare_statement(writer.memories, old.text, old.scope, said_at or writer.now, said_at)
+        now = said_at or writer.now
+        scope = keep_private(writer.memories, old.text, old.scope, now, said_at)
+        found = compare_statement(writer.memories, old.text, scope, now, said_at)
+        becomes_private = is_private(scope) and not is_private(old)
+        if becomes_private and not found.repeats and not is_user:
+            return Remembered(old, again=True)  # only the user makes a memory private
         if found.repeats:
             known = found.repeats[0]
             writer.add("confirm", known.id, why=why, weight=_WEIGHT)
@@ -43,8 +48,10 @@ def confirm_candidate(writer: JournalWriter, memory: str, why: str = "") -> Reme
         else:
             weight = _USER_WEIGHT if is_user else _WEIGHT
             writer.add("confirm", old.id, why=why, weight=weight, **confirmed_content(old))
+            if becomes_private:
+                writer.add("share", old.id, scope=scope)
             agent, session = (last.agent, last.session) if last else ("", "")
-            new = NewMemory(old.text, old.scope, old.kind, trust=old.trust, agent=agent, session=session)
+            new = NewMemory(old.text, scope, old.kind, trust=old.trust, agent=agent, session=session)
             done = add_consequences(writer, new, old, found)
         writer.write()
     return Remembered(

@@ -21,6 +21,7 @@ from told.store.memories.records import Memory, is_private
 
 ACT = "act"  # payload key: operations with the same value are undone together
 PROPOSE, DECIDE = "propose", "decide"
+IMPORT = "import"  # notes what an import brought, so that it can be undone
 
 
 class JournalWriter:
@@ -92,15 +93,16 @@ class JournalWriter:
         """Return an unused memory id; the same seed gives the same id."""
         return new_memory_id(lambda one: bool(self.memories.ids_with_prefix(one, 1)), seed)
 
-    def write(self, *, sync: bool = True) -> None:
+    def write(self, *, sync: bool = True, at_home: bool = False) -> None:
         """Write all operations to the journal and update the database.
 
         Args:
             sync: Flush to disk before returning; otherwise a later synced write does.
+            at_home: Write nothing into projects' own journals.
         """
         if not self._drafts:
             return
-        if has_projects(self.home) and any(draft.memory for draft in self._drafts):
+        if not at_home and has_projects(self.home) and any(draft.memory for draft in self._drafts):
             self._drafts = append_to_projects(self.home, self.memories, self._drafts, self.now)
         if self._drafts:
             append(self.home, self._drafts, now=self.now, sync=sync)

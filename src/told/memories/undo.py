@@ -8,7 +8,7 @@ from typing import Any
 from told.journal.files import SET, UNDO, Operation, journal_folder
 from told.journal.fold import KNOWN_KINDS, find_undone, name_operation
 from told.journal.read import read_operations
-from told.memories.journal_writer import ACT, DECIDE, PROPOSE, JournalWriter
+from told.memories.journal_writer import ACT, DECIDE, IMPORT, PROPOSE, JournalWriter
 from told.memories.scopes import SCOPE, SUBSCRIPTION
 from told.store.memories.records import AGENT, CAPTURE, USER
 
@@ -40,6 +40,10 @@ def undo(writer: JournalWriter, memory: str = "") -> tuple[Operation, ...]:
     )
     if last is None:
         return ()
+    if last.kind == IMPORT:
+        from told.memories.undo_import import undo_import  # noqa: PLC0415 - rarely needed
+
+        return undo_import(writer, operations, last)
     group = _group(last)
     together = [one for one in undoable if group and _group(one) == group] or [last]
     for one in reversed(together):
@@ -58,7 +62,9 @@ def _changes_memory(one: Operation, memory: str) -> bool:
 
 
 def _changes_scopes(one: Operation, undoing: set[object]) -> bool:
-    """Tell whether the user created a scope or changed a subscription, not by an undo."""
+    """Tell whether the user created a scope or changed a subscription, not by an undo; or imported."""
+    if one.kind == IMPORT:
+        return one.by == USER
     notes = (one.payload or {}).get(SET) if one.kind == SET and one.by == USER else None
     return isinstance(notes, dict) and notes.keys() <= {SCOPE, SUBSCRIPTION} and _group(one) not in undoing
 

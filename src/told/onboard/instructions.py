@@ -208,7 +208,8 @@ class Instruction:
         return self.weight >= _MIN_PROBABILITY
 
 
-_TOLD_BLOCK = ("<!-- told:begin", "<!-- told:end")  # written by `told install`
+# Written by `told install` and by `told export`.
+_TOLD_BLOCK = re.compile(r"<!-- told(?:-memories)?:(begin|end)")
 
 
 def find_instruction_files(tree: ProjectFiles) -> list[Document]:
@@ -311,7 +312,8 @@ def _split_sections(document: Document) -> Iterator[tuple[int, str, str]]:
     for number in range(start, len(document.lines)):
         line = document.lines[number]
         read += len(line) + 1
-        ours = (ours or _TOLD_BLOCK[0] in line) and _TOLD_BLOCK[1] not in line
+        mark = _TOLD_BLOCK.search(line)
+        ours = mark[1] == "begin" if mark else ours
         if ours:
             continue
         if read > _MAX_CHARACTERS:

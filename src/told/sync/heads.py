@@ -75,8 +75,12 @@ def sign_head(head: Head, writer: str, key: SigningKey) -> Head:
 
 def encode_head(head: Head, space_key: bytes) -> bytes:
     """Encode a head, encrypted where the space is."""
-    text = f"{_body(head)[:-1]},{dump_json({'signature': head.signature})[1:]}\n".encode("utf-8", "replace")
+    text = _encode(head)
     return encrypt(space_key, zlib.compress(text)) if space_key else text
+
+
+def _encode(head: Head) -> bytes:
+    return f"{_body(head)[:-1]},{dump_json({'signature': head.signature})[1:]}\n".encode("utf-8", "replace")
 
 
 def decode_head(data: bytes, space_key: bytes) -> Head:
@@ -92,9 +96,12 @@ def decode_head(data: bytes, space_key: bytes) -> Head:
         if space_key:
             inflater = zlib.decompressobj()
             plain = inflater.decompress(plain, MAX_HEAD)
-        return _parse(load_json(plain.decode()))
+        head = _parse(load_json(plain.decode()))
     except (ValueError, TypeError, KeyError, AttributeError, zlib.error, RecursionError):
         raise BadHeadError("its head is damaged") from None
+    if _encode(head) != plain:
+        raise BadHeadError("its head is damaged")
+    return head
 
 
 def check_head(head: Head, space: str, series: str, keys: dict[str, str]) -> None:

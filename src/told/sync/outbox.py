@@ -13,6 +13,7 @@ from told.files import cannot_write, make_folder, read_text, write_private
 from told.journal.append import append_copies, find_end
 from told.journal.copies import SERIES
 from told.journal.files import (
+    FORGET,
     IDENTITY,
     MAKES_MEMORY,
     SET,
@@ -137,6 +138,9 @@ class OwnSelection:
 
     def _copy(self, operation: Operation, hidden: set[str]) -> Operation | None:
         payload = dict(operation.payload or {})
+        if operation.kind == FORGET and operation.memory in hidden:  # it was public once
+            kept = {name: value for name, value in payload.items() if name != "scope"}
+            return operation._replace(payload=kept) if self._is_shared(operation.memory) else None
         if operation.memory in hidden or is_private(str(payload.get("scope", ""))):
             return None
         if operation.kind == SET:

@@ -54,10 +54,7 @@ def _choose_path(context: Context, given: str) -> str:
 
 def restore(context: Context, arguments: Arguments) -> None:
     """Replace told's folder with a backup, and keep the old folder."""
-    given = "".join(arguments.operands[:1])
-    if not given or len(arguments.operands) > 1:
-        raise UsageError("Give the path of one backup: `told restore PATH`.")
-    path = os.path.join(context.cwd or os.sep, os.path.expanduser(given))
+    path = os.path.join(context.cwd or os.sep, os.path.expanduser(arguments.operands[0]))
     with BackupReader(path) as reader:
         made = reader.manifest
         found = {"path": clean(path)} | _describe_json(context, made)

@@ -23,7 +23,7 @@ class Item:
     entities: tuple[str, ...] = ()  # tags, concepts and files
     triggers: tuple[tuple[str, str], ...] = ()
     links: tuple[tuple[str, str], ...] = ()  # (supports, contradicts, supersedes or about; a source)
-    agent: str = ""  # the agent it was learned from, if known
+    agent: str = ""  # the agent it was learned from, as named there
     session: str = ""  # the agent's own id of the session, if known
     context: str = ""  # one line that makes the text understandable
 
@@ -32,5 +32,6 @@ class Item:
 class LeftOut:
     """What is not imported, and why."""
 
-    source: str
+    source: str  # an id there, or the name of a table
     reason: str
+    count: int = 1  # how many it stands for

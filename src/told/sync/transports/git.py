@@ -49,13 +49,13 @@ class GitTransport:
         Args:
             remote: A URL or a path, or with `repo` the name of one of its remotes.
             space: The id of what is shared.
-            cache: A private folder for this place alone; it can be deleted at any time.
+            cache: A private folder for this remote alone; it can be deleted when told does not run.
             environ: The user's environment.
             repo: The top folder of a repository of the user's, whose settings for access are used.
             seconds: The time limit of each call of git.
         """
         self._refs = f"refs/told/{check_space(space)}"
-        self._cache = os.path.abspath(cache)
+        self._cache = os.path.join(os.path.abspath(cache), space)
         self._repository = os.path.join(self._cache, "repository.git")
         self._heads = os.path.join(self._cache, "heads.json")
         self._unfinished = os.path.join(self._cache, "unfinished")
@@ -101,20 +101,19 @@ class GitTransport:
         """Run with the cache to itself; make a damaged one again, once."""
         try:
             make_folder(self._cache)
+            with SeriesLock(self._cache, int(self._seconds * 1000)):
+                try:
+                    self._prepare()
+                    return do()
+                except DamagedCacheError:
+                    shutil.rmtree(self._repository, ignore_errors=True)
+                self._prepare()
+                return do()
+        except DamagedCacheError as error:
+            why = f"git does not work in {self._cache} ({error}). Check the folder, then retry."
+            raise MissingError(why) from None
         except OSError as error:
             raise cannot_write(self._cache, error) from None
-        with SeriesLock(self._cache, int(self._seconds * 1000)):
-            try:
-                self._prepare()
-                return do()
-            except DamagedCacheError:
-                shutil.rmtree(self._repository, ignore_errors=True)
-            try:
-                self._prepare()
-                return do()
-            except DamagedCacheError as error:
-                why = f"git does not work in {self._cache} ({error}). Check the folder, then retry."
-                raise MissingError(why) from None
 
     def _prepare(self) -> None:
         if not os.path.isdir(self._repository):
