@@ -47,6 +47,11 @@ LINES: dict[str, list[str]] = {
         "scopes create team", "scopes share {other} team", "scopes share {other} global",
         "scopes private {other}",
     ],
+    "sync": ["sync folder ..", "sync join told-x folder ..", "sync code", "sync remove .."],
+    "sync-serve": [],  # answers another machine over ssh
+    "team": ["team create evil --folder ..", "team enable ..", "team code", "team leave", "team policy accept"],
+    "share": ["share {other}"],
+    "unshare": ["unshare {other}"],
     "backup": ["backup", "backup told.zip"],
     "restore": ["restore told.zip --yes"],
     "retention": ["retention prune --force --days 1", "retention restore {other}"],

@@ -19,6 +19,7 @@ from told.store.memories.names import (
     ACTIVE,
     ARCHIVED,
     CANDIDATE,
+    TEAM,
     UNCONFIRMED,
     USER,
     describe_scope,
@@ -200,6 +201,8 @@ class MemoryView(MemorySession):
         """Return a memory in one line."""
         marks = [memory.kind_name, self.scope(memory)]
         marks += ["locked"] if memory.locked else []
+        is_named = memory.trust.startswith(TEAM) and self.context.is_at_terminal  # elsewhere by its fence
+        marks += [f"by {memory.trust}"] if is_named else []
         marks += [memory.status] if memory.status != ACTIVE else []
         head = f"{when(memory.created, self.context.now)} {memory.id} {' '.join(marks)}"
         return f"{head}: {self.text(memory, 300)}"

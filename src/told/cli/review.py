@@ -26,6 +26,7 @@ from told.cli.context import (
 from told.cli.guard import print_guard
 from told.cli.memories import waiting_note
 from told.cli.memory_changes import undo
+from told.cli.moving.share import offer_sharing
 from told.cli.sessions import may_widen, print_summary
 from told.errors import NotFoundError, UsageError
 from told.memories.change import Changed, find_proposal
@@ -92,11 +93,14 @@ def review(context: Context, arguments: Arguments) -> None:
         if not items:
             nothing = f"{f'No {kind}' if kind else 'Nothing'} waits for review."
             unapproved = "\n".join(context.take_lines())
-            raise NotFoundError(" ".join(filter(None, (nothing, context.describe_learning(), unapproved))))
+            parts = (nothing, context.describe_learning(), unapproved, offer_sharing(view))
+            raise NotFoundError(" ".join(filter(None, parts)))
         if context.is_at_terminal and sys.stdin.isatty():
             _run_loop(view, scopes, kind, limit or 0)
         else:
             _list_items(view, items, limit or _LISTED)
+        if offer := offer_sharing(view):
+            context.print(offer)
 
 
 def review_items(view: MemoryView, limit: int = 0) -> list[ReviewItem]:

@@ -23,6 +23,7 @@ from told.store.memories.records import (
     PRIVATE,
     PROJECT,
     SUPERSEDED,
+    TEAM,
     TOOL,
     USER,
     Memory,
@@ -93,6 +94,8 @@ def compare_statement(memories: Memories, text: str, scope: str, now: int, said_
         found[_LIKELY] |= {one: found[_REPLACED].pop(one) for one in bare}
     superseded = [one for one in near if _former_status(one) == SUPERSEDED] if not found[_REPEATED] else []
     for heir in _find_heirs(memories, text, _normalise_claim(text), superseded):
+        if heir.trust.startswith(TEAM):
+            continue
         if heir.scope == scope and said_at and _last_said(heir) > said_at:
             found[_LATER][heir.id] = (heir, "was said after it", 1.0)
         elif heir.scope == scope and heir.id not in found[_REPLACED]:
@@ -121,12 +124,16 @@ def _find_effect(old: Memory, text: str, scope: str, said_at: int, found: Relati
     """Return what a statement does to an active memory, and why."""
     before, claim = _normalise_claim(old.text), _normalise_claim(text)
     in_scope = old.scope == scope
+    is_later = bool(said_at) and _last_said(old) > said_at
+    if old.trust.startswith(TEAM):  # its author may change it: it is no place for what the user said
+        is_over = in_scope and not is_later and (found.ends or _reverses(before, claim))
+        return (_REPLACED, found.why if found.ends else _OPPOSITE) if is_over else ("", "")
     if in_scope and _is_repetition(before, claim, found):
         return _REPEATED, found.why
-    if said_at and _last_said(old) > said_at:
+    if is_later:
         after = judge_pair(text, old.text)
-        is_later = in_scope and (after.ends or _reverses(claim, before))
-        return (_LATER, after.why if after.ends else _OPPOSITE) if is_later else ("", "")
+        is_over = in_scope and (after.ends or _reverses(claim, before))
+        return (_LATER, after.why if after.ends else _OPPOSITE) if is_over else ("", "")
     if found.ends or _reverses(before, claim):
         why = found.why if found.ends else _OPPOSITE
         if in_scope and not old.locked:

@@ -5,7 +5,8 @@ its operations get, the scope of team memories without a project, and the projec
 wanted. Folders that are not listed are not read.
 
 A machine of the user's own counts like this one. A colleague's operations are never the user's word, never
-locked, and change only memories of the same author.
+locked, and change only memories of the same author: their ids are made of the author's name and the id that
+the author has given, so that nobody can take another one's place.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from told.journal.files import (
     is_machine_id,
     list_segments,
 )
+from told.store.database import public_id
 from told.store.memories.names import PROJECT, SHARED
 
 OWN, COLLEAGUE = "own", "team"
@@ -32,6 +34,8 @@ SERIES = "series"  # payload field: the series of a project that an operation wa
 PROJECT_KEY = "project"  # payload field of a team memory: the key of its project
 MAX_TEXT = 4000  # characters
 _MAX_IMPORTANCE = 8.0
+_MAX_ID = 40  # characters
+_AUTHOR_LETTERS = 6  # of a colleague's memory, behind the id that its author has given
 _MEMORY_FIELDS = (
     "text", "kind", "marks", "context", "label", "triggers", "entities", "importance", "created", IDENTITY,
 )  # fmt: skip
@@ -42,6 +46,7 @@ _ACCEPTED_FIELDS: dict[str, tuple[str, ...]] = {
     "supersede": ("by", IDENTITY),
     FORGET: (IDENTITY,),
 }
+_MAKES_TEXT = MAKES_MEMORY | {"revise"}  # its payload has everything that the memory says
 
 
 class Copy(NamedTuple):
@@ -72,23 +77,33 @@ class Copy(NamedTuple):
             if isinstance(series, str) and is_machine_id(series):
                 return operation._replace(machine=series)
             return operation
-        if operation.kind not in _ACCEPTED_FIELDS:
+        if operation.kind not in _ACCEPTED_FIELDS or not _is_memory_id(operation.memory):
             return None
         accepted = None if payload is None else self._accept_payload(operation, payload)
         if accepted is None and payload is not None:
             return None
-        machine = STRANGER + operation.machine
-        return operation._replace(machine=machine, by=self.trust, payload=accepted)
+        machine, memory = STRANGER + operation.machine, self.local_id(operation.memory)
+        return operation._replace(machine=machine, memory=memory, by=self.trust, payload=accepted)
+
+    def local_id(self, memory: str) -> str:
+        """Return the id that a memory of this series has on this machine."""
+        if self.kind == OWN:
+            return memory
+        return memory + public_id("", self.trust, memory, length=_AUTHOR_LETTERS)
 
     def _accept_payload(self, operation: Operation, given: dict[str, Any]) -> dict[str, Any] | None:
         payload = {name: given[name] for name in _ACCEPTED_FIELDS[operation.kind] if name in given}
+        # Nobody can give an operation the name of another one's, which would then count as its copy.
+        payload[IDENTITY] = f"{self.trust} {operation.identity or operation.hash}"
+        if "by" in payload:
+            payload["by"] = self.local_id(payload["by"]) if _is_memory_id(payload["by"]) else ""
         text = payload.get("text")
         if isinstance(text, str):
             payload["text"] = " ".join(text[: 2 * MAX_TEXT].split())[:MAX_TEXT]
         importance = payload.get("importance")
         if isinstance(importance, (int, float)) and importance > _MAX_IMPORTANCE:
             payload["importance"] = _MAX_IMPORTANCE
-        if operation.kind not in MAKES_MEMORY:
+        if operation.kind not in _MAKES_TEXT:
             return payload
         project = given.get(PROJECT_KEY)
         if isinstance(project, str) and project:
@@ -101,6 +116,12 @@ class Copy(NamedTuple):
         if isinstance(created, int) and created > operation.at:
             del payload["created"]
         return payload | {"trust": self.trust}
+
+
+def _is_memory_id(name: object) -> bool:
+    if not isinstance(name, str) or name[:1] != "m" or len(name) > _MAX_ID:
+        return False
+    return name.isascii() and name.isalnum()
 
 
 def sync_folder(home: str) -> str:

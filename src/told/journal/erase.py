@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,7 @@ from told.jsontext import dump_json
 from told.redact.rescan import Rescanner, changed_texts, find_removed, remove_copies
 
 _SALT, _PART, _PAD = "salt", "part", "pad"
+_ID_LENGTH = 8  # letters that all ids of a family share
 _SESSION, _SCOPE = "session", "scope"
 # Payload fields with ids and numbers instead of text.
 _NAMES = frozenset((
@@ -42,18 +43,28 @@ def erase(home: str, memories: Collection[str]) -> int:
     Torn and unfinished files may contain the same text and are removed. A `forget` keeps its payload, which
     lists the evidence that must not be imported again, without any text.
     """
-    needles = [dump_json(memory).encode() for memory in memories]
+    return erase_in(_list_every(home), memories)
+
+
+def erase_in(every: Iterable[Series], memories: Collection[str]) -> int:
+    """Erase the payloads of all operations on some memories in some series only; return how many."""
+    # A colleague's memory has a longer id here than in the colleague's series.
+    needles = [dump_json(memory[:_ID_LENGTH])[:-1].encode() for memory in memories]
     wanted = frozenset(memories)
-    return _rewrite_segments(home, lambda path, series: _erase_in_segment(path, series, wanted, needles))
+    return _rewrite_segments(every, lambda path, series: _erase_in_segment(path, series, wanted, needles))
 
 
-def _rewrite_segments(home: str, rewrite: Callable[[str, Series], int]) -> int:
+def _list_every(home: str) -> list[Series]:
+    return [*list_local_series(home), *list_shared_series(home)]
+
+
+def _rewrite_segments(every: Iterable[Series], rewrite: Callable[[str, Series], int]) -> int:
     """Rewrite each segment under its lock, and remove leftovers; return how many lines changed.
 
     If a segment cannot be written, the other series are still done.
     """
     count, failed = 0, None
-    for series in [*list_local_series(home), *list_shared_series(home)]:
+    for series in every:
         try:
             with SeriesLock(series.folder):
                 _remove_leftovers(series.folder)
@@ -72,20 +83,23 @@ def _erase_in_segment(path: str, series: Series, memories: frozenset[str], needl
     if not torn and not any(needle in data for needle in needles):
         return 0
     new = [
-        _erase_line(line, series.machine, memories) if any(needle in line for needle in needles) else line
+        _erase_line(line, series, memories) if any(needle in line for needle in needles) else line
         for line in lines
     ]
-    write_private(path, _join(new))
-    return _count_changes(lines, new)
+    count = _count_changes(lines, new)
+    if count or torn:
+        write_private(path, _join(new))
+    return count
 
 
-def _erase_line(line: bytes, machine: str, memories: frozenset[str]) -> bytes:
+def _erase_line(line: bytes, series: Series, memories: frozenset[str]) -> bytes:
     """Return a line without the payload of one of the memories; b"" if damaged."""
     try:
-        found = parse_line(line, machine)
+        found = parse_line(line, series.machine)
     except BadLineError:
         return b""
-    if found.memory not in memories or found.payload is None or found.kind == FORGET:
+    name = series.copy.local_id(found.memory) if series.copy else found.memory
+    if name not in memories or found.payload is None or found.kind == FORGET:
         return line
     return erase_payload(line, head_of(found))
 
@@ -103,7 +117,7 @@ class Redacted:
 
 def find_secrets(home: str, rescanner: Rescanner) -> Iterator[Redacted]:
     """Yield the lines of all journals that current rules redact."""
-    for series in [*list_local_series(home), *list_shared_series(home)]:
+    for series in _list_every(home):
         for name in [*_list_leftovers(series.folder), *series.segments()]:
             path = os.path.join(series.folder, name)
             try:
@@ -118,7 +132,13 @@ def find_secrets(home: str, rescanner: Rescanner) -> Iterator[Redacted]:
 
 def redact_journals(home: str, rescanner: Rescanner) -> int:
     """Redact all journals, remove torn and unfinished files; return how many lines changed."""
-    return _rewrite_segments(home, lambda path, series: _redact_segment(path, series, rescanner))
+    return _rewrite_segments(_list_every(home), lambda path, series: _redact_segment(path, series, rescanner))
+
+
+def redact_lines(data: bytes, machine: str, rescanner: Rescanner) -> bytes:
+    """Return the content of a segment of another machine, redacted by current rules."""
+    series = Series("", machine)
+    return b"\n".join(_redact_line(line, series, rescanner)[0] for line in data.split(b"\n"))
 
 
 def _redact_segment(path: str, series: Series, rescanner: Rescanner) -> int:

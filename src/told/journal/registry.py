@@ -147,10 +147,12 @@ def list_local_series(home: str) -> list[Series]:
 def list_shared_series(home: str) -> list[Series]:
     """List every series below `sync/`: copies of other machines', and what this machine shares."""
     root = sync_folder(home)
+    known = {one.folder: one for one in list_copies(home)}
     found = []
     for space in list_machines(root):
         for machine in filter(is_machine_id, list_machines(os.path.join(root, space))):
-            copy = Copy(home, f"{space}/{machine}", machine, OWN)
+            folder = f"{space}/{machine}"
+            copy = known.get(folder) or Copy(home, folder, machine, OWN)
             found.append(Series(copy.path, machine, copy=copy))
     return found
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from told.journal.files import ARCHIVE, FORGET, RESTORE, STRANGER, UNDO, Operation
+from told.journal.files import ARCHIVE, FORGET, RESTORE, STRANGER, UNDO, Operation, hash_bytes
+from told.jsontext import dump_json
 from told.store.memories.records import (
     ACTIVE,
     ARCHIVED,
@@ -42,6 +43,7 @@ _UNARCHIVES = frozenset(
 )
 # Operations allowed on a locked memory: they only count, or follow its project.
 _ALLOWED_WHEN_LOCKED = frozenset(("show", "follow", "repeat", "move"))
+CONTENT = "content"  # payload field of a confirmation: the hash of what was confirmed
 _MAX_TIME = 1 << 53
 _MAX_ITEMS = 32  # of each list of a memory
 _MAX_CONTEXT = 400  # characters
@@ -159,6 +161,9 @@ def _confirm(memory: Memory, operation: Operation) -> Memory:
     """
     if memory.is_rejected and operation.by not in (USER, CAPTURE):
         return memory
+    # A colleague can change the text: the user has confirmed what it said by then.
+    if _payload(operation).get(CONTENT, hash_content(memory)) != hash_content(memory):
+        return memory
     if memory.status in UNCONFIRMED:
         memory = memory._replace(status=ACTIVE, was="", superseded_by="")
     confirmed = memory._replace(alpha=memory.alpha + _weight(operation), updated=operation.at,
@@ -240,7 +245,20 @@ def _revise(memory: Memory, operation: Operation) -> Memory:
     if "importance" in given:  # of two machines' edits, the higher one counts
         given["importance"] = max(given["importance"], memory.importance)
     revised = memory._replace(**given, updated=operation.at)
+    if operation.by.startswith(TEAM) and hash_content(revised) != hash_content(memory):
+        revised = revised._replace(confirmed=0)
     return _add_evidence(revised, operation)
+
+
+def confirmed_content(memory: Memory) -> dict[str, str]:
+    """Return the payload field that ties a confirmation to what a colleague's memory says now."""
+    return {CONTENT: hash_content(memory)} if memory.trust.startswith(TEAM) else {}
+
+
+def hash_content(memory: Memory) -> str:
+    """Return a hash of what a memory says, which a confirmation is for."""
+    said = [memory.text, memory.context, memory.kind, memory.marks, memory.triggers]
+    return hash_bytes(dump_json(said).encode("utf-8", "replace"))
 
 
 TRANSITIONS: dict[str, Callable[[Memory, Operation], Memory]] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from told.conflict.compare import compare_statement
 from told.errors import NotFoundError
 from told.journal.files import read_key
+from told.journal.transitions import confirmed_content
 from told.memories.journal_writer import JournalWriter
 from told.memories.lookup import find_put_away, keep_private
 from told.memories.remember import NewMemory, Remembered, add_consequences
@@ -45,7 +46,8 @@ def confirm_candidate(writer: JournalWriter, memory: str, why: str = "") -> Reme
             writer.add("supersede", old.id, by=known.id, why="says the same")
             done = Remembered(known, again=True, counted=True)
         else:
-            writer.add("confirm", old.id, why=why, weight=_USER_WEIGHT if is_user else _WEIGHT)
+            weight = _USER_WEIGHT if is_user else _WEIGHT
+            writer.add("confirm", old.id, why=why, weight=weight, **confirmed_content(old))
             if becomes_private:
                 writer.add("share", old.id, scope=scope)
             agent, session = (last.agent, last.session) if last else ("", "")

@@ -9,6 +9,7 @@ from told.errors import NotFoundError, UsageError
 from told.journal.files import STRANGER, UNDO, journal_folder
 from told.journal.fold import name_operation
 from told.journal.read import find_by_kind
+from told.journal.transitions import confirmed_content
 from told.memories.candidates import confirm_candidate
 from told.memories.journal_writer import DECIDE, PROPOSE, JournalWriter
 from told.memories.refusal import find_refusing, refuse
@@ -20,6 +21,7 @@ from told.store.memories.records import (
     CANDIDATE,
     PRIVATE,
     QUARANTINED,
+    SHARED_WITH,
     UNCONFIRMED,
     USER,
     WAS,
@@ -75,7 +77,7 @@ def change(writer: JournalWriter, action: str, memory: Memory) -> Changed:
     if action == PRIVATE:
         writer.add("share", memory.id, scope=private_scope(memory.scope))
     else:
-        writer.add(action, memory.id)
+        writer.add(action, memory.id, **(confirmed_content(memory) if action == CONFIRM else {}))
     writer.write()
     return Changed(writer.read(memory.id), memory)
 
@@ -103,6 +105,10 @@ def correct(writer: JournalWriter, old: Memory, new: NewMemory, draft: str = "")
     new = new._replace(locked=old.locked or new.locked)
     made = add_memory(writer, new, status=status, operation="correct")
     writer.add("supersede", old.id, by=made, why="corrected")
+    if is_user:  # an edit of what the user shares is shared
+        for edge in old.edges:
+            if edge.kind == SHARED_WITH:
+                writer.add("edge", made, kind=SHARED_WITH, target=edge.target)
     if draft:  # the memory that the agent's proposal made
         writer.add("supersede", draft, by=made, why="accepted")
     writer.write()

@@ -16,10 +16,11 @@ from told.journal.files import get_machine_id
 from told.journal.registry import own_series_name, read_registry, register
 from told.memories.forget import forget, plan_forget
 from told.memories.journal_writer import JournalWriter
+from told.memories.teams import publish
 from told.store.memories.read import Memories
 from told.sync.exchange import Exchange, Exchanger
 from told.sync.identity import MACHINE_KEY, make_identity
-from told.sync.outbox import OwnSelection, Select, collect
+from told.sync.outbox import OwnSelection, collect
 from told.sync.spaces import Space, lock_sync
 from told.sync.transports import Transport
 
@@ -52,17 +53,20 @@ def sync_space(stores: SyncStores, space: Space, place: str, transport: Transpor
             exchanger.pull()
         _forget(stores, exchanger.result.forgotten)
         catch_up(stores.home, stores.memories)
-        collect(stores.home, space, _selection(stores, space))
+        if exchanger.result.has_retracted:
+            purge_erased(stores.home, stores.memories)
+        if space.is_team:
+            publish(stores.memories, space, exchanger, stores.redact)
+        else:
+            collect(stores.home, space, OwnSelection(stores.home, space, stores.memories).select)
         return exchanger.push()
 
 
 def _open(stores: SyncStores, space: Space, place: str, transport: Transport) -> Exchanger:
     identity = make_identity(stores.home)
-    return Exchanger(stores.home, space, place, transport, identity=identity, now=stores.now)
-
-
-def _selection(stores: SyncStores, space: Space) -> Select:
-    return OwnSelection(stores.home, space, stores.memories).select
+    return Exchanger(
+        stores.home, space, place, transport, identity=identity, now=stores.now, redact=stores.redact
+    )
 
 
 def _forget(stores: SyncStores, names: list[str]) -> None:

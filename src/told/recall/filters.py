@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from told.conflict.places import find_own_folder
 from told.recall.prompt import Prompt, RecallRequest, is_elsewhere, match_place
 from told.search.about import About
-from told.store.memories.records import ACTIVE, TOOL, Memory
+from told.store.memories.records import ACTIVE, TEAM, TOOL, Memory
 
 MIN_CONFIDENCE = 0.3  # of a memory that is shown; a user's statement starts at 0.8
 ELSEWHERE = "for another folder"
@@ -57,8 +57,13 @@ def find_overruled(memories: Sequence[Memory], about: Mapping[str, About], promp
         elif match_place(folder, prompt):
             special.append(one)
     topics = set().union(*map(get_clear_topics, special))
+    decided = set().union(*(get_clear_topics(one) for one in special if not one.trust.startswith(TEAM)))
     return frozenset(
-        one.id for one in general if not one.locked and not topics.isdisjoint(get_clear_topics(one))
+        one.id
+        for one in general
+        if not one.locked
+        # What a colleague said overrules nothing that the user did.
+        and not (decided if one.is_decided_by_user else topics).isdisjoint(get_clear_topics(one))
     )
 
 

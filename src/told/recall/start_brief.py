@@ -24,7 +24,7 @@ from told.recall.brief import (
 )
 from told.recall.filters import find_reason_hidden
 from told.store.memories.read import Memories
-from told.store.memories.records import CORRECTION, DECISION, FACT, RULE, USER, WARNING, Memory
+from told.store.memories.records import CORRECTION, DECISION, FACT, RULE, TEAM, USER, WARNING, Memory
 from told.store.sessions.read import CheckpointRow, Filter, SessionReader, SessionRow
 from told.text import add_full_stop, clean, shorten
 
@@ -276,7 +276,7 @@ def select_start_memories(
     valid = {
         row: one
         for row, one in loaded.items()
-        if one.trust == USER
+        if (one.trust == USER or (one.confirmed and one.trust.startswith(TEAM)))
         and one.id not in known
         and (one.locked or (one.confidence >= _MIN_CONFIDENCE and one.created >= informed))
         and not find_reason_hidden(one, scopes, now)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from told.files import make_folder, write_private
 from told.journal.append import find_end
 from told.journal.copies import COLLEAGUE, OWN, Copy, list_copies, write_copies
 from told.journal.files import FORGET, clock_path, get_machine_id, is_machine_id, read_clock
+from told.redact.rescan import Rescanner
 from told.store.memories.names import SHARED, TEAM
 from told.sync.heads import (
     BadHeadError,
@@ -28,6 +30,8 @@ from told.sync.spaces import Space
 from told.sync.state import Known, State, digest, list_files, load_state, read_file, save_state
 from told.sync.transports import Transport
 
+_NAME_WORDS, _MAX_NAME = 2, 24
+
 
 @dataclass(slots=True)
 class Exchange:
@@ -37,6 +41,7 @@ class Exchange:
     sent: int = 0
     problems: list[str] = field(default_factory=list)  # of series that changed nothing
     forgotten: list[str] = field(default_factory=list)  # memories that the user forgot on another machine
+    has_retracted: bool = False  # a colleague has taken something back
     met: list[tuple[str, str]] = field(default_factory=list)  # name and fingerprint of new machines or people
     is_forked: bool = False  # another machine writes this machine's series: this home was copied
 
@@ -45,11 +50,13 @@ class Exchanger:
     """One space at one place."""
 
     def __init__(
-        self, home: str, space: Space, place: str, transport: Transport, *, identity: Identity, now: int
+        self, home: str, space: Space, place: str, transport: Transport, *, identity: Identity, now: int,
+        redact: Callable[[str], str] = str,
     ) -> None:  # fmt: skip
         self.home, self.space, self.place, self.now = home, space, place, now
         self.transport = transport
         self.identity = identity
+        self._rescanner = Rescanner(redact)
         self.machine = get_machine_id(home)
         make_folder(space.folder(home))
         self.state = load_state(home, space)
@@ -76,7 +83,7 @@ class Exchanger:
             except BadHeadError as error:
                 self.result.problems.append(f"{self._describe(series)}: {error}.")
         if changed:
-            self._list_copies()
+            self.list_copies()
             self.save()
         return self.result
 
@@ -92,7 +99,7 @@ class Exchanger:
 
     def _check(self, head: Head, series: str, vouched: dict[str, str]) -> None:
         known = self.state.series.get(series)
-        if known and known.revoked:
+        if any(one.revoked for one in self.state.series.values() if one.person == head.person):
             raise BadHeadError("its key was revoked")
         if not self.space.is_team and head.person != self.identity.public:
             raise BadHeadError("it belongs to somebody else")
@@ -115,8 +122,14 @@ class Exchanger:
         known = self.state.series.get(head.series)
         is_new = known is None
         known = known or Known(head.key, head.person, first=self.now)
-        pulled = pull_series(self.home, self.space, head, known, self.transport, now=self.now)
-        known.name, known.seen = head.name, head.seen
+        # A colleague may have other rules for secrets, or none.
+        rescanner = None if head.person == self.identity.public else self._rescanner
+        pulled = pull_series(
+            self.home, self.space, head, known, self.transport, now=self.now, rescanner=rescanner
+        )
+        known.seen = head.seen
+        if is_new or not self.space.is_team:  # colleagues keep the name they were first known by
+            known.name = head.name
         self.state.series[head.series] = known
         if is_new:
             self.result.met.append((head.name, fingerprint(head.person)))
@@ -125,13 +138,16 @@ class Exchanger:
         known.number, known.hash = head.number, head.hash
         known.files = {one.name: one.digest for one in head.files}
         self.result.received += len(pulled.operations)
-        if not self.space.is_team:
-            self.result.forgotten += [one.memory for one in pulled.operations if one.kind == FORGET]
+        forgotten = [one.memory for one in pulled.operations if one.kind == FORGET]
+        if self.space.is_team:
+            self.result.has_retracted |= bool(forgotten)
+        else:
+            self.result.forgotten += forgotten
         if pulled.latest > max(read_clock(self.home), self.now):
             write_private(clock_path(self.home), f"{pulled.latest}\n".encode())
         return True
 
-    def _list_copies(self) -> None:
+    def list_copies(self) -> None:
         """List the accepted series, so that their operations count."""
         others = [one for one in list_copies(self.home) if not one.folder.startswith(f"{self.space.id}/")]
         write_copies(self.home, [*others, *space_copies(self.home, self.space, self.state, self.identity)])
@@ -145,8 +161,7 @@ class Exchanger:
             if self._write(head, before, old[0] if old else None):
                 self.state.published = head.number
                 self.result.sent += max(0, head.number - (old[1].number if old else 0))
-        if not self.space.is_team:
-            self._erase_in_others()
+        self._erase_in_others()
         self.state.synced = self.now if not self.result.problems else self.state.synced
         self.save()
         return self.result
@@ -171,7 +186,8 @@ class Exchanger:
         key = load_machine_key(self.home)
         for series, (raw, head) in sorted(self._remote.items()):
             known = self.state.series.get(series)
-            if series == self.machine or known is None or known.hash != head.hash:
+            is_other = series == self.machine or head.person != self.identity.public
+            if is_other or known is None or known.hash != head.hash:
                 continue
             files = list_files(self.home, self.space, series, self.state)
             before = {one.name: one.digest for one in head.files}
@@ -210,20 +226,31 @@ class Exchanger:
 def space_copies(home: str, space: Space, state: State, identity: Identity) -> list[Copy]:
     """Return the accepted series of a space, with the trust that each gets."""
     found = []
+    names = author_names(state)
     for machine, known in sorted(state.series.items()):
         folder = f"{space.id}/{machine}"
         if not space.is_team:
             found.append(Copy(home, folder, machine, OWN))
         elif known.person != identity.public and not known.revoked:
-            trust = f"{TEAM}{space.name}/{author_name(known)}"
+            trust = f"{TEAM}{space.name}/{names[known.person]}"
             found.append(Copy(home, folder, machine, COLLEAGUE, trust, SHARED + space.name, space.projects))
     return found
 
 
-def author_name(known: Known) -> str:
-    """Return the name of a colleague, with the start of the fingerprint: two may have one name."""
-    name = "-".join("".join(one if one.isalnum() else " " for one in known.name).split())[:30]
-    return f"{name or 'somebody'}-{fingerprint(known.person)[:4]}"
+def author_names(state: State) -> dict[str, str]:
+    """Return the names of colleagues by their keys, with the start of the fingerprint: two may have one name.
+
+    Somebody can make a key with the same start: the one who was first keeps the short name.
+    """
+    found: dict[str, str] = {}
+    for known in sorted(state.series.values(), key=lambda one: (one.first, one.person)):
+        if known.person not in found:
+            words = "".join(one if one.isalnum() else " " for one in known.name).split()
+            bare = "-".join(words[:_NAME_WORDS])[:_MAX_NAME]  # agents read it: too short for a sentence
+            name, mark = bare or "somebody", fingerprint(known.person)
+            short = f"{name}-{mark[:4]}"
+            found[known.person] = f"{name}-{mark}" if short in found.values() else short
+    return found
 
 
 def pack(data: bytes, key: bytes) -> bytes:

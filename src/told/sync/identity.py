@@ -163,6 +163,11 @@ def decrypt(key: bytes, data: bytes) -> bytes | None:
     return None
 
 
+def is_encrypted(data: bytes) -> bool:
+    """Tell whether data was encrypted by told."""
+    return data.startswith(_SEALED)
+
+
 def _join(parts: tuple[str, ...]) -> bytes:
     return "\n".join(parts).encode("utf-8", "replace")
 

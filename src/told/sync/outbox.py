@@ -31,7 +31,7 @@ from told.journal.registry import Series, list_local_series, list_shared_series
 from told.jsontext import dump_json, load_json
 from told.store.memories.names import is_private
 from told.store.memories.read import Memories
-from told.store.memories.records import Position
+from told.store.memories.records import SHARED_WITH, Position
 from told.sync.spaces import Space
 
 SEGMENT_BYTES = 256 * 1024  # a change uploads at most one segment again
@@ -183,7 +183,10 @@ class OwnSelection:
 
 def _named_memories(operation: Operation) -> Iterator[str]:
     yield from operation.touched
-    other = (operation.payload or {}).get(_MEMORY_FIELDS.get(operation.kind, ""))
+    payload = operation.payload or {}
+    other = payload.get(_MEMORY_FIELDS.get(operation.kind, ""))
+    if operation.kind == "edge" and payload.get("kind") == SHARED_WITH:
+        return  # the target is a team
     if isinstance(other, str) and other:
         yield other
 

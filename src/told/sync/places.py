@@ -62,6 +62,16 @@ def is_used(place: str) -> bool:
     return any(name.startswith("o") for name in names)
 
 
+def list_teams(place: str) -> list[str]:
+    """List the ids of the teams in a folder; other places cannot be listed."""
+    kind, _, where = place.partition(":")
+    try:
+        names = os.listdir(os.path.join(where, "told-sync")) if kind == FOLDER else []
+    except OSError:
+        return []
+    return sorted(one for one in names if one.startswith("t") and one.isascii() and one.isalnum())
+
+
 def open_transport(
     home: str, space: Space, place: str, environ: Mapping[str, str], *, known: bool = False
 ) -> Transport:

@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 
 from told.files import make_folder, write_private
 from told.journal.append import find_end
+from told.journal.erase import redact_lines
 from told.journal.files import BadLineError, Operation, SeriesLock, list_segments, parse_line, peek_line
+from told.redact.rescan import Rescanner
 from told.sync.heads import BadHeadError, FileEntry, Head
 from told.sync.identity import decrypt
 from told.sync.spaces import Space
@@ -31,9 +33,10 @@ class Pulled:
 
 
 def pull_series(
-    home: str, space: Space, head: Head, known: Known, transport: Transport, *, now: int
-) -> Pulled:
-    """Bring the copy of a series up to its head.
+    home: str, space: Space, head: Head, known: Known, transport: Transport, *, now: int,
+    rescanner: Rescanner | None = None,
+) -> Pulled:  # fmt: skip
+    """Bring the copy of a series up to its head, redacted if there is a rescanner.
 
     Raises:
         BadHeadError: a file is missing, cut off, changed or from the future; nothing was changed.
@@ -55,7 +58,9 @@ def pull_series(
         fetched = _fetch(space, head.series, wanted, transport)
         pulled = _verify(folder, head, fetched, number, now)
         for name, data in fetched.items():
-            write_private(os.path.join(folder, name), _keep_erased(os.path.join(folder, name), data))
+            path = os.path.join(folder, name)
+            safe = redact_lines(data, head.series, rescanner) if rescanner else data
+            write_private(path, _keep_erased(path, safe))
     pulled.changed = True
     return pulled
 

@@ -28,6 +28,7 @@ class Space:
     name: str = ""  # of the team; empty for the user's own machines
     author: str = ""  # this user's name in the team
     key: str = ""  # that encrypts it, in hexadecimal; empty: not encrypted
+    has_passphrase: bool = False  # the key is made of one, and the invitation does not contain it
     creator: str = ""  # the public key of the person who created the team
     projects: tuple[str, ...] = ()  # keys of the projects that the team shares here
     checkpoints: bool = False  # whether checkpoints are exchanged as well

@@ -75,7 +75,7 @@ def _exchange_all(context: Context, arguments: Arguments) -> None:
         if context.as_json:
             context.print_json({"places": rows})
         elif not arguments.flag("quiet"):
-            _print_rows(context, rows)
+            print_rows(context, rows)
         if not arguments.flag("watch"):
             return
         print(context.take(), flush=True)
@@ -115,7 +115,8 @@ def _exchange_place(
     }  # fmt: skip
 
 
-def _print_rows(context: Context, rows: list[dict[str, Any]]) -> None:
+def print_rows(context: Context, rows: list[dict[str, Any]]) -> None:
+    """Print what an exchange did at each place."""
     for row in rows:
         name = f"{row['place']} (team {row['team']})" if row["team"] else row["place"]
         if row["error"]:
@@ -135,7 +136,7 @@ def _print_rows(context: Context, rows: list[dict[str, Any]]) -> None:
 def _add_place(context: Context, arguments: Arguments, kind: str, rest: list[str]) -> None:
     if len(rest) > 1:
         raise UsageError(_USAGE)
-    place = _parse_place(context, kind, "".join(rest))
+    place = read_place(context, kind, "".join(rest))
     known = load_identity(context.home)
     if known is None and not arguments.flag("yes") and is_used(place):
         raise UsageError(
@@ -150,7 +151,7 @@ def _add_place(context: Context, arguments: Arguments, kind: str, rest: list[str
     if context.as_json:
         context.print_json({"places": rows, "space": space.id, "code": identity.code})
         return
-    _print_rows(context, rows)
+    print_rows(context, rows)
     if known is None and not rows[0]["error"]:
         context.print(
             f"Everything but private memories is synced, encrypted, through {describe_place(place)}."
@@ -160,7 +161,8 @@ def _add_place(context: Context, arguments: Arguments, kind: str, rest: list[str
         context.print("Keep this code like a password. `told sync code` prints it again.")
 
 
-def _parse_place(context: Context, kind: str, where: str) -> str:
+def read_place(context: Context, kind: str, where: str) -> str:
+    """Return a place that the user names, as it is stored."""
     path = os.path.expanduser(where) if kind == FOLDER else where
     place = parse_place(kind, path, context.cwd, find_git_root(context.cwd) or "")
     context.check_path(place)
@@ -188,7 +190,7 @@ def _join(context: Context, arguments: Arguments, rest: list[str]) -> None:
         )
     if len(rest) not in (1, 3):
         raise UsageError("Say where: `told sync join CODE folder PATH`, `git REMOTE` or `ssh HOST`.")
-    place = _parse_place(context, rest[1], rest[2]) if len(rest) == 3 else ""
+    place = read_place(context, rest[1], rest[2]) if len(rest) == 3 else ""
     former = own_space(context.home)
     if is_other and former:
         remove_space(context.home, former)
@@ -199,7 +201,7 @@ def _join(context: Context, arguments: Arguments, rest: list[str]) -> None:
     if context.as_json:
         context.print_json({"places": rows, "space": space.id})
         return
-    _print_rows(context, rows)
+    print_rows(context, rows)
     context.print("This machine has joined." if rows else f"This machine has joined. {_NOTHING}")
 
 

@@ -97,6 +97,12 @@ class Memories(MemoryIndex):
         """Return the id of every memory, the oldest first."""
         return self._fetch_column("SELECT id FROM memory ORDER BY row")
 
+    def ids_with_trust(self, prefix: str) -> list[str]:
+        """Return the ids of memories whose trust has a prefix."""
+        return self._fetch_column(
+            "SELECT id FROM memory WHERE substr(trust, 1, ?) = ?", (len(prefix), prefix)
+        )
+
     def counts(self) -> list[tuple[str, str, str, int, int]]:
         """Return (status, kind, scope, memories, locked ones)."""
         return self._count_by("status, kind, scope")

@@ -40,6 +40,7 @@ MARKS = (CORRECTION, PREFERENCE, WARNING)  # kinds of their own in old journals
 KIND_NAMES = (RULE, CORRECTION, PREFERENCE, DECISION, FACT, WARNING, OBSERVATION)
 _KIND_OF_MARK = {CORRECTION: RULE, PREFERENCE: RULE, WARNING: FACT}
 WAS = "was"  # edge from a memory to the one that it probably replaces
+SHARED_WITH = "shared"  # edge to the id of a team that the user shares it with
 CAPTURE = "capture"  # told itself, for what users stated in sessions
 
 

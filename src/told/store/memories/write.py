@@ -121,6 +121,10 @@ class MemoryWriter(IndexedWriter):
             "INSERT OR REPLACE INTO position VALUES(?, ?, ?, ?, ?)", (machine, segment, *position)
         )
 
+    def drop_positions(self, part: str) -> None:
+        """Forget how far the series with a part in their names have been applied."""
+        self._db.execute("DELETE FROM position WHERE instr(machine, ?)", (part,))
+
     def set_stale(self, memory_ids: Iterable[str]) -> None:
         """Mark more memories as stale."""
         self._db.executemany("INSERT OR IGNORE INTO stale VALUES(?)", [(one,) for one in memory_ids])

@@ -1,0 +1,34 @@
+"""Fixtures: members of a team."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.sync.machines import Shelf
+from tests.sync.team import Member, meet
+from told.sync.identity import Identity
+
+
+@pytest.fixture
+def member(tmp_path: Path) -> Iterator[Callable[..., Member]]:
+    made: list[Member] = []
+
+    def build(name: str, identity: Identity | None = None) -> Member:
+        made.append(Member(tmp_path / f"{name}{len(made)}", name, identity))
+        return made[-1]
+
+    yield build
+    for one in made:
+        one.close()
+
+
+@pytest.fixture
+def pair(member: Callable[..., Member]) -> tuple[Member, Member, Shelf]:
+    """Ada, who created the team, and Bo."""
+    ada, bo, shelf = member("Ada"), member("Bo"), Shelf()
+    bo.join(ada.create_team())
+    meet(shelf, ada, bo, ada)
+    return ada, bo, shelf
