@@ -99,7 +99,9 @@ NO_WORDS = {
     "schema-check", "agents", "rebuild", "re-embed", "sweep",
 }  # fmt: skip
 # Commands that move whole operations: tests/sync and tests/cli attack them.
-EXCHANGES = {"sync", "sync-serve", "backup", "restore"}
+EXCHANGES = {
+    "sync", "sync-serve", "backup", "restore", "export", "import", "team", "share", "unshare",
+}  # fmt: skip
 TOOL_DOORS: dict[str, Callable[[Site, str], None]] = {
     "remember": lambda site, text: void(site.tool("remember", items=[{"text": text, "kind": "rule"}])),
     "correct": with_tool_correct,

@@ -92,7 +92,7 @@ UNKNOWN = {
     "install": ("--agent", "zzz"), "uninstall": ("--agent", "zzz"), "repos": ("--agent", "zzz"),
     "learn": ("--judge", "zzz"), "backup": ("zzz/zzz/told.zip",),
 }  # fmt: skip
-FREE_WORDS = ("search", "memories")
+FREE_WORDS = ("search", "memories", "share", "unshare")  # or they need a team first
 PROGRAMS = ("hook", "mcp")  # agents run these
 QUIET = ("sweep",)  # nothing to say is said by nothing
 

@@ -12,6 +12,7 @@ from told.store.memories.records import OBSERVATION, split_kind
 from told.sync.stores import read_store
 from told.sync.stores.item import Item, LeftOut
 from told.sync.stores.statements import MAX_TEXT
+from told.text import clean
 
 DATA = Path(__file__).parents[1] / "data" / "stores"
 # Every form that a reader accepts.
@@ -71,7 +72,8 @@ def check(found: list[Item | LeftOut]) -> None:
     sources = [one.source for one in found if isinstance(one, Item)]
     assert len(set(sources)) == len(sources)
     for one in found:
-        assert one.source.isprintable()
+        assert clean(one.source) == one.source
+        assert "\n" not in one.source
         if isinstance(one, LeftOut):
             assert one.reason
             assert one.count > 0
