@@ -35,6 +35,8 @@ LINES: dict[str, list[str]] = {
         "forget {checkpoint} --force",
     ],
     "undo": ["undo", "undo --of {other}"],
+    "export": ["export all.json --include-private"],
+    "import": ["import told.json", "import --from mem0 told.json --yes"],
     "proposals": ["proposals accept {proposal}", "proposals decline {proposal}"],
     "review": [
         "review keep {candidate}", "review dismiss {other}", "review lock {other}", "review edit {other} New",

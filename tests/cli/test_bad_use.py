@@ -84,6 +84,7 @@ COMMANDS = tomllib.loads((Path(told.__file__).parent / "cli" / "commands.toml").
 UNKNOWN = {
     "checkpoint": ("--close", "czzzzz"), "checkpoints": ("export", "czzzzz"), "config": ("get", "zzz"),
     "correct": ("mzzzzzzz", "New words of the rule"), "init": ("/no/where",), "list": ("--project", "zzz"),
+    "export": ("--format", "zzz"),
     "files": ("--project", "zzz"), "onboard": ("/no/where",), "proposals": ("accept", "pzzzzzzz"),
     "remember": ("Never use tabs", "--scope", "zzz"), "retention": ("restore", "mzzzzzzz"),
     "schema-check": ("--agent", "zzz"), "scopes": ("subscribe", "zzz"), "status": ("--agent", "zzz"),

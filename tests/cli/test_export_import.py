@@ -296,5 +296,5 @@ def test_bad_files_are_refused_in_one_sentence(
     assert answer.code == code
     assert answer.err.count("\n") == (1 if code else 0)
     assert "bug in told" not in answer.err
-    assert machine.told("import", str(tmp_path / "none")).code == 4
+    assert machine.told("import", str(tmp_path / "none")).code == 1
     assert machine.told("import", str(path), CLAUDECODE="1").code == 2

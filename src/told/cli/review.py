@@ -26,6 +26,7 @@ from told.cli.context import (
 from told.cli.guard import print_guard
 from told.cli.memories import waiting_note
 from told.cli.memory_changes import undo
+from told.cli.moving.machines import MachineNames, sides_json
 from told.cli.moving.share import offer_sharing
 from told.cli.sessions import may_widen, print_summary
 from told.errors import NotFoundError, UsageError
@@ -166,7 +167,12 @@ def _print_item(view: MemoryView, item: ReviewItem) -> None:
         words = context.fence.inline(cut(f"{quote.before}{quote.words}{quote.after}", 500), item.memory.trust)
         place = f" {context.name(_place(quote))}" if quote.session else ""
         context.print(f"  {when(quote.at, context.now)} {context.name(label(quote.agent))}{place}: {words}")
-    if item.other is not None:
+    if item.sides is not None:
+        names = MachineNames(context)
+        context.print(f"  {names.describe(item.sides.kept.edit)}; this one is used")
+        for other, edit in item.sides.others:
+            context.print(f"  {names.describe(edit)}: {view.text(other, 300)}")
+    elif item.other is not None:
         verb = "would replace" if item.replaces else "contradicts"
         context.print(f"  {verb}: {view.row(item.other)}")
 
@@ -196,6 +202,7 @@ def _item_json(view: MemoryView, item: ReviewItem) -> dict[str, Any]:
             "message": view.context.fenced(f"{quote.before}{quote.words}{quote.after}", trust),
             "sessions": quote.sessions, "trust": trust,
         } if quote else None,
+        "machines": sides_json(view, item.sides) if item.sides else None,
     }  # fmt: skip
 
 
@@ -227,7 +234,7 @@ def _decide(context: Context, arguments: Arguments, action: str, words: list[str
 
 def _check(view: MemoryView, item: ReviewItem, action: str) -> None:
     """Refuse what only the user may do, or what cannot be undone."""
-    if item.proposal is not None or action == "both":
+    if item.proposal is not None or item.sides is not None or action == "both":
         view.require_user("decide proposals")
     if item.deletes and action == "keep":
         raise UsageError(f"This deletes {item.memory.id} for good. Use `told proposals accept {item.id}`.")

@@ -10,6 +10,7 @@ from told.cli.checkpoint_lines import join_lines
 from told.cli.checkpoint_show import checkpoint_json, print_checkpoint
 from told.cli.context import MOST_MATCHES, Context, MemoryView, count, cut, cut_line, iso, short_path, when
 from told.cli.guard import guard_json, print_guard
+from told.cli.moving.machines import divergence_json, divergence_notes
 from told.cli.sessions import (
     file_json,
     find_session,
@@ -253,10 +254,12 @@ def why(context: Context, arguments: Arguments) -> None:
                 "shown_in": [{"session": name, "at": iso(at)} for name, at in shown.items()],
                 "followed": memory.followed, "guard": guard_json(context, memory),
                 "history": [_step_json(one) for one in steps],
+                "machines": divergence_json(view, memory),
             })  # fmt: skip
             return
+        notes = [*_status_notes(memory), *divergence_notes(view, memory)]
         if context.is_at_terminal:
-            context.show(*memory_page(view, memory, earlier, later, _status_notes(memory)))
+            context.show(*memory_page(view, memory, earlier, later, notes))
             print_guard(context, memory)
             context.show(Heading("History"), history_table(view, steps[-_STEPS_SHOWN:]))
             return
@@ -267,7 +270,7 @@ def why(context: Context, arguments: Arguments) -> None:
         )
         context.print(view.text(memory))
         print_guard(context, memory)
-        for note in _status_notes(memory):
+        for note in notes:
             context.print(note)
         for place in memory.evidence:
             context.print(_evidence_row(view, memory, place))

@@ -6,14 +6,17 @@ import errno
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from told.errors import UsageError
 from told.files import cannot_write, make_folder, open_private, sync_folder
 from told.journal.files import (
     CLOCK,
+    EDITS,
     IDENTITY,
     MAKES_MEMORY,
     MAX_PAYLOAD,
+    SEEN,
     SEGMENT_SUFFIX,
     TORN_SUFFIX,
     Draft,
@@ -30,6 +33,7 @@ from told.journal.files import (
     peek_line,
     read_clock,
     read_key,
+    read_seen,
 )
 from told.journal.registry import ProjectJournal, own_series_name, seal_payload
 from told.jsontext import dump_json
@@ -78,11 +82,16 @@ def append(
     """
     now = max(0, now)  # by a clock before 1970
     seen = read_clock(home)
-    later = {CLOCK: seen + 1} if seen >= now else {}
+    later: dict[str, Any] = {CLOCK: seen + 1} if seen >= now else {}
     machine = own_series_name(project) if project else get_machine_id(home)
     folder = os.path.join(project.journal if project else journal_folder(home), machine)
     key = read_key(project.home) if project else b""
-    payloads = [_encode_payload(draft, part, len(drafts), later) for part, draft in enumerate(drafts, 1)]
+    others = read_seen(home) if any(draft.kind in EDITS for draft in drafts) else {}
+    known: dict[str, Any] = {SEEN: others} if others else {}
+    payloads = [
+        _encode_payload(draft, part, len(drafts), later | (known if draft.kind in EDITS else {}))
+        for part, draft in enumerate(drafts, 1)
+    ]
     try:
         make_folder(folder)
         with SeriesLock(folder):
@@ -126,7 +135,7 @@ def find_end(folder: str, machine: str) -> tuple[int, str]:
     return end.number, end.previous
 
 
-def _encode_payload(draft: Draft, part: int, count: int, later: Mapping[str, int]) -> bytes:
+def _encode_payload(draft: Draft, part: int, count: int, later: Mapping[str, Any]) -> bytes:
     parts = {"part": [part, count]} if count > 1 else {}
     given = draft.payload or {}
     named = {IDENTITY: os.urandom(8).hex(), **later, **given}

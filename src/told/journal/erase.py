@@ -13,6 +13,7 @@ from told.journal.files import (
     FORGET,
     ID_LENGTH,
     IDENTITY,
+    SEEN,
     SET,
     TORN_SUFFIX,
     BadLineError,
@@ -33,7 +34,7 @@ _SESSION, _SCOPE = "session", "scope"
 # Payload fields with ids and numbers instead of text.
 _NAMES = frozenset((
     IDENTITY, CLOCK, "undone", _SALT, _PART, "act", "agent", _SESSION, "machine", "mark", _SCOPE, "trust",
-    "status", "by", "target", "proposal", "action", "memories", SET,
+    "status", "by", "target", "proposal", "action", "memories", SEEN, SET,
 ))  # fmt: skip
 
 

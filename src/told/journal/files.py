@@ -38,6 +38,8 @@ MAKES_MEMORY = frozenset(("remember", "correct"))
 IDENTITY = "op"  # payload field: a random name that all copies of an operation share
 CLOCK = "clock"  # payload field: a time later than `at`, after operations of a faster clock were seen
 ID_LENGTH = 8  # letters of a memory's id; further ones tell apart those that begin alike
+SEEN = "seen"  # payload field of an edit: how far its machine had received each other machine's operations
+EDITS = frozenset(("revise", "supersede", "share", "lock", "unlock", "confirm", "reject"))
 STRANGER = "~"  # prefix of the machine of an operation in a project that this machine did not write
 
 MAX_PAYLOAD = 512 * 1024  # bytes
@@ -109,6 +111,26 @@ def read_clock(home: str) -> int:
     except OSError:
         return 0
     return int(text) if text.isdecimal() and text.isascii() else 0
+
+
+def read_seen(home: str) -> dict[str, int]:
+    """Return the time of the latest operation received from each of the user's other machines."""
+    try:
+        found = load_json(read_text(_seen_path(home)))
+    except (OSError, ValueError):
+        return {}
+    return {name: at for name, at in found.items() if _is_time(at)} if isinstance(found, dict) else {}
+
+
+def write_seen(home: str, machine: str, at: int) -> None:
+    """Note that operations of another machine were received up to a time."""
+    seen = read_seen(home)
+    if at > seen.get(machine, 0):
+        write_private(_seen_path(home), dump_json(seen | {machine: at}).encode())
+
+
+def _seen_path(home: str) -> str:
+    return os.path.join(home, "sync", "seen")
 
 
 def get_machine_id(home: str) -> str:

@@ -200,8 +200,8 @@ class Importer:
     def _identify(self, project: str) -> str:
         if self._projects.by_key(project):
             return project
-        is_path = os.path.isabs(os.path.expanduser(project)) or project[1:3] in (":\\", ":/")
-        folder = os.path.expanduser(project).rstrip("/") or project
+        is_path = os.path.isabs(project) or project[1:3] in (":\\", ":/")
+        folder = project.rstrip("/") or project
         if is_path and os.path.isdir(folder):
             return identify(os.path.realpath(folder), ask_git=True).key
         known = self._projects.at(folder) if is_path else None

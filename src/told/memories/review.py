@@ -23,6 +23,7 @@ from told.memories.change import (
     decide,
     read_proposals,
 )
+from told.memories.concurrent import Sides, find_sides, use_all, use_side
 from told.memories.journal_writer import JournalWriter
 from told.memories.move import move_to_scope
 from told.memories.remember import NewMemory
@@ -60,6 +61,7 @@ class ReviewItem:
     memory: Memory  # what would be kept or dismissed
     other: Memory | None = None  # the memory that it contradicts or would replace
     proposal: Proposal | None = None
+    sides: Sides | None = None  # what the user's machines made of it without knowing of each other
 
     @property
     def id(self) -> str:
@@ -94,8 +96,8 @@ def find_review_items(
 ) -> list[ReviewItem]:
     """Return what waits for the user, the best first.
 
-    First conflicts and proposals; then learned memories that the user has not looked at, and candidates, each
-    by their score; statements that cannot stand alone come last.
+    First conflicts, also between the user's machines, and proposals; then learned memories that the user has
+    not looked at, and candidates, each by their score; statements that cannot stand alone come last.
 
     Args:
         memories: The open memories.
@@ -103,7 +105,7 @@ def find_review_items(
         scopes: Only of these; all if empty.
         kind: Only of this kind or mark.
     """
-    proposed = list(_find_proposed(memories, home))
+    proposed = [*_find_diverged(memories, home), *_find_proposed(memories, home)]
     seen = {name for one in proposed for name in (one.memory.id, one.other.id if one.other else "")}
     learned = memories.load(memories.unreviewed(scopes)).values()
     waiting = [one for one in learned if all(place.agent != _AT_TERMINAL for place in one.evidence)]
@@ -113,7 +115,7 @@ def find_review_items(
     chosen = [
         one
         for one in items
-        if (one.proposal is not None or one.memory.id not in seen)
+        if (one.proposal is not None or one.sides is not None or one.memory.id not in seen)
         and (not scopes or one.memory.scope in scopes)
         and kind in ("", one.memory.kind, *one.memory.marks)
     ]
@@ -136,6 +138,12 @@ def is_unclear(memory: Memory) -> bool:
 def _is_unclear_text(text: str) -> bool:
     fits = not text.isascii() or _MIN_WORDS <= count_words(text) <= _MAX_WORDS
     return not fits or text.rstrip().endswith("?") or leans_back(text)
+
+
+def _find_diverged(memories: Memories, home: str) -> Iterable[ReviewItem]:
+    """Yield what two machines changed without knowing of each other."""
+    for one in find_sides(memories, home):
+        yield ReviewItem(CONFLICT, one.kept.memory, one.others[0].memory, sides=one)
 
 
 def _find_proposed(memories: Memories, home: str) -> Iterable[ReviewItem]:
@@ -186,6 +194,8 @@ def _contradicted(memory: Memory) -> list[str]:
 
 def keep(writer: JournalWriter, item: ReviewItem) -> Changed:
     """Keep a memory, or accept a proposal; one to delete a memory is for `told forget`."""
+    if item.sides is not None:
+        return Changed(use_side(writer, item.sides, item.sides.kept), item.memory)
     if item.proposal is None:
         return change(writer, CONFIRM, item.memory)
     target = item.memory if item.other is None else item.other
@@ -198,6 +208,8 @@ def keep_both(writer: JournalWriter, item: ReviewItem) -> Changed:
     """Keep both sides of a conflict."""
     if item.other is None:
         raise UsageError(f"{item.id} contradicts no other memory. `told review keep {item.id}` keeps it.")
+    if item.sides is not None:
+        return Changed(use_all(writer, item.sides), item.memory)
     if item.proposal is not None:
         decide(writer, item.proposal, accept=False)
     if item.memory.status == QUARANTINED:
@@ -206,7 +218,9 @@ def keep_both(writer: JournalWriter, item: ReviewItem) -> Changed:
 
 
 def dismiss(writer: JournalWriter, item: ReviewItem) -> Changed:
-    """Dismiss a memory, or decline a proposal and dismiss its new text."""
+    """Dismiss a memory, or decline a proposal and dismiss its new text; of two sides use the other."""
+    if item.sides is not None:
+        return Changed(use_side(writer, item.sides, item.sides.others[0]), item.memory)
     if item.proposal is not None:
         decide(writer, item.proposal, accept=False)
         if item.is_request:
@@ -221,6 +235,8 @@ def edit(writer: JournalWriter, item: ReviewItem, text: str) -> Changed:
     old = item.other if item.replaces and item.other else item.memory
     if item.proposal is not None:
         decide(writer, item.proposal, accept=True)
+    if item.sides is not None:
+        use_side(writer, item.sides, item.sides.kept)
     new = NewMemory(text, old.scope, item.memory.kind, marks=item.memory.marks)
     return correct(writer, old, new, draft=item.memory.id if item.replaces else "")
 
@@ -231,7 +247,7 @@ def keep_locked(writer: JournalWriter, item: ReviewItem) -> Changed:
         return change(writer, LOCK, item.memory)
     _require_text(item)
     memory = item.memory
-    if item.proposal is not None or memory.status != ACTIVE:
+    if item.proposal is not None or item.sides is not None or memory.status != ACTIVE:
         memory = keep(writer, item).memory
     if memory.status != ACTIVE or memory.locked:
         return Changed(memory, item.memory)
@@ -241,6 +257,8 @@ def keep_locked(writer: JournalWriter, item: ReviewItem) -> Changed:
 def keep_in_scope(writer: JournalWriter, item: ReviewItem, scope: str) -> Changed:
     """Keep a memory in another scope; a conflict ends, since both apply in their own."""
     _require_text(item)
+    if item.sides is not None:
+        use_all(writer, item.sides)
     moved = move_to_scope(writer, item.memory, scope)
     if item.proposal is not None:
         decide(writer, item.proposal, accept=False)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from told.files import make_folder, write_private
 from told.journal.append import find_end
 from told.journal.copies import COLLEAGUE, OWN, Copy, list_copies, write_copies
-from told.journal.files import FORGET, clock_path, get_machine_id, is_machine_id, read_clock
+from told.journal.files import FORGET, clock_path, get_machine_id, is_machine_id, read_clock, write_seen
 from told.redact.rescan import Rescanner
 from told.store.memories.names import SHARED, TEAM
 from told.sync.heads import (
@@ -143,6 +143,7 @@ class Exchanger:
             self.result.has_retracted |= bool(forgotten)
         else:
             self.result.forgotten += forgotten
+            write_seen(self.home, head.series, pulled.latest)
         if pulled.latest > max(read_clock(self.home), self.now):
             write_private(clock_path(self.home), f"{pulled.latest}\n".encode())
         return True

@@ -11,7 +11,7 @@ from told.hashing import blake2b
 from told.journal.files import list_segments, peek_line
 from told.jsontext import dump_json, load_json
 from told.sync.heads import FileEntry
-from told.sync.spaces import Space
+from told.sync.spaces import Space, own_space
 
 _FILE = "state.json"
 
@@ -60,6 +60,12 @@ def load_state(home: str, space: Space) -> State:
 def save_state(home: str, space: Space, state: State) -> None:
     """Save what is known of a space."""
     write_private(_path(home, space), dump_json(asdict(state)).encode(), sync=False)
+
+
+def machine_names(home: str) -> dict[str, str]:
+    """Return what the user's other machines are called, by their ids."""
+    space = own_space(home)
+    return {name: one.name for name, one in load_state(home, space).series.items()} if space else {}
 
 
 def _path(home: str, space: Space) -> str:

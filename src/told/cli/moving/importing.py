@@ -10,7 +10,7 @@ from told.cli.arguments import Arguments
 from told.cli.context import UNDO_HINT, Context, MemoryView, confirm_yes, count, cut, may_ask, memory_count
 from told.cli.forget import end_service
 from told.cli.index import import_all, import_checkpoints
-from told.errors import MissingError, UsageError
+from told.errors import NotFoundError, UsageError
 from told.ingest.archive import restore_sessions
 from told.memories.imports import TOLD, Importer, count_rows
 from told.memories.restore import (
@@ -44,7 +44,7 @@ def import_memories(context: Context, arguments: Arguments) -> None:
         raise UsageError("Give one path: `told import PATH`, or `told import --from TOOL PATH`.")
     path = os.path.abspath(os.path.expanduser(arguments.operands[0]))
     if not os.path.exists(path):
-        raise MissingError(f"There is no file or folder {path!r}.")
+        raise NotFoundError(f"There is no file or folder {path!r}.")
     tool, mine = arguments.text("from"), arguments.flag("mine")
     found = Found(tool, is_own=False) if tool else read_path(path, mine=mine)
     with MemoryView(context) as view:

@@ -101,9 +101,7 @@ def _check_name(context: Context, name: str) -> None:
     except UsageError as error:
         raise UsageError(str(error).replace("for a scope", "for a team")) from None
     if any(one.name == name for one in load_spaces(context.home)):
-        raise UsageError(
-            f"You are already in a team called {name}. Choose another (--name)."
-        )
+        raise UsageError(f"You are already in a team called {name}. Choose another (--name).")
     if context.redact(name) != name:
         raise UsageError("That looks like a secret, which told does not share. Choose another name.")
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from told.agents import label
 from told.cli.context import MemoryView, count, cut
+from told.cli.moving.machines import MachineNames
 from told.cli.terminal.blocks import BAD, BOLD, COMMAND, DIM, GOOD, HIT, Block, Paragraph, Span, kind_style
 from told.cli.terminal.tables import agent_span
 from told.memories.quotes import Quote, find_quote
@@ -20,6 +21,9 @@ _MEMORY = ((KEEP, "keep"), (EDIT, "edit"), (LOCK, "lock"), (SCOPE, "scope"), (DI
 _CONFLICT = (
     (KEEP, "new"), (DISMISS, "old"), (BOTH, "both"), (EDIT, "edit"), (LOCK, "lock"),
     (SCOPE, "scope"), *_WALK,
+)  # fmt: skip
+_MACHINES = (
+    (KEEP, "this"), (DISMISS, "other"), (BOTH, "both"), (EDIT, "edit"), (LOCK, "lock"), *_WALK,
 )  # fmt: skip
 _REQUEST = ((KEEP, "accept"), (DISMISS, "decline"), *_WALK)
 _DELETION = ((DISMISS, "decline"), *_WALK)
@@ -41,6 +45,13 @@ _CONFLICT_HELP = {
     LOCK: "Use the new one and lock it.",
     SCOPE: "Keep both, the new one in another scope.",
 }
+_MACHINES_HELP = {
+    KEEP: "Use this one on all machines.",
+    DISMISS: "Use the other one on all machines.",
+    BOTH: "Keep both.",
+    EDIT: "Edit this one, then use it.",
+    LOCK: "Use this one and lock it.",
+}
 _REQUEST_HELP = {KEEP: "Do what the agent asks.", DISMISS: "Decline it; the memory is unchanged."}
 _AT_TERMINAL = "terminal"  # typed there, so its text is the quote
 _MOST_TEXT = 700  # bytes of a statement
@@ -51,6 +62,8 @@ def item_keys(item: ReviewItem) -> tuple[tuple[str, str], ...]:
     """Return the keys for an item, each with its label."""
     if item.deletes:
         return _DELETION
+    if item.sides is not None:
+        return _MACHINES
     return _REQUEST if item.is_request else _CONFLICT if item.replaces else _MEMORY
 
 
@@ -63,7 +76,12 @@ def item_blocks(view: MemoryView, item: ReviewItem, position: str) -> list[Block
     if asks := describe_request(item):
         blocks += [Paragraph(asks), ""]
     blocks += _side(view, memory, "New: " if item.replaces else "", BOLD, _AROUND)
-    if item.other is not None:
+    if item.sides is not None:
+        names = MachineNames(view.context)
+        blocks.append(Paragraph(Span(names.describe(item.sides.kept.edit), DIM), 2))
+        for other, edit in item.sides.others:
+            blocks += ["", *_side(view, other, f"{names.describe(edit)}: ", "", _AROUND_OTHER)]
+    elif item.other is not None:
         title = "Old: " if item.replaces else "It contradicts: "
         blocks += ["", *_side(view, item.other, title, "", _AROUND_OTHER)]
     return [*blocks, ""]
@@ -132,6 +150,7 @@ def key_lines(keys: Sequence[tuple[str, str]], width: int) -> list[Block]:
 def help_blocks(item: ReviewItem) -> list[Block]:
     """Return what each key does."""
     texts = _HELP | (_CONFLICT_HELP if item.replaces else _REQUEST_HELP if item.is_request else {})
+    texts |= _MACHINES_HELP if item.sides is not None else {}
     rows = [(key, texts[key]) for key, _ in item_keys(item) if key in texts]
     return [*(Paragraph([Span(f"{key}  ", COMMAND), Span(text)], 2, 3) for key, text in rows), ""]
 

@@ -1,0 +1,227 @@
+"""Find what two of the user's machines changed in one memory without knowing of each other.
+
+All machines have the same operations and so find the same. Which change counts is decided by the fold: the
+last one, but a memory that one of them replaced stays replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from told.journal.copies import OWN
+from told.journal.files import SEEN, UNDO, Operation, get_machine_id, journal_folder
+from told.journal.fold import name_operation, sort_operations
+from told.journal.read import find_in_series
+from told.journal.registry import Series, list_series
+from told.jsontext import dump_json
+from told.memories.change import correct
+from told.memories.journal_writer import JournalWriter
+from told.memories.remember import NewMemory, add_memory
+from told.memories.undo import find_cancelled
+from told.store.memories.read import Memories
+from told.store.memories.records import ACTIVE, TEAM, USER, Memory
+
+TEXT = "text"
+_REPLACED, _REWORDED = "supersede", "revise"
+# What each operation changes: two of one row are about the same thing.
+_FIELDS = {
+    _REWORDED: TEXT, _REPLACED: TEXT, "lock": "lock", "unlock": "lock", "confirm": "use", "reject": "use",
+    "share": "scope",
+}  # fmt: skip
+_WORDS = {"lock": "locked", "unlock": "unlocked", "confirm": "confirmed", "reject": "rejected"}
+_WHY = "chosen by the user"
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A change of a memory on one machine."""
+
+    operation: Operation
+    machine: str
+    key: tuple[int, str, int]  # its place in the order that all machines agree on
+    value: str  # the new text or scope, the id of the memory that replaces it, or what was done
+
+    @property
+    def replaces(self) -> bool:
+        """Whether another memory replaces it."""
+        return self.operation.kind == _REPLACED
+
+    def saw(self, other: Edit) -> bool:
+        """Tell whether its machine knew of another change."""
+        if self.machine == other.machine:
+            return self.key > other.key
+        seen = (self.operation.payload or {}).get(SEEN)
+        at = seen.get(other.machine) if isinstance(seen, dict) else None
+        return isinstance(at, int) and at >= other.operation.order
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """What machines made of one memory without knowing of each other."""
+
+    memory: str
+    field: str
+    kept: Edit
+    lost: tuple[Edit, ...]  # the latest first
+    waiting: tuple[Edit, ...]  # those of `lost` that nobody has decided on since
+
+
+def find_divergences(home: str, memory: str = "") -> list[Divergence]:
+    """Return where machines diverged, in one memory or in all."""
+    every = [one for one in list_series(journal_folder(home)) if one.copy is None or one.copy.kind == OWN]
+    if all(one.copy is None for one in every):
+        return []
+    groups: dict[tuple[str, str], list[Edit]] = {}
+    for edit in _read_edits(home, every, memory):
+        field = _FIELDS[edit.operation.kind]
+        groups.setdefault((edit.operation.memory, field), []).append(edit)
+    found = (_compare(name, field, edits) for (name, field), edits in groups.items())
+    return [one for one in found if one]
+
+
+def _read_edits(home: str, every: Sequence[Series], memory: str) -> Iterator[Edit]:
+    """Yield the changes that were not undone, in order."""
+    machine = get_machine_id(home)
+    kinds = (*_FIELDS, UNDO)
+    needles = [dump_json(memory).encode()] if memory else [f'"kind":"{kind}",'.encode() for kind in kinds]
+    origins: dict[str, str] = {}
+    operations = []
+    for series in every:
+        origin = series.machine if series.copy or not series.project else machine
+        for one in find_in_series(
+            series, needles, lambda one: one.kind in kinds and memory in ("", one.memory)
+        ):
+            if not one.by.startswith(TEAM):
+                origins.setdefault(name_operation(one), origin)
+                operations.append(one)
+    cancelled = find_cancelled(operations)
+    for key, one in sort_operations(operations):
+        name = name_operation(one)
+        value = _value(one)
+        if value and one.memory and name not in cancelled:
+            yield Edit(one, origins[name], key, value)
+
+
+def _value(operation: Operation) -> str:
+    payload = operation.payload
+    if payload is None or operation.kind == UNDO:
+        return ""
+    if operation.kind in _WORDS:
+        return _WORDS[operation.kind] if operation.by == USER else ""
+    field = {_REWORDED: "text", _REPLACED: "by"}.get(operation.kind, "scope")
+    value = payload.get(field)
+    return value if isinstance(value, str) else ""
+
+
+def _compare(memory: str, field: str, edits: list[Edit]) -> Divergence | None:
+    if len({one.machine for one in edits}) < 2:
+        return None
+    apart = [
+        one
+        for one in edits
+        if any(other.value != one.value and not one.saw(other) and not other.saw(one) for other in edits)
+    ]
+    if not apart:
+        return None
+    last = [one for one in edits if not any(other.saw(one) for other in edits)]
+    kept = ([one for one in last if one.replaces] or last)[-1]
+    lost = {one.value: one for one in apart if one.value != kept.value}
+    newest = sorted(lost.values(), key=lambda one: one.key, reverse=True)
+    waiting = tuple(one for one in newest if one in last)
+    return Divergence(memory, field, kept, tuple(newest), waiting) if newest else None
+
+
+class Side(NamedTuple):
+    """What one machine made of a memory."""
+
+    memory: Memory  # with the id of the memory that was changed: only another text of it
+    edit: Edit
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """The texts that a divergence left, for the user to choose from."""
+
+    changed: str  # the memory that was changed
+    kept: Side
+    others: tuple[Side, ...]  # the latest first
+
+
+def find_sides(memories: Memories, home: str) -> list[Sides]:
+    """Return what waits for the user's choice."""
+    found = [one for one in find_divergences(home) if one.field == TEXT and one.waiting]
+    known = memories.get({one.memory for one in found})
+    sides = (_find_sides(memories, known[one.memory], one) for one in found if one.memory in known)
+    return [one for one in sides if one]
+
+
+def _find_sides(memories: Memories, memory: Memory, found: Divergence) -> Sides | None:
+    kept = find_side(memories, memory, found.kept)
+    if kept is None or kept.status != ACTIVE:
+        return None
+    others: dict[str, Side] = {}
+    for edit in found.waiting:
+        side = find_side(memories, memory, edit)
+        if side and (side.id != kept.id or not edit.replaces):
+            others.setdefault(side.text.casefold(), Side(side, edit))
+    others.pop(kept.text.casefold(), None)
+    return Sides(memory.id, Side(kept, found.kept), tuple(others.values())) if others else None
+
+
+def find_side(memories: Memories, memory: Memory, edit: Edit) -> Memory | None:
+    """Return what a change made of a memory: other words, or the memory that replaces it today."""
+    if not memory.text:
+        return None
+    if not edit.replaces:
+        return memory._replace(text=edit.value)
+    passed = {memory.id}
+    name = edit.value
+    while name and name not in passed:
+        passed.add(name)
+        found = memories.get([name]).get(name)
+        if found is None or not found.text:
+            return None
+        if found.status == ACTIVE:
+            return found
+        name = found.superseded_by
+    return None
+
+
+def use_side(writer: JournalWriter, sides: Sides, chosen: Side) -> Memory:
+    """Make one side count on all machines; the others are replaced by it."""
+    memory, kept = chosen.memory, sides.kept.memory
+    made = memory.id
+    ended = {one.memory.id for one in (sides.kept, *sides.others)} | {sides.changed}
+    if chosen == sides.kept:
+        ended.discard(sides.changed)
+        _settle(writer, sides)
+    elif memory.id == sides.changed:  # only a text, of a memory that says something else now
+        made = correct(
+            writer, kept, NewMemory(memory.text, kept.scope, memory.kind, marks=memory.marks)
+        ).memory.id
+        ended.discard(kept.id)
+    for name in sorted(ended - {made}):
+        writer.add(_REPLACED, name, by=made, why=_WHY)
+    writer.write()
+    return writer.read(made)
+
+
+def use_all(writer: JournalWriter, sides: Sides) -> Memory:
+    """Keep every side as a memory of its own."""
+    _settle(writer, sides)
+    for one, _ in sides.others:
+        if one.id == sides.changed:
+            add_memory(writer, NewMemory(one.text, one.scope, one.kind, marks=one.marks))
+    writer.write()
+    return writer.read(sides.kept.memory.id)
+
+
+def _settle(writer: JournalWriter, sides: Sides) -> None:
+    """Say again what counts, now that the other side is known."""
+    kept = sides.kept.memory
+    if kept.id == sides.changed:
+        writer.add(_REWORDED, kept.id, text=kept.text)
+    else:
+        writer.add(_REPLACED, sides.changed, by=kept.id, why=_WHY)

@@ -1,0 +1,96 @@
+"""What two machines changed without knowing of each other, as the user sees it."""
+
+from __future__ import annotations
+
+import itertools
+import platform
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.machine import NOW, Answer, Machine
+
+Told = Callable[..., Answer]
+
+
+@pytest.fixture
+def pair(machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Told, Told]:
+    """Two machines, "laptop" and "vm", that sync through a folder; each command takes a second."""
+    seconds = itertools.count(int(NOW.timestamp()))
+    current = [0]
+    monkeypatch.setattr(time, "time_ns", lambda: current[0] * 10**9)
+    (tmp_path / "drive").mkdir()
+
+    def runner(name: str) -> Told:
+        def run(*words: str, code: int = 0, **variables: str) -> Answer:
+            current[0] = next(seconds)
+            monkeypatch.setattr(platform, "node", lambda: name)
+            answer = machine.told(*words, TOLD_HOME=str(tmp_path / name), **variables)
+            assert answer.code == code, answer
+            return answer
+
+        return run
+
+    laptop, vm = runner("laptop"), runner("vm")
+    laptop("sync", "folder", str(tmp_path / "drive"))
+    vm("sync", "join", laptop("sync", "code", "--json").json["code"], "folder", str(tmp_path / "drive"))
+    return laptop, vm
+
+
+def diverge(laptop: Told, vm: Told) -> tuple[str, str, str]:
+    """Correct one memory on both machines; return the ids of the memory and its two corrections."""
+    name = laptop("remember", "Use make to build.", "--json").json["id"]
+    for one in (laptop, vm):
+        one("sync")
+    first = vm("correct", name, "Use npm to build.", "--json").json["id"]
+    second = laptop("correct", name, "Use pnpm to build.", "--json").json["id"]
+    for one in (laptop, vm, laptop):
+        one("sync")
+    return name, first, second
+
+
+def test_why_and_review_show_both_sides(pair: tuple[Told, Told]) -> None:
+    laptop, vm = pair
+    name, first, second = diverge(laptop, vm)
+    for one, kept, other in ((laptop, "On this machine", "On another machine (vm)"),
+                             (vm, "On another machine (laptop)", "On this machine")):  # fmt: skip
+        why = one("why", name).out
+        assert f"{other}, " in why
+        assert "Use npm to build." in why
+        review = one("review", "--all-projects").out
+        assert f"{second} conflict" in review
+        assert f"{kept}, " in review
+        assert f"{other}, " in review
+        assert "Use npm to build." in review
+        (item,) = one("review", "--all-projects", "--json").json["items"]
+        assert (item["memory"]["id"], item["other"]["id"]) == (second, first)
+        assert item["machines"]["changed"] == name
+        (row,) = one("why", name, "--json").json["machines"]
+        assert (row["field"], row["waiting"]) == ("text", True)
+
+
+def test_a_choice_counts_on_both_machines(pair: tuple[Told, Told]) -> None:
+    laptop, vm = pair
+    _, first, second = diverge(laptop, vm)
+    vm("review", "dismiss", second)
+    for one in (vm, laptop):
+        one("sync")
+        one("review", "--all-projects", code=1)
+    assert [row["id"] for row in laptop("memories", "--json").json["memories"]] == [first]
+
+
+def test_agents_do_not_choose(pair: tuple[Told, Told]) -> None:
+    laptop, vm = pair
+    _, _, second = diverge(laptop, vm)
+    refused = vm("review", "keep", second, code=2, CLAUDECODE="1")
+    assert "decide" in refused.err
+    assert len(vm("review", "--all-projects", "--json").json["items"]) == 1
+
+
+def test_at_a_terminal(pair: tuple[Told, Told], machine: Machine, tmp_path: Path) -> None:
+    laptop, vm = pair
+    name, _, _ = diverge(laptop, vm)
+    page = machine.at_terminal("why", name, TOLD_HOME=str(tmp_path / "laptop")).out
+    assert "On another machine (vm)" in page
