@@ -49,7 +49,7 @@ LINES: dict[str, list[str]] = {
     ],
     "sync": ["sync folder ..", "sync join told-x folder ..", "sync code", "sync remove .."],
     "sync-serve": [],  # answers another machine over ssh
-    "team": ["team create evil --folder ..", "team enable ..", "team code", "team leave", "team policy accept"],
+    "team": ["team create evil --folder ..", "team enable ..", "team code", "team policy accept"],
     "share": ["share {other}"],
     "unshare": ["unshare {other}"],
     "backup": ["backup", "backup told.zip"],

@@ -84,7 +84,7 @@ def test_a_colleagues_statement_is_context_with_its_author(people: People) -> No
     assert brief.index("Context:") < brief.index("Always use pnpm")
     assert "Rules:" not in brief
     assert re.search(r"<team shop ada-[a-z2-7]{4} ", brief)
-    assert re.search(r"said by team:shop/ada-", bo.says("why", "pnpm"))
+    assert re.search(r"said by team:shop/ada-.*remember by team:shop/ada-", bo.says("why", "pnpm"), re.DOTALL)
     bo.says("confirm", "pnpm")
     brief = bo.says("brief", "--prompt", "install the npm packages")
     assert brief.index("Rules:") < brief.index("Always use pnpm")
@@ -257,7 +257,7 @@ def test_disable_and_undo(people: People) -> None:
     ada.says("team", "enable", str(drive))
     name = ada.remember("Always use pnpm.")
     ada.says("share", name)
-    ada.says("undo")
+    assert f"Undone: shared {name}: Always use pnpm." in ada.says("undo")
     ada.says("sync")
     bo.says("team", "enable", str(drive))
     assert "pnpm" not in bo.texts()

@@ -39,6 +39,7 @@ from told.store.memories.records import (
     CAPTURE,
     DISMISSED,
     QUARANTINED,
+    SHARED_WITH,
     UNCONFIRMED,
 )
 
@@ -199,6 +200,8 @@ def _undone_lines(view: MemoryView, done: Sequence[Operation]) -> list[str]:
             continue
         if one.kind in _UNDONE:
             lines.append(f"{_UNDONE[one.kind]} {one.memory}: {text}")
+        elif one.kind == "edge" and payload.get("kind") == SHARED_WITH:
+            lines.append(f"{'took back' if payload.get('remove') else 'shared'} {one.memory}: {text}")
         elif one.kind == DECIDE:
             verb = "accepted" if payload.get("accept") is True else "declined"
             lines.append(f"{verb} the proposal {view.context.name(str(payload.get('proposal')))}")

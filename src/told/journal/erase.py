@@ -11,6 +11,7 @@ from told.files import UNFINISHED, cannot_write, open_regular, write_private
 from told.journal.files import (
     CLOCK,
     FORGET,
+    ID_LENGTH,
     IDENTITY,
     SEEN,
     SET,
@@ -29,7 +30,6 @@ from told.jsontext import dump_json
 from told.redact.rescan import Rescanner, changed_texts, find_removed, remove_copies
 
 _SALT, _PART, _PAD = "salt", "part", "pad"
-_ID_LENGTH = 8  # letters that all ids of a family share
 _SESSION, _SCOPE = "session", "scope"
 # Payload fields with ids and numbers instead of text.
 _NAMES = frozenset((
@@ -50,7 +50,7 @@ def erase(home: str, memories: Collection[str]) -> int:
 def erase_in(every: Iterable[Series], memories: Collection[str]) -> int:
     """Erase the payloads of all operations on some memories in some series only; return how many."""
     # A colleague's memory has a longer id here than in the colleague's series.
-    needles = [dump_json(memory[:_ID_LENGTH])[:-1].encode() for memory in memories]
+    needles = [dump_json(memory[:ID_LENGTH])[:-1].encode() for memory in memories]
     wanted = frozenset(memories)
     return _rewrite_segments(every, lambda path, series: _erase_in_segment(path, series, wanted, needles))
 

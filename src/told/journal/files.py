@@ -37,6 +37,7 @@ FORGET, UNDO, ARCHIVE, RESTORE = "forget", "undo", "archive", "restore"
 MAKES_MEMORY = frozenset(("remember", "correct"))
 IDENTITY = "op"  # payload field: a random name that all copies of an operation share
 CLOCK = "clock"  # payload field: a time later than `at`, after operations of a faster clock were seen
+ID_LENGTH = 8  # letters of a memory's id; further ones tell apart those that begin alike
 SEEN = "seen"  # payload field of an edit: how far its machine had received each other machine's operations
 EDITS = frozenset(("revise", "supersede", "share", "lock", "unlock", "confirm", "reject"))
 STRANGER = "~"  # prefix of the machine of an operation in a project that this machine did not write

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from told.journal.files import FORGET, MAKES_MEMORY, STRANGER, UNDO, Operation
+from told.journal.files import FORGET, ID_LENGTH, MAKES_MEMORY, STRANGER, UNDO, Operation
 from told.journal.transitions import TRANSITIONS, change_memory, create_memory
 from told.store.database import public_id
 from told.store.memories.records import FORGOTTEN, TEAM, USER, Memory
@@ -17,7 +17,6 @@ from told.store.memories.records import FORGOTTEN, TEAM, USER, Memory
 Key = tuple[int, str, int]  # time, machine, number
 
 KNOWN_KINDS = MAKES_MEMORY | TRANSITIONS.keys()
-_FAMILY_LENGTH = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +29,7 @@ class Folded:
 
 def family_of(memory: str) -> str:
     """Return the prefix a memory id shares with ids that got more letters."""
-    return memory[:_FAMILY_LENGTH]
+    return memory[:ID_LENGTH]
 
 
 def group_by_family(operations: Iterable[Operation]) -> dict[str, list[Operation]]:

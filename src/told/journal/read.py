@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeVar
 from told.errors import BusyError
 from told.files import open_regular
 from told.journal.files import (
+    ID_LENGTH,
     SEGMENT_SUFFIX,
     TORN_SUFFIX,
     BadLineError,
@@ -51,7 +52,9 @@ def verify(folder: str) -> list[Damage]:
 def find_by_memory(folder: str, prefixes: Collection[str]) -> Iterator[Operation]:
     """Yield the operations on memories whose ids have one of the prefixes."""
     exact = frozenset(prefixes)
-    needles = [dump_json(prefix)[:-1].encode() for prefix in exact] if len(exact) <= _MAX_NEEDLES else []
+    # A colleague's memory has a longer id here than in the colleague's series.
+    starts = {prefix[:ID_LENGTH] for prefix in exact}
+    needles = [dump_json(start)[:-1].encode() for start in starts] if len(exact) <= _MAX_NEEDLES else []
     sizes = sorted({len(prefix) for prefix in exact})
     return _find(
         folder, needles, lambda found: any(one[:size] in exact for one in found.touched for size in sizes)

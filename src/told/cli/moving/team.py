@@ -96,9 +96,12 @@ def _make_team(context: Context, arguments: Arguments, name: str, place: str) ->
 
 
 def _check_name(context: Context, name: str) -> None:
-    validate_scope_name(name)
+    try:
+        validate_scope_name(name)
+    except UsageError as error:
+        raise UsageError(str(error).replace("for a scope", "for a team")) from None
     if any(one.name == name for one in load_spaces(context.home)):
-        raise UsageError(f"You are already in a team called {name}. Choose another name: --name NAME.")
+        raise UsageError(f"You are already in a team called {name}. Choose another (--name).")
     if context.redact(name) != name:
         raise UsageError("That looks like a secret, which told does not share. Choose another name.")
 
