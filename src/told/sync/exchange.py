@@ -9,7 +9,15 @@ from dataclasses import dataclass, field, replace
 from told.files import make_folder, write_private
 from told.journal.append import find_end
 from told.journal.copies import COLLEAGUE, OWN, Copy, list_copies, write_copies
-from told.journal.files import FORGET, clock_path, get_machine_id, is_machine_id, read_clock, write_seen
+from told.journal.files import (
+    FORGET,
+    FORGET_CHECKPOINT,
+    clock_path,
+    get_machine_id,
+    is_machine_id,
+    read_clock,
+    write_seen,
+)
 from told.store.memories.names import SHARED, TEAM
 from told.sync.heads import (
     BadHeadError,
@@ -37,6 +45,7 @@ class Exchange:
     sent: int = 0
     problems: list[str] = field(default_factory=list)  # of series that changed nothing
     forgotten: list[str] = field(default_factory=list)  # memories that the user forgot on another machine
+    forgotten_checkpoints: list[str] = field(default_factory=list)
     met: list[tuple[str, str]] = field(default_factory=list)  # name and fingerprint of new machines or people
     is_forked: bool = False  # another machine writes this machine's series: this home was copied
 
@@ -127,6 +136,9 @@ class Exchanger:
         self.result.received += len(pulled.operations)
         if not self.space.is_team:
             self.result.forgotten += [one.memory for one in pulled.operations if one.kind == FORGET]
+            self.result.forgotten_checkpoints += [
+                one.memory for one in pulled.operations if one.kind == FORGET_CHECKPOINT
+            ]
             write_seen(self.home, head.series, pulled.latest)
         if pulled.latest > max(read_clock(self.home), self.now):
             write_private(clock_path(self.home), f"{pulled.latest}\n".encode())
