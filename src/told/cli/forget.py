@@ -236,14 +236,20 @@ def _forget_checkpoints(context: Context, arguments: Arguments) -> None:
     if force:
         for note in notes:
             forget_checkpoint(context.connection, context.home, note.public)
+        from told.memories.sync_checkpoints import note_forgotten  # noqa: PLC0415 - few users sync
+
+        note_forgotten(context.home, [note.public for note in notes], context.now)
         end_service(context.home)
+    receipts = make_receipts(context, [note.public for note in notes], sync=True) if force else []
     if context.as_json:
         shown = [{"id": note.public, "path": note.path, "session": note.session} for note in notes]
-        context.print_json({"count": len(shown), "forgotten": force, "checkpoints": shown})
+        found = {"count": len(shown), "forgotten": force, "checkpoints": shown, "receipts": receipts}
+        context.print_json(found)
         return
     many = count(len(notes), "checkpoint")
     if force:
         context.print(f"Forgot {many}: {', '.join(note.public for note in notes)}. This cannot be undone.")
+        print_receipts(context, receipts)
     else:
         context.print(f"Would forget {many} for good; add --force to do it.")
         for note in notes:

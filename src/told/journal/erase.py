@@ -11,6 +11,7 @@ from told.files import UNFINISHED, cannot_write, open_regular, write_private
 from told.journal.files import (
     CLOCK,
     FORGET,
+    FORGET_CHECKPOINT,
     ID_LENGTH,
     IDENTITY,
     SEEN,
@@ -100,9 +101,34 @@ def _erase_line(line: bytes, series: Series, memories: frozenset[str]) -> bytes:
     except BadLineError:
         return b""
     name = series.copy.local_id(found.memory) if series.copy else found.memory
-    if name not in memories or found.payload is None or found.kind == FORGET:
+    if name not in memories or found.payload is None or found.kind in (FORGET, FORGET_CHECKPOINT):
         return line
     return erase_payload(line, head_of(found))
+
+
+def erase_operations(home: str, hashes: Collection[str]) -> int:
+    """Erase the payloads of some operations by their hashes; return how many."""
+    needles = [one.encode() for one in hashes]
+
+    def rewrite(path: str, series: Series) -> int:
+        lines = _read(path).split(b"\n")
+        new = [
+            _erase_by_hash(line, series.machine, hashes) if any(one in line for one in needles) else line
+            for line in lines
+        ]
+        if new != lines:
+            write_private(path, b"\n".join(new))
+        return _count_changes(lines, new)
+
+    return _rewrite_segments(home, rewrite) if needles else 0
+
+
+def _erase_by_hash(line: bytes, machine: str, hashes: Collection[str]) -> bytes:
+    try:
+        found = parse_line(line, machine)
+    except BadLineError:
+        return line
+    return erase_payload(line, head_of(found)) if found.hash in hashes else line
 
 
 @dataclass(frozen=True, slots=True)

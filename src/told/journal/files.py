@@ -34,6 +34,7 @@ except ImportError:  # no such locks here: `verify` reports what two writers at 
 
 SET = "set"  # sets notes that belong to no memory: {"set": {topic: {name: value}}}
 FORGET, UNDO, ARCHIVE, RESTORE = "forget", "undo", "archive", "restore"
+CHECKPOINT, FORGET_CHECKPOINT = "checkpoint", "forget_checkpoint"  # of a checkpoint instead of a memory
 MAKES_MEMORY = frozenset(("remember", "correct"))
 IDENTITY = "op"  # payload field: a random name that all copies of an operation share
 CLOCK = "clock"  # payload field: a time later than `at`, after operations of a faster clock were seen

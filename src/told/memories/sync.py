@@ -58,6 +58,7 @@ def sync_space(stores: SyncStores, space: Space, place: str, transport: Transpor
         if space.is_team:
             publish(stores.memories, space, exchanger, stores.redact)
         else:
+            _exchange_checkpoints(stores, space, exchanger)
             collect(stores.home, space, OwnSelection(stores.home, space, stores.memories).select)
         return exchanger.push()
 
@@ -80,6 +81,18 @@ def _forget(stores: SyncStores, names: list[str]) -> None:
         forget(JournalWriter(stores.home, stores.memories, stores.now), stores.connection, plan)
     erase(stores.home, names)
     purge_erased(stores.home, stores.memories)
+
+
+def _exchange_checkpoints(stores: SyncStores, space: Space, exchanger: Exchanger) -> None:
+    forgotten = exchanger.result.forgotten_checkpoints
+    if space.is_team or not (space.checkpoints or forgotten):
+        return
+    from told.memories.sync_checkpoints import CheckpointExchange  # noqa: PLC0415 - only if wanted
+
+    exchange = CheckpointExchange(stores.home, space, stores.connection, stores.redact, stores.now)
+    exchange.forget(forgotten)
+    if space.checkpoints:
+        exchange.run({name: one.number for name, one in exchanger.state.series.items()})
 
 
 def renew_machine(home: str, space: Space) -> str:

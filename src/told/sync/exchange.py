@@ -10,7 +10,15 @@ from dataclasses import dataclass, field, replace
 from told.files import make_folder, write_private
 from told.journal.append import find_end
 from told.journal.copies import COLLEAGUE, OWN, Copy, list_copies, write_copies
-from told.journal.files import FORGET, clock_path, get_machine_id, is_machine_id, read_clock, write_seen
+from told.journal.files import (
+    FORGET,
+    FORGET_CHECKPOINT,
+    clock_path,
+    get_machine_id,
+    is_machine_id,
+    read_clock,
+    write_seen,
+)
 from told.redact.rescan import Rescanner
 from told.store.memories.names import SHARED, TEAM
 from told.sync.heads import (
@@ -42,6 +50,7 @@ class Exchange:
     problems: list[str] = field(default_factory=list)  # of series that changed nothing
     forgotten: list[str] = field(default_factory=list)  # memories that the user forgot on another machine
     has_retracted: bool = False  # a colleague has taken something back
+    forgotten_checkpoints: list[str] = field(default_factory=list)
     met: list[tuple[str, str]] = field(default_factory=list)  # name and fingerprint of new machines or people
     is_forked: bool = False  # another machine writes this machine's series: this home was copied
 
@@ -143,6 +152,9 @@ class Exchanger:
             self.result.has_retracted |= bool(forgotten)
         else:
             self.result.forgotten += forgotten
+            self.result.forgotten_checkpoints += [
+                one.memory for one in pulled.operations if one.kind == FORGET_CHECKPOINT
+            ]
             write_seen(self.home, head.series, pulled.latest)
         if pulled.latest > max(read_clock(self.home), self.now):
             write_private(clock_path(self.home), f"{pulled.latest}\n".encode())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from told.journal.files import FORGET, get_machine_id
+from told.journal.files import FORGET, FORGET_CHECKPOINT, get_machine_id
 from told.journal.read import find_in_series
 from told.journal.registry import Series
 from told.jsontext import dump_json
@@ -37,7 +37,7 @@ class Receipt:
 
 
 def read_receipts(home: str, memories: Collection[str]) -> list[Receipt]:
-    """Return a receipt for each space that knew one of the memories."""
+    """Return a receipt for each space that knew one of the memories or checkpoints."""
     found = []
     machine = get_machine_id(home)
     needles = [dump_json(name).encode() for name in memories]
@@ -46,7 +46,9 @@ def read_receipts(home: str, memories: Collection[str]) -> list[Receipt]:
         own = Series(space.series_folder(home, machine), machine)
         numbers = [
             one.number
-            for one in find_in_series(own, needles, lambda one: one.memory in memories and one.kind == FORGET)
+            for one in find_in_series(
+                own, needles, lambda one: one.memory in memories and one.kind in (FORGET, FORGET_CHECKPOINT)
+            )
         ]
         if not numbers and not _has_any(home, space, needles, memories):
             continue

@@ -65,6 +65,9 @@ def sync(context: Context, arguments: Arguments) -> None:
 
 
 def _exchange_all(context: Context, arguments: Arguments) -> None:
+    own = own_space(context.home)
+    if own and arguments.flag("checkpoints") and context.caller.is_user:
+        save_space(context.home, replace(own, checkpoints=True))
     spaces = [one for one in load_spaces(context.home) if one.places]
     if not spaces:
         if arguments.flag("quiet"):

@@ -1,4 +1,4 @@
-"""What two machines changed without knowing of each other, as the user sees it."""
+"""Two machines that sync, as the user sees them: conflicts and checkpoints."""
 
 from __future__ import annotations
 
@@ -94,3 +94,32 @@ def test_at_a_terminal(pair: tuple[Told, Told], machine: Machine, tmp_path: Path
     name, _, _ = diverge(laptop, vm)
     page = machine.at_terminal("why", name, TOLD_HOME=str(tmp_path / "laptop")).out
     assert "On another machine (vm)" in page
+
+
+def test_a_checkpoint_goes_along_and_is_forgotten_everywhere(
+    pair: tuple[Told, Told], tmp_path: Path, machine: Machine
+) -> None:
+    laptop, vm = pair
+    public = laptop("checkpoint", "Move the canary shop", "--json").json["id"]
+    laptop("sync")
+    vm("sync", "--checkpoints")
+    vm("checkpoints", "--all-projects", code=1)
+    laptop("sync", "--checkpoints")
+    vm("sync")  # the option stays on
+    rows = vm("checkpoints", "--all-projects", "--json").json["checkpoints"]
+    assert [(row["id"], row["status"]) for row in rows] == [(public, "open")]
+    receipt = laptop("forget", public, "--force").out
+    assert "Waiting for 1 machine: vm" in receipt
+    vm("sync")
+    vm("checkpoints", "--all-projects", code=1)
+    laptop("sync")
+    assert "Confirmed by vm" in laptop("forget", public, "--receipt").out
+    left = [path for path in tmp_path.rglob("*") if path.is_file() and b"canary" in path.read_bytes()]
+    assert left == []
+
+
+def test_agents_do_not_turn_checkpoints_on(pair: tuple[Told, Told], tmp_path: Path) -> None:
+    laptop, _ = pair
+    laptop("checkpoint", "Move the shop")
+    laptop("sync", "--checkpoints", CLAUDECODE="1")
+    assert not laptop("sync", "status", "--json").json["spaces"][0]["checkpoints"]
