@@ -120,7 +120,7 @@ def erase_operations(home: str, hashes: Collection[str]) -> int:
             write_private(path, b"\n".join(new))
         return _count_changes(lines, new)
 
-    return _rewrite_segments(home, rewrite) if needles else 0
+    return _rewrite_segments(_list_every(home), rewrite) if needles else 0
 
 
 def _erase_by_hash(line: bytes, machine: str, hashes: Collection[str]) -> bytes:
