@@ -129,8 +129,10 @@ DOORS = {
 WRITERS = {
     "memories/remember.py", "memories/change.py", "learning/learn.py", "onboard/onboard.py",
     "reasoning/wonder.py",
+    "memories/imports.py",
 }  # fmt: skip
-MOVERS = {"memories/move.py"}  # the user's own act, with the statement of a memory
+# The user's own act, with the statement of a memory: a public copy, or one side of a concurrent edit.
+MOVERS = {"memories/move.py", "memories/concurrent.py"}
 GUARDS = {"find_refusing", "find_put_away", "find_rejected"}
 
 
