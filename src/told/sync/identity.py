@@ -126,7 +126,10 @@ def sign(key: SigningKey, *parts: str) -> str:
 def is_signed(public: str, signature: str, *parts: str) -> bool:
     """Tell whether a key signed some texts."""
     try:
-        VerifyKey(bytes.fromhex(public)).verify(_join(parts), bytes.fromhex(signature))
+        raw = bytes.fromhex(signature)
+        if raw.hex() != signature:  # capitals, for example: every signature has one spelling
+            return False
+        VerifyKey(bytes.fromhex(public)).verify(_join(parts), raw)
     except (BadSignatureError, ValueError, TypeError, CryptoError):
         return False
     return True
