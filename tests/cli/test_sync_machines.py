@@ -69,6 +69,8 @@ def test_why_and_review_show_both_sides(pair: tuple[Told, Told]) -> None:
         assert item["machines"]["changed"] == name
         (row,) = one("why", name, "--json").json["machines"]
         assert (row["field"], row["waiting"]) == ("text", True)
+        assert "Use npm to build." in one("why", second, "--json").json["machines"][0]["value"]
+        assert "Use pnpm to build." in one("why", first, "--json").json["machines"][0]["value"]
 
 
 def test_a_choice_counts_on_both_machines(pair: tuple[Told, Told]) -> None:

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from nacl.signing import SigningKey
 
 from tests.soak import points
 from tests.sync.machines import Machine, Shelf
+from told.sync.identity import is_signed, sign
 
 
 @pytest.fixture
@@ -90,3 +92,11 @@ def test_a_rewritten_history_is_refused(pair: tuple[Machine, Machine], tmp_path:
     shelf.series |= other.series
     there.sync(shelf)
     assert "Use pnpm." in there.texts()
+
+
+def test_a_signature_has_one_spelling() -> None:
+    key = SigningKey(b"k" * 32)
+    public = key.verify_key.encode().hex()
+    signature = sign(key, "head")
+    assert is_signed(public, signature, "head")
+    assert not is_signed(public, signature.upper(), "head")

@@ -128,7 +128,10 @@ def is_signed(public: str, signature: str, *parts: str) -> bool:
     if (public + signature).lower() != public + signature:
         return False  # one signature has one form
     try:
-        VerifyKey(bytes.fromhex(public)).verify(_join(parts), bytes.fromhex(signature))
+        raw = bytes.fromhex(signature)
+        if raw.hex() != signature:  # capitals, for example: every signature has one spelling
+            return False
+        VerifyKey(bytes.fromhex(public)).verify(_join(parts), raw)
     except (BadSignatureError, ValueError, TypeError, CryptoError):
         return False
     return True

@@ -36,35 +36,43 @@ class MachineNames:
 
 
 def divergence_notes(view: MemoryView, memory: Memory) -> list[str]:
-    """Return what other machines made of a memory without knowing of each other, a line each."""
-    found = find_divergences(view.home, memory.id)
+    """Return what machines made of a memory without knowing of each other, a line each."""
+    found = _find_others(view, memory)
     names = MachineNames(view.context) if found else None
-    return [
-        f"{names.describe(edit)}: {_shown(view, memory, one, edit)}"
-        for one in found
-        for edit in one.lost
-        if names
-    ]
+    return [f"{names.describe(edit)}: {_shown(view, memory, one, edit)}" for one, edit in found if names]
 
 
 def divergence_json(view: MemoryView, memory: Memory) -> list[dict[str, Any]]:
     """Return the same for `--json`."""
-    found = find_divergences(view.home, memory.id)
+    found = _find_others(view, memory)
     names = MachineNames(view.context) if found else None
     return [
         names.json(edit) | {
-            "field": one.field, "value": _shown(view, memory, one, edit), "waiting": edit in one.waiting,
+            "changed": one.memory, "field": one.field, "value": _shown(view, memory, one, edit),
+            "waiting": bool(one.waiting),
         }
-        for one in found for edit in one.lost if names
+        for one, edit in found if names
     ]  # fmt: skip
+
+
+def _find_others(view: MemoryView, memory: Memory) -> list[tuple[Divergence, Edit]]:
+    """Return the other sides of a memory that was changed, or that is one side itself."""
+    return [
+        (one, edit)
+        for one in find_divergences(view.home)
+        if memory.id in (one.memory, *(edit.value for edit in (one.kept, *one.lost)))
+        for edit in (one.lost if memory.id == one.memory else (one.kept, *one.lost))
+        if edit.value != memory.id
+    ]
 
 
 def _shown(view: MemoryView, memory: Memory, one: Divergence, edit: Edit) -> str:
     if one.field != TEXT:
         return view.scope_name(edit.value) if one.field == "scope" else edit.value
-    side = find_side(view.memories, memory, edit)
+    changed = view.memories.get([one.memory]).get(one.memory, memory)
+    side = find_side(view.memories, changed, edit)
     if side is not None:
-        return view.text(side) if side.id == memory.id else view.row(side)
+        return view.text(side) if side.id == one.memory else view.row(side)
     return (
         f"replaced by {view.context.name(edit.value)}"
         if edit.replaces
