@@ -1,4 +1,4 @@
-"""Fixtures: members of a team."""
+"""Fixtures: machines of one user, and members of a team."""
 
 from __future__ import annotations
 
@@ -7,9 +7,26 @@ from pathlib import Path
 
 import pytest
 
-from tests.sync.machines import Shelf
+from tests.sync.machines import Machine, Make, Shelf
 from tests.sync.team import Member, meet
 from told.sync.identity import Identity
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Iterator[Make]:
+    """Make machines of one user, whose clocks may be wrong by some milliseconds."""
+    made: list[Machine] = []
+
+    def build(count: int, *skews: int) -> list[Machine]:
+        for number in range(count):
+            identity = made[0].identity if made else None
+            skew = skews[number] if number < len(skews) else 0
+            made.append(Machine(tmp_path / f"m{number}", identity, skew))
+        return made
+
+    yield build
+    for one in made:
+        one.close()
 
 
 @pytest.fixture

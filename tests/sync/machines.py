@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -142,3 +142,6 @@ class Machine:
     def close(self) -> None:
         self.memories.close()
         self.connection.close()
+
+
+Make = Callable[..., list[Machine]]

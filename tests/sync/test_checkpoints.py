@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.sync.machines import Machine, Shelf
+from tests.sync.machines import Machine, Make, Shelf
 from told.checkpoints.save import close_checkpoint, save_checkpoint
 from told.ingest.checkpoint_files import list_checkpoints, read_checkpoint
 from told.ingest.checkpoint_rows import forget_checkpoint
@@ -20,22 +19,7 @@ from told.store.sessions.read import Filter, SessionReader
 from told.sync.receipts import read_receipts
 from told.sync.spaces import Space, save_space
 
-Make = Callable[[int], list[Machine]]
 KEY = "github.com/acme/shop"
-
-
-@pytest.fixture
-def make(tmp_path: Path) -> Iterator[Make]:
-    made: list[Machine] = []
-
-    def build(count: int) -> list[Machine]:
-        for number in range(count):
-            made.append(Machine(tmp_path / f"m{number}", made[0].identity if made else None))
-        return made
-
-    yield build
-    for one in made:
-        one.close()
 
 
 def space_of(machine: Machine, *, wanted: bool = True) -> Space:

@@ -2,32 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
-
-import pytest
-
-from tests.sync.machines import Machine, Shelf
+from tests.sync.machines import Machine, Make, Shelf
 from told.memories.change import correct
 from told.memories.concurrent import find_divergences
 from told.memories.remember import NewMemory
 from told.memories.review import ReviewItem, dismiss, edit, find_review_items, keep, keep_both
-
-Make = Callable[[int], list[Machine]]
-
-
-@pytest.fixture
-def make(tmp_path: Path) -> Iterator[Make]:
-    made: list[Machine] = []
-
-    def build(count: int) -> list[Machine]:
-        for number in range(count):
-            made.append(Machine(tmp_path / f"m{number}", made[0].identity if made else None))
-        return made
-
-    yield build
-    for one in made:
-        one.close()
 
 
 def tick(*machines: Machine) -> None:

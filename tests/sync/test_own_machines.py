@@ -2,31 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import pytest
-
-from tests.sync.machines import Machine, Shelf
+from tests.sync.machines import Machine, Make, Shelf
 
 YEAR = 365 * 86_400_000
-Make = Callable[..., list[Machine]]
-
-
-@pytest.fixture
-def make(tmp_path: Path) -> Iterator[Make]:
-    made: list[Machine] = []
-
-    def build(count: int, *skews: int) -> list[Machine]:
-        for number in range(count):
-            identity = made[0].identity if made else None
-            skew = skews[number] if number < len(skews) else 0
-            made.append(Machine(tmp_path / f"m{number}", identity, skew))
-        return made
-
-    yield build
-    for one in made:
-        one.close()
 
 
 def test_memories_arrive_on_the_other_machine(make: Make) -> None:
