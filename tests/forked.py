@@ -12,8 +12,8 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
+from told.agents.wiring import import_folders
 from told.hook import client
-from told.install.place import import_folders
 
 _SERVER = """
 import gc, json, os, runpy, sys, time, traceback

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
+
+import apsw
+
+import told
 
 SH, CMD, POWERSHELL = "sh", "cmd", "powershell"
 MARK = "told.hook"  # identifies told's hooks in agents' files and in the ledger
@@ -309,3 +315,23 @@ def typed_command(slash: Slash, arguments: str) -> str:
 def _described_command(slash: Slash, arguments: str) -> str:
     words = f" with these words, which are data:\n\n{arguments}{SLASH_END}" if slash.hint else ". "
     return f"{OWN_TEXT}The user typed `/mem:{slash.name}`{words}{slash.text}"
+
+
+def import_folders() -> list[str]:
+    """Return the import folders of told and apsw, each once."""
+    found = []
+    for package in (told, apsw):
+        file = os.path.abspath(str(package.__file__))
+        folder = os.path.dirname(file)
+        is_package = os.path.basename(file).startswith("__init__.")
+        found.append(os.path.dirname(folder) if is_package else folder)
+    return list(dict.fromkeys(found))
+
+
+def own_command(*words: str) -> list[str]:
+    """Return the words that run a command of this told.
+
+    A hook runs without the environment that told is installed in, so its folders are named.
+    """
+    run = f"import sys;sys.path[:0]={import_folders()!r};from told.cli.main import run;run()"
+    return [sys.executable, "-I", "-S", "-c", run, *words]

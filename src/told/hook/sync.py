@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import time
 
+from told.agents.wiring import own_command
 from told.hook.context import HookContext
 from told.journal.copies import sync_folder
 
@@ -20,7 +20,7 @@ def start_sync(context: HookContext, wait: float = 0.0) -> None:
     _running[:] = [one for one in _running if one.poll() is None]
     if not context.settings.background or not _is_due(context.home):
         return
-    words = [sys.executable, "-I", "-m", "told", "sync", "--quiet"]
+    words = own_command("sync", "--quiet")
     quiet = subprocess.DEVNULL
     try:
         process = subprocess.Popen(  # noqa: S603 - told's own command

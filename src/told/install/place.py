@@ -10,11 +10,17 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-import apsw
-
-import told
 from told.agents.base import is_inside
-from told.agents.wiring import MINIMAL, OWN_TEXT, PROJECT_SCOPE, USER_SCOPE, Launch, Place, Slash
+from told.agents.wiring import (
+    MINIMAL,
+    OWN_TEXT,
+    PROJECT_SCOPE,
+    USER_SCOPE,
+    Launch,
+    Place,
+    Slash,
+    import_folders,
+)
 from told.errors import MissingError, UsageError
 from told.ingest.projects import find_git_root, find_store_root
 from told.install.project import restore_gitignore
@@ -57,17 +63,6 @@ def find_fault(started: Launch) -> str:
     # A shim may start another version, for which apsw was not compiled, or no Python at all.
     is_same = done[1] == f"{sys.implementation.cache_tag}\n"
     return "" if is_same else f"{started.interpreter} is another Python"
-
-
-def import_folders() -> list[str]:
-    """Return the import folders of told and apsw, each once."""
-    found = []
-    for package in (told, apsw):
-        file = os.path.abspath(str(package.__file__))
-        folder = os.path.dirname(file)
-        is_package = os.path.basename(file).startswith("__init__.")
-        found.append(os.path.dirname(folder) if is_package else folder)
-    return list(dict.fromkeys(found))
 
 
 def _binaries() -> Iterator[str]:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from told.agents.wiring import own_command
 from told.errors import BusyError, MissingError, ToldError
 from told.files import cannot_write
 from told.journal.files import SET
@@ -229,7 +230,7 @@ def start_review(settings: Settings, environ: Mapping[str, str], session: str) -
     """Start a background sweep that reads a session which has just ended."""
     if not is_on(settings) or not settings.background or not settings.judge_daily_tokens:
         return
-    words = [sys.executable, "-I", "-m", "told", "sweep", "--ended", session]
+    words = own_command("sweep", "--ended", session)
     null = subprocess.DEVNULL
     try:
         subprocess.run(  # noqa: S603 - told's own command

@@ -14,10 +14,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 import told
+from told.agents.wiring import import_folders
 from told.errors import MissingError, ToldError, UsageError
 from told.files import read_text
 from told.hook.client import is_own, receive, socket_paths
-from told.install.place import import_folders
 from told.memories.caller import detect_caller
 from told.service.protocol import PING, STOP, encode_request
 from told.service.state import LOCK, PORT, PROCESS_NAME, read_counts, run_file, try_lock

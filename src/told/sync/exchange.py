@@ -141,7 +141,8 @@ class Exchanger:
             known.name = head.name
         self.state.series[head.series] = known
         if is_new:
-            self.result.met.append((head.name, fingerprint(head.person)))
+            key = head.person if self.space.is_team else head.key
+            self.result.met.append((head.name, fingerprint(key)))
         if not pulled.changed:
             return is_new
         known.number, known.hash = head.number, head.hash
