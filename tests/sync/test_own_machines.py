@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from tests.sync.machines import Machine, Make, Shelf
+from told.errors import MissingError
 
 YEAR = 365 * 86_400_000
 
@@ -186,3 +188,22 @@ def test_a_copied_home_writes_a_series_of_its_own(make: Make, tmp_path: Path) ->
     reopened.close()
     wanted = ["Said on its copy.", "Said on the first machine.", "Use pnpm."]
     assert here.texts() == there.texts() == wanted
+
+
+class ReadOnlyShelf(Shelf):
+    """A place that this machine may only read, such as a clone in CI."""
+
+    def write(
+        self, series: str, files: Mapping[str, bytes | None], head: bytes, *, before: bytes | None
+    ) -> bool:
+        raise MissingError("The remote is read-only.")
+
+
+def test_a_machine_that_may_only_read_still_learns(make: Make) -> None:
+    here, there = make(2)
+    shelf = Shelf()
+    here.remember("Use pnpm.")
+    here.sync(shelf)
+    result = there.sync(ReadOnlyShelf(shelf.series))
+    assert there.texts() == ["Use pnpm."]
+    assert (result.received, result.sent, result.unsent) == (1, 0, "The remote is read-only.")

@@ -15,7 +15,7 @@ LIMITS = {"start": 3.0, "compact": 3.0, "compacted": 3.0, "helper": 3.0, "stop":
 LARGEST = 4_000_000  # bytes of a call
 _LONGEST = 60  # seconds until the process ends even if stdin stays open
 # Endings of variables that are sent: folders and versions, never keys.
-_SENT = ("HOME", "_DIR", "_CONFIG", "_VERSION", "PROFILE", "APPDATA", "_PATHS")
+_SENT = ("HOME", "_DIR", "_CONFIG", "_VERSION", "PROFILE", "APPDATA", "_PATHS", "_AUTH_SOCK")
 WITHHELD = "\1"  # sent by commands in place of a value that could be a secret
 
 

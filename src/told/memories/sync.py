@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import apsw
 
+from told.errors import MissingError
 from told.journal.apply import catch_up, purge_erased
 from told.journal.erase import erase
 from told.journal.files import get_machine_id
@@ -60,7 +61,12 @@ def sync_space(stores: SyncStores, space: Space, place: str, transport: Transpor
         else:
             _exchange_checkpoints(stores, space, exchanger)
             collect(stores.home, space, OwnSelection(stores.home, space, stores.memories).select)
-        return exchanger.push()
+        try:
+            return exchanger.push()
+        except MissingError as error:  # a clone of somebody who may only read
+            exchanger.result.unsent = str(error)
+            exchanger.save()
+            return exchanger.result
 
 
 def _open(stores: SyncStores, space: Space, place: str, transport: Transport) -> Exchanger:

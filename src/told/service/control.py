@@ -26,7 +26,18 @@ from told.settings import find_home, load_safe_settings
 _START_SECONDS, _STOP_SECONDS, _KILL_SECONDS, _ANSWER_SECONDS = 15.0, 30.0, 5.0, 2.0
 _PAUSE = 0.02
 _VARIABLES = frozenset(
-    ("HOME", "USERPROFILE", "PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SYSTEMROOT")
+    (
+        "HOME",
+        "USERPROFILE",
+        "PATH",
+        "LANG",
+        "LC_ALL",
+        "LC_CTYPE",
+        "TZ",
+        "TMPDIR",
+        "SYSTEMROOT",
+        "SSH_AUTH_SOCK",
+    )
 )
 _RETRY_SECONDS = 60.0  # after a failed start before a hook tries again
 _RUN = "from told.cli.entry.serve import run;run()"

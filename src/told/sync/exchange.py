@@ -52,6 +52,7 @@ class Exchange:
     has_retracted: bool = False  # a colleague has taken something back
     forgotten_checkpoints: list[str] = field(default_factory=list)
     met: list[tuple[str, str]] = field(default_factory=list)  # name and fingerprint of new machines or people
+    unsent: str = ""  # why nothing could be published: the place is read-only
     is_forked: bool = False  # another machine writes this machine's series: this home was copied
 
 

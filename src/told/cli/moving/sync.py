@@ -113,6 +113,7 @@ def _exchange_place(
     return {
         "place": describe_place(place), "team": space.name or None, "sent": result.sent,
         "received": result.received, "problems": result.problems, "error": error or None,
+        "unsent": result.unsent or None,
         "new": [{"name": context.name(name), "fingerprint": mark} for name, mark in result.met],
         "renewed": result.is_forked,
     }  # fmt: skip
@@ -132,6 +133,8 @@ def print_rows(context: Context, rows: list[dict[str, Any]]) -> None:
             context.print(f"  {who}: {one['name'] or 'unnamed'} (fingerprint {one['fingerprint']})")
         for problem in row["problems"]:
             context.print(f"  Not accepted: {problem}")
+        if row["unsent"]:
+            context.print(f"  Not sent: {row['unsent']}")
         if row["renewed"]:
             context.print("  Another machine uses a copy of this folder: this one has a new name now.")
 
