@@ -169,3 +169,13 @@ def test_index_syncs_where_there_is_no_background(desks: tuple[Desk, Desk], tmp_
     laptop.told("index")
     desktop.told("index")
     assert desktop.texts() == ["Use pnpm here."]
+
+
+def test_checkpoints_can_be_turned_on_and_off(desks: tuple[Desk, Desk], tmp_path: Path) -> None:
+    laptop, _ = desks
+    laptop.told("sync", "folder", str(tmp_path / "drive"))
+    chosen = []
+    for words in ((), ("--checkpoints",), (), ("--no-checkpoints",)):
+        laptop.told("sync", *words)
+        chosen.append(laptop.json("sync", "status")["spaces"][0]["checkpoints"])
+    assert chosen == [False, True, True, False]

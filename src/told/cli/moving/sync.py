@@ -66,8 +66,8 @@ def sync(context: Context, arguments: Arguments) -> None:
 
 def _exchange_all(context: Context, arguments: Arguments) -> None:
     own = own_space(context.home)
-    if own and arguments.flag("checkpoints") and context.caller.is_user:
-        save_space(context.home, replace(own, checkpoints=True))
+    if own and context.caller.is_user and (chosen := _choose_checkpoints(own, arguments)) != own:
+        save_space(context.home, chosen)
     spaces = [one for one in load_spaces(context.home) if one.places]
     if not spaces:
         if arguments.flag("quiet"):
@@ -181,9 +181,14 @@ def _own_space(context: Context, identity: Identity, place: str, arguments: Argu
     )
     if place:
         space = add_place(space, place)
-    if arguments.flag("checkpoints"):
-        space = replace(space, checkpoints=True)
-    return space
+    return _choose_checkpoints(space, arguments)
+
+
+def _choose_checkpoints(space: Space, arguments: Arguments) -> Space:
+    """Return a space that exchanges checkpoints, or not, as an option says."""
+    if arguments.flag("checkpoints") == arguments.flag("no-checkpoints"):
+        return space
+    return replace(space, checkpoints=arguments.flag("checkpoints"))
 
 
 def _join(context: Context, arguments: Arguments, rest: list[str]) -> None:
