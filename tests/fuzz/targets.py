@@ -386,7 +386,7 @@ def _backup(data: bytes) -> None:
 
 def _list_backups() -> list[bytes]:
     files = {"key": [1, hashlib.sha256(b"k").hexdigest()]}
-    project = {"number": 1, "root": "/work/shop", "scope": "project:x", "ignored": "", "series": ["abcdefgh"]}
+    project = {"number": 1, "root": "/srv/shop", "scope": "project:x", "ignored": "", "series": ["abcdefgh"]}
     manifest = {
         "format": "told-backup", "version": 1, "told": "0.1.0", "created": 1, "operations": 0, "damaged": 0,
         "projects": [project], "files": files,

@@ -22,7 +22,7 @@ from told.ingest.scan import QUIET_MS, has_checkpoints, scan
 from told.ingest.sweep import Progress, Sweep
 from told.journal.apply import open_memories
 from told.journal.apply import rebuild as rebuild_memories
-from told.journal.copies import sync_folder
+from told.journal.copies import has_spaces
 from told.judge.base import Stores
 from told.judge.review import is_on, review_recent
 from told.learning.learn import LearnResult
@@ -185,7 +185,7 @@ def index(context: Context, _: Arguments) -> None:
 
 def _sync(context: Context) -> None:
     """Sync, as the background would at the next start of a session."""
-    if os.path.exists(os.path.join(sync_folder(context.home), "spaces.json")):
+    if has_spaces(context.home):
         from told.cli.moving.sync import sync_quietly  # noqa: PLC0415 - few users sync
 
         sync_quietly(context)

@@ -8,7 +8,7 @@ import time
 
 from told.agents.wiring import own_command
 from told.hook.context import HookContext
-from told.journal.copies import sync_folder
+from told.journal.copies import has_spaces, sync_folder
 
 START_SECONDS = 0.3  # a start waits so long at most for what other machines said
 _PAUSE_SECONDS = 20.0  # between two automatic syncs
@@ -38,7 +38,7 @@ def start_sync(context: HookContext, wait: float = 0.0) -> None:
 def _is_due(home: str) -> bool:
     """Tell whether there is something to sync with, and no sync just now."""
     folder = sync_folder(home)
-    if not os.path.exists(os.path.join(folder, "spaces.json")):
+    if not has_spaces(home):
         return False
     try:
         spaces = [one.path for one in os.scandir(folder) if one.is_dir()]

@@ -32,6 +32,7 @@ from told.store.memories.names import PROJECT, SHARED
 OWN, COLLEAGUE = "own", "team"
 SERIES = "series"  # payload field: the series of a project that an operation was copied from
 PROJECT_KEY = "project"  # payload field of a team memory: the key of its project
+SPACES = "spaces.json"  # with whom is synced
 MAX_TEXT = 4000  # characters
 _MAX_IMPORTANCE = 8.0
 _MAX_ID = 40  # characters
@@ -97,12 +98,7 @@ class Copy(NamedTuple):
         payload[IDENTITY] = f"{self.trust} {operation.identity or operation.hash}"
         if "by" in payload:
             payload["by"] = self.local_id(payload["by"]) if _is_memory_id(payload["by"]) else ""
-        text = payload.get("text")
-        if isinstance(text, str):
-            payload["text"] = " ".join(text[: 2 * MAX_TEXT].split())[:MAX_TEXT]
-        importance = payload.get("importance")
-        if isinstance(importance, (int, float)) and importance > _MAX_IMPORTANCE:
-            payload["importance"] = _MAX_IMPORTANCE
+        limit_payload(payload, operation.at)
         if operation.kind not in _MAKES_TEXT:
             return payload
         project = given.get(PROJECT_KEY)
@@ -112,10 +108,18 @@ class Copy(NamedTuple):
             payload["scope"] = PROJECT + project
         else:
             payload["scope"] = self.scope
-        created = payload.get("created")
-        if isinstance(created, int) and created > operation.at:
-            del payload["created"]
         return payload | {"trust": self.trust}
+
+
+def limit_payload(payload: dict[str, Any], at: int) -> None:
+    """Limit what a colleague says of a memory: its length, its importance, and a date after `at`."""
+    text, importance, created = (payload.get(name) for name in ("text", "importance", "created"))
+    if isinstance(text, str):
+        payload["text"] = " ".join(text[: 2 * MAX_TEXT].split())[:MAX_TEXT]
+    if isinstance(importance, (int, float)) and importance > _MAX_IMPORTANCE:
+        payload["importance"] = _MAX_IMPORTANCE
+    if isinstance(created, int) and created > at:
+        del payload["created"]
 
 
 def _is_memory_id(name: object) -> bool:
@@ -127,6 +131,11 @@ def _is_memory_id(name: object) -> bool:
 def sync_folder(home: str) -> str:
     """Return the folder of everything that belongs to sync."""
     return os.path.join(home, "sync")
+
+
+def has_spaces(home: str) -> bool:
+    """Tell whether the user ever set up a sync or a team."""
+    return os.path.exists(os.path.join(sync_folder(home), SPACES))
 
 
 def list_copies(home: str) -> list[Copy]:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from told.errors import UsageError
 from told.files import cannot_write, is_folder, make_folder, read_text, write_private
 from told.hashing import blake2s
-from told.journal.copies import OWN, Copy, list_copies, sync_folder
+from told.journal.copies import OWN, Copy, limit_payload, list_copies, sync_folder
 from told.journal.files import (
     ARCHIVE,
     FORGET,
@@ -45,8 +45,6 @@ from told.store.memories.records import CANDIDATE, TEAM, Memory
 FOLDER = ".told"
 COLLEAGUE = f"{TEAM}project"
 _MAX_SEGMENT = 16 * 1024 * 1024  # bytes; told starts a new segment at 1 MB
-_MAX_TEXT = 4000  # characters
-_MAX_IMPORTANCE = 8.0
 _SEAL_LENGTH = 16  # of the 32 characters of the salt; the others are random
 _PAYLOAD_END = b'"}'
 # Counters and personal choices stay in told's home; a forget must outlive the project's folder.
@@ -311,17 +309,9 @@ def _sealed(payload: bytes, head: bytes, machine: str, key: bytes) -> bytes:
 def _accepted_payload(operation: Operation, project: ProjectJournal) -> dict[str, Any]:
     given = operation.payload or {}
     payload = {name: given[name] for name in _ACCEPTED_FIELDS[operation.kind] if name in given}
-    text = payload.get("text")
-    if isinstance(text, str):
-        payload["text"] = " ".join(text[: 2 * _MAX_TEXT].split())[:_MAX_TEXT]
+    limit_payload(payload, operation.at)
     if operation.kind == UNDO:
         payload["machine"] = f"{STRANGER}{payload.get('machine')}"
     if operation.kind in MAKES_MEMORY:
         payload |= {"scope": project.scope, "trust": COLLEAGUE}
-        importance = payload.get("importance")
-        if isinstance(importance, (int, float)) and importance > _MAX_IMPORTANCE:
-            payload["importance"] = _MAX_IMPORTANCE
-        created = payload.get("created")
-        if isinstance(created, int) and created > operation.at:
-            del payload["created"]
     return payload

@@ -50,7 +50,7 @@ def read_receipts(home: str, memories: Collection[str]) -> list[Receipt]:
                 own, needles, lambda one: one.memory in memories and one.kind in (FORGET, FORGET_CHECKPOINT)
             )
         ]
-        if not numbers and not _has_any(home, space, needles, memories):
+        if not numbers and not _has_any(home, space, [*state.series, machine], memories):
             continue
         last = max(numbers, default=0)
         machines = tuple(
@@ -61,9 +61,9 @@ def read_receipts(home: str, memories: Collection[str]) -> list[Receipt]:
     return found
 
 
-def _has_any(home: str, space: Space, needles: list[bytes], memories: Collection[str]) -> bool:
-    """Tell whether a space knows one of the memories."""
-    machines = [*load_state(home, space).series, get_machine_id(home)]
+def _has_any(home: str, space: Space, machines: list[str], memories: Collection[str]) -> bool:
+    """Tell whether a series of a space knows one of the memories."""
+    needles = [dump_json(name).encode() for name in memories]
     return any(
         next(find_in_series(series, needles, lambda one: one.memory in memories), None) is not None
         for series in (Series(space.series_folder(home, name), name) for name in machines)

@@ -10,13 +10,12 @@ from typing import Any
 
 from told.errors import MissingError, UsageError
 from told.files import cannot_write, make_folder, read_text, write_private
-from told.journal.copies import sync_folder
+from told.journal.copies import SPACES, sync_folder
 from told.journal.files import SeriesLock
 from told.jsontext import dump_json, load_json
 
 FOLDER, GIT, SSH = "folder", "git", "ssh"
 PLACES = (FOLDER, GIT, SSH)
-_FILE = "spaces.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,7 @@ def load_spaces(home: str) -> list[Space]:
     Raises:
         MissingError: the file is damaged.
     """
-    path = os.path.join(sync_folder(home), _FILE)
+    path = os.path.join(sync_folder(home), SPACES)
     try:
         rows = load_json(read_text(path))
     except OSError:
@@ -92,7 +91,7 @@ def remove_space(home: str, space: Space) -> None:
 
 
 def _save(home: str, spaces: Sequence[Space]) -> None:
-    path = os.path.join(sync_folder(home), _FILE)
+    path = os.path.join(sync_folder(home), SPACES)
     try:
         make_folder(sync_folder(home))
         write_private(path, dump_json([asdict(one) for one in spaces]).encode() + b"\n")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Any
 
 from told.cli.context import Context, count
-from told.journal.copies import sync_folder
+from told.journal.copies import has_spaces
 
 _GIT_HOST = "A git host may keep objects that nothing refers to for some weeks."
 
@@ -17,7 +16,7 @@ def make_receipts(context: Context, memories: Sequence[str], *, sync: bool) -> l
 
     Empty if nothing is synced.
     """
-    if not memories or not os.path.exists(os.path.join(sync_folder(context.home), "spaces.json")):
+    if not memories or not has_spaces(context.home):
         return []
     from told.cli.moving.sync import sync_quietly  # noqa: PLC0415 - few users sync
     from told.sync.places import describe_place  # noqa: PLC0415

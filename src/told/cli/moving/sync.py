@@ -221,7 +221,7 @@ def _print_code(context: Context) -> None:
     if identity is None:
         raise UsageError(_NOTHING)
     context.report(
-        f"{identity.code}\nKeep it like a password: whoever has it can read and write your memories.",
+        f"{identity.code}\nKeep it like a password: anyone who has it can read and write your memories.",
         {"code": identity.code},
     )
 

@@ -31,7 +31,7 @@ class GitTransport:
 
     Branches, the work tree and the user's repository are never touched: commits are made and read in a bare
     repository of told's. What was erased is in no history, and is removed from the cache; a host may keep
-    objects that no ref reaches for some weeks, and whoever knows their hash can read them there.
+    objects that no ref reaches for some weeks, where anyone who knows their hash can read them.
     """
 
     def __init__(
