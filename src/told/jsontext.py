@@ -202,7 +202,7 @@ def as_millis(value: Any) -> int:
 def dump_json(value: Any) -> str:
     """Format a value as compact JSON; NaN and infinity become null."""
     try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        return _ENCODER.encode(value)
     except ValueError:
         return json.dumps(_without_nan(value), ensure_ascii=False, separators=(",", ":"))
 
@@ -210,7 +210,7 @@ def dump_json(value: Any) -> str:
 def load_json(text: str) -> Any:
     """Parse a JSON text; raise ValueError if it is not valid or has NaN."""
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
+        return _DECODER.decode(text)
     except RecursionError:
         raise ValueError("nested too deeply") from None
 
@@ -227,3 +227,8 @@ def _without_nan(value: Any) -> Any:
 
 def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
+
+
+# `json.dumps` and `json.loads` would make new ones for each call.
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)

@@ -33,7 +33,7 @@ from told.onboard.instructions import find_instruction_files, parse_instructions
 from told.onboard.onboard import OnboardPlan, plan_onboarding, read_project, source_file_of
 from told.onboard.tasks import MAKEFILES, find_tasks, parse_scripts, parse_targets
 from told.recall.filters import MIN_CONFIDENCE
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.store.memories.records import (
     ACTIVE,
     GLOBAL,

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from told.checkpoints.progress import (
     find_announced,
@@ -20,10 +21,13 @@ from told.checkpoints.progress import (
 from told.ingest.checkpoint_rows import LISTS
 from told.model import TOOL, Handover
 from told.onboard.files import Git
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.store.memories.records import ACTIVE, DECISION, PREFERENCE, RULE, USER, is_private
-from told.store.sessions.read import SessionReader, SessionRow, TurnRow
+from told.store.sessions.read import SessionRow, TurnRow
 from told.text import add_full_stop, clean, count_tokens, shorten
+
+if TYPE_CHECKING:
+    from told.store.sessions.protocols import SessionReading
 
 MAX_TOKENS = 600  # of the whole checkpoint
 MAX_CHANGES = 40  # files
@@ -52,7 +56,7 @@ Touched = Sequence[tuple[str, str, int]]  # path, how, time
 
 
 def build_from_session(
-    reading: SessionReader, memories: Memories | None, session: SessionRow, now: int, *, project: str = "",
+    reading: SessionReading, memories: Memories | None, session: SessionRow, now: int, *, project: str = "",
     root: str = "", under_way: bool = False, changed: Callable[[], Sequence[str]] | None = None,
 ) -> Handover | None:  # fmt: skip
     """Build the checkpoint of a session; None if nothing is worth handing over.
@@ -84,7 +88,7 @@ def build_from_session(
     return _fit(found) if found.goal and is_worth else None
 
 
-def last_work_time(reading: SessionReader, session: SessionRow) -> int:
+def last_work_time(reading: SessionReading, session: SessionRow) -> int:
     """Return when the last relevant turn began; 0 if there is none."""
     turns = reading.turns(session.id, _MAX_TURNS, newest=True)
     return _last_relevant(turns).at if turns else 0

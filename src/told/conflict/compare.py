@@ -14,7 +14,7 @@ from told.search.query import parse_query
 from told.search.rank import plan_query
 from told.search.tokens import SLOTS, STOP_WORDS, canonical_stem, tokenize
 from told.store.fts import quote_phrase
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.store.memories.records import (
     ACTIVE,
     AGENT,

@@ -6,12 +6,13 @@ Each session is one compressed JSON Lines file in `archive/<agent>/`.
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import os
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import IO, Any
 
 import apsw
 
@@ -19,7 +20,7 @@ from told.agents.values import as_dict, as_text
 from told.files import replace_private
 from told.ingest.batch import ARCHIVE_LAYOUT, Batch, Portion
 from told.ingest.complete_sessions import CompleteSessions, Texts
-from told.ingest.fold import SessionDraft
+from told.ingest.fold import Origin, SessionDraft
 from told.ingest.forgotten import Forgotten, Tombstones
 from told.ingest.projects import write_places
 from told.ingest.scan import QUIET_MS
@@ -37,6 +38,7 @@ from told.store.sessions.write import SessionState, SessionWriter
 _MAX_LINE = 16 * 1024 * 1024  # longer than any stored turn
 _MAX_TIME = 1 << 53
 _MAX_KEY = 1 << 63
+_ORIGIN = "origin"  # the field with the machine that a session comes from
 
 
 def restore_texts(writer: SessionWriter, reader: CompleteSessions, session: SessionState) -> None:
@@ -62,12 +64,21 @@ def archive_path(home: str, agent: str, native: str) -> str:
 def write_lines(path: str, lines: Iterable[list[Any]]) -> None:
     """Replace an archive file atomically."""
     make_private_folder(os.path.dirname(path))
-    with (
-        replace_private(path, sync=False) as file,  # the caller syncs many files at once
-        gzip.GzipFile(fileobj=file, mode="wb", compresslevel=1, mtime=0) as packed,
-    ):
+    with replace_private(path, sync=False) as file:  # the caller syncs many files at once
+        _pack_lines(file, lines)
+
+
+def _pack_lines(file: IO[bytes], lines: Iterable[list[Any]]) -> None:
+    with gzip.GzipFile(fileobj=file, mode="wb", compresslevel=1, mtime=0) as packed:
         for line in lines:
             packed.write(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+
+
+def pack_draft(draft: SessionDraft) -> bytes:
+    """Return the content of the archive file of a session."""
+    content = io.BytesIO()
+    _pack_lines(content, format_draft(draft))
+    return content.getvalue()
 
 
 def cut_forgotten(path: str, agent: str, forgotten: Forgotten) -> bool:
@@ -88,7 +99,7 @@ def format_draft(draft: SessionDraft) -> Iterator[list[Any]]:
         "title": facts.title, "title_by": facts.title_by, "summary": draft.about, "started": facts.started,
         "ended": draft.last_at, "parent": facts.parent, "kind": facts.kind, "archived": int(facts.archived),
         "model": facts.model, "next_n": draft.next_n,
-    }]  # fmt: skip
+    } | ({_ORIGIN: [*draft.origin]} if draft.origin else {})]  # fmt: skip
     for turn in draft.turns:
         yield _format_turn(turn)
     for touch in draft.touches.values():
@@ -110,8 +121,10 @@ def _format_note(note: Checkpoint | CheckpointRow) -> list[Any]:
     ]  # fmt: skip
 
 
-def _format_session(reader: SessionReader, session_id: int) -> Iterator[list[Any]]:
-    yield ["session", reader.archive_facts(session_id)]
+def _format_session(
+    reader: SessionReader, session_id: int, origin: Origin | None
+) -> Iterator[list[Any]]:  # fmt: skip
+    yield ["session", reader.archive_facts(session_id) | ({_ORIGIN: [*origin]} if origin else {})]
     for turn in reader.archive_turns(session_id):
         yield _format_turn(turn)
     for touch in reader.files_of(session_id):
@@ -134,6 +147,20 @@ def is_intact(path: str) -> bool:
     return True
 
 
+def read_origin(path: str) -> Origin | None:
+    """Read which other machine a session comes from; None for one of this machine."""
+    for kind, *fields in read_lines(path):
+        return _parse_origin(as_dict(fields[0])) if kind == "session" and fields else None
+    return None
+
+
+def _parse_origin(facts: dict[str, Any]) -> Origin | None:
+    found = facts.get(_ORIGIN)
+    if not isinstance(found, list) or len(found) != len(Origin._fields) or not as_text(found[0]):
+        return None
+    return Origin(*map(as_text, found))
+
+
 def read_head(path: str) -> tuple[str, int]:
     """Read a session's native id and turn count; ("", 0) if unreadable."""
     for kind, *fields in read_lines(path):
@@ -142,7 +169,7 @@ def read_head(path: str) -> tuple[str, int]:
     return "", 0
 
 
-def read_draft(path: str, redact: Callable[[str], str]) -> SessionDraft | None:
+def read_draft(path: str | IO[bytes], redact: Callable[[str], str]) -> SessionDraft | None:
     """Read a session from its archive file; None without a valid head."""
     draft: SessionDraft | None = None
     turns: list[TurnText] = []
@@ -191,6 +218,7 @@ def _parse_head(facts: dict[str, Any], redact: Callable[[str], str]) -> SessionD
     draft.about = redact(as_text(facts.get("summary")))
     draft.last_at = _number(facts.get("ended"))
     draft.next_n = _number(facts.get("next_n"))
+    draft.origin = _parse_origin(facts)
     return draft
 
 
@@ -198,7 +226,7 @@ def _number(value: Any) -> int:
     return value if isinstance(value, int) and 0 <= value < _MAX_TIME else 0
 
 
-def read_lines(path: str) -> Iterator[list[Any]]:
+def read_lines(path: str | IO[bytes]) -> Iterator[list[Any]]:
     """Yield the valid lines of an archive file up to the first damage."""
     try:
         with gzip.open(path, "rb") as file:
@@ -248,7 +276,8 @@ def _rescue_sessions(reader: CompleteSessions, home: str) -> int:
 
 def _write_session(reader: SessionReader, home: str, session_id: int) -> None:
     row = reader.session(session_id)
-    write_lines(archive_path(home, row.agent, row.native), _format_session(reader, session_id))
+    path = archive_path(home, row.agent, row.native)
+    write_lines(path, _format_session(reader, session_id, read_origin(path)))
 
 
 def archive_sessions(connection: apsw.Connection, home: str, sessions: Iterable[int]) -> None:
@@ -285,16 +314,26 @@ def rewrite_sessions(connection: apsw.Connection, home: str, sessions: Iterable[
     sync_disk()
 
 
-def restore_sessions(connection: apsw.Connection, home: str, redact: Callable[[str], str]) -> int:
-    """Restore sessions whose agents' files are gone; return how many."""
+def restore_sessions(
+    connection: apsw.Connection, home: str, redact: Callable[[str], str],
+    replaced: Sequence[tuple[str, str]] | None = None,
+) -> int:  # fmt: skip
+    """Restore sessions whose agents' files are gone; return how many.
+
+    Args:
+        connection: The sessions.
+        home: told's folder.
+        redact: Removes secrets.
+        replaced: Only these (agent, path), whose texts count even if the sessions are known.
+    """
     writer = SessionWriter(connection, make_extra_words, make_near_words)
     sources = Sources(connection)
     projects = Projects(connection, lambda name: redact_path(name, redact))
     batch = Batch(writer, sources, projects, lambda: 0, Tombstones(home))
     restored = 0
-    for agent, path in list_archive_files(home):
+    for agent, path in list_archive_files(home) if replaced is None else replaced:
         native, next_n = read_head(path)
-        session = writer.session(agent, native) if native else None
+        session = writer.session(agent, native) if native and replaced is None else None
         if not native or (session is not None and session.next_n >= max(1, next_n)):
             continue
         draft = read_draft(path, redact)

@@ -9,7 +9,7 @@ from told.agents.base import is_scratch_folder
 from told.files import NotReadableError, open_regular
 from told.hashing import blake2s
 from told.ingest import agent_prompts, repository_files
-from told.ingest.fold import SessionDraft, is_informative
+from told.ingest.fold import Origin, SessionDraft, is_informative
 from told.ingest.forgotten import Tombstones
 from told.ingest.projects import Locator
 from told.ingest.scan import file_state
@@ -129,7 +129,7 @@ class Batch:
             writer.put_touches(session.id, draft.touches.values())
         if is_new:
             writer.put_turns(session, draft.turns, replace=draft.begin)
-        if is_new and draft.turns:
+        if is_new and draft.turns and draft.origin is None:  # another machine learns from its own
             writer.fresh.add(session.id)
         writer.put_refs(session.id, source_id, draft.refs.values())
         for note in draft.notes.values():
@@ -147,7 +147,10 @@ class Batch:
 
     def _place(self, session: SessionState, locator: Locator, draft: SessionDraft) -> SessionState:
         place = draft.place if draft.facts.cwd == session.cwd else session.cwd
-        project_id, part = locator.locate(place, session.repository)
+        if draft.origin is None:
+            project_id, part = locator.locate(place, session.repository)
+        else:  # by identity: the same path may be another project here
+            project_id, part = self._find_project(draft.origin), draft.origin.part
         if not project_id and session.parent:
             parent = self._writer.session(session.agent, session.parent)
             project_id = parent.project_id if parent is not None else 0
@@ -156,6 +159,9 @@ class Batch:
         self._writer.place_session(session.id, project_id, self._projects.hide(part))
         self._has_placed = True
         return self._writer.session(session.agent, session.native) or session
+
+    def _find_project(self, origin: Origin) -> int:
+        return self._projects.put(origin.key, origin.name, "").id if origin.key else 0
 
     def _owns(self, portion: Portion, draft: SessionDraft, session: SessionState) -> bool:
         """Return whether this source provides the session's turns.

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Container, Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from told.agents.reading import PLAN_MARK, split_plan
 from told.fence import strip_fenced
@@ -81,6 +81,15 @@ def is_informative(summary: str) -> bool:
     return len(summary) > 30 or len(summary.split()) > 2
 
 
+class Origin(NamedTuple):
+    """The machine of the user's that a session comes from, and its project there."""
+
+    machine: str
+    key: str = ""
+    name: str = ""
+    part: str = ""
+
+
 class SessionDraft:
     """What one source says about one session since the cursor."""
 
@@ -98,6 +107,7 @@ class SessionDraft:
         self.notes: dict[int, Checkpoint] = {}
         self.last_at = 0
         self.about = ""  # the summary, if it is known
+        self.origin: Origin | None = None  # of a session of another machine
 
     @property
     def summary(self) -> str:

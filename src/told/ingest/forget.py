@@ -223,6 +223,7 @@ class SessionLoss:
     native: str
     public: str
     turns: int  # that lose text
+    numbers: tuple[int, ...]  # of these turns
     whole: bool
     files: tuple[str, ...]  # of the agent, which still contain it
 
@@ -250,10 +251,11 @@ class SessionForgetter:
             whole = self._forgotten.has(agent, native, row.parent)
             marks = self._forgotten.marks(agent, native)
             after = () if whole else self._forgotten.cut_turns(agent, native, before, marks)
-            lost = len(before) if whole else sum(map(lambda old, new: old != new, before, after))
-            if lost or whole or self._forgotten.cut_text(row.title, marks) != row.title:
+            pairs = zip(before, after or before, strict=True)
+            numbers = tuple(old.n for old, new in pairs if whole or old != new)
+            if numbers or whole or self._forgotten.cut_text(row.title, marks) != row.title:
                 files = tuple(path for path in self._eraser.files(session_id) if os.path.exists(path))
-                found.append(SessionLoss(agent, native, row.public, lost, whole, files))
+                found.append(SessionLoss(agent, native, row.public, len(numbers), numbers, whole, files))
         return found
 
     def find_changed_turns(self, names: Iterable[Name]) -> dict[int, str]:

@@ -12,7 +12,8 @@ from told.hashing import blake2s
 from told.ingest import agent_prompts
 from told.ingest.fold import SessionDraft, change_state, change_summary
 from told.journal.apply import open_memories
-from told.journal.files import journal_folder, list_machines, list_segments, read_key
+from told.journal.files import journal_folder, read_key
+from told.journal.registry import list_series
 from told.model import Checkpoint, Cursor
 from told.search.tokens import UNSPACED_RANGES
 from told.store.memories.records import FORGOTTEN as STATUS_FORGOTTEN
@@ -271,13 +272,12 @@ class Tombstones:
 
 
 def _journal_state(home: str) -> list[tuple[str, int, int]]:
-    """Return name, size and time of each machine's newest segment."""
+    """Return name, size and time of each series' newest segment."""
     found = []
-    folder = journal_folder(home)
-    for machine in list_machines(folder):
-        for name in list_segments(os.path.join(folder, machine))[-1:]:
-            state = os.stat(os.path.join(folder, machine, name))
-            found.append((f"{machine}/{name}", state.st_size, state.st_mtime_ns))
+    for series in list_series(journal_folder(home)):
+        for name in series.segments()[-1:]:
+            state = os.stat(os.path.join(series.folder, name))
+            found.append((f"{series.name}/{name}", state.st_size, state.st_mtime_ns))
     return found
 
 

@@ -299,14 +299,13 @@ class Locator:
         if identity.part:
             folder = folder.removesuffix(identity.part).rstrip("/")
         places = list(dict.fromkeys((folder, identity.root)))
-        project = self._projects.by_key(identity.key)
-        if project is None:
+        if self._projects.by_key(identity.key) is None:
             before = next(filter(None, map(self._projects.at, places)), None)
             if before is not None and _is_provisional(before.key):
                 self._projects.rename(before.id, identity.key, identity.name)
             elif identity.key.startswith("commit:"):  # hooks run no git and used the path
                 self._projects.follow(f"path:{identity.root}", identity.key)
-            project = self._projects.put(identity.key, identity.name, identity.root)
+        project = self._projects.put(identity.key, identity.name, identity.root)
         for place in places:
             self._claim(place, project, identity.root)
         return project.id, identity.part

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from told.errors import UsageError
+from told.errors import DiskFullError, MissingError, UsageError
 from told.files import cannot_write, make_folder, open_private, sync_folder
 from told.journal.files import (
+    ACT,
     CLOCK,
     EDITS,
     IDENTITY,
@@ -35,9 +36,18 @@ from told.journal.files import (
     read_key,
     read_seen,
 )
-from told.journal.registry import ProjectJournal, own_series_name, seal_payload
+from told.journal.private import find_private_memories, is_private_operation
+from told.journal.registry import (
+    ProjectJournal,
+    choose_project,
+    is_home_only,
+    own_series_name,
+    seal_payload,
+)
 from told.jsontext import dump_json
 from told.store.database import public_id
+from told.store.memories.protocol import Memories
+from told.store.memories.records import is_private
 
 SEGMENT_BYTES = 1_000_000  # a larger segment is followed by a new one
 _OF_SERIES = ("part", "salt")  # payload fields that each copy has of its own
@@ -55,7 +65,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class _End:
+class SeriesEnd:
     """The end of a series."""
 
     segment: str  # "": there is none yet
@@ -89,7 +99,7 @@ def append(
     others = read_seen(home) if any(draft.kind in EDITS for draft in drafts) else {}
     known: dict[str, Any] = {SEEN: others} if others else {}
     payloads = [
-        _encode_payload(draft, part, len(drafts), later | (known if draft.kind in EDITS else {}))
+        encode_payload(draft, part, len(drafts), later | (known if draft.kind in EDITS else {}))
         for part, draft in enumerate(drafts, 1)
     ]
     try:
@@ -100,6 +110,48 @@ def append(
         raise cannot_write(folder, error) from None
 
 
+def append_to_projects(home: str, memories: Memories, drafts: Sequence[Draft], now: int) -> list[Draft]:
+    """Append groups that belong to one project to its journal; return the rest.
+
+    Groups that a project's journal cannot take (read-only, full) are returned as well.
+    """
+    if not read_key(home):  # without a key the user's operations could not be recognised later
+        return list(drafts)
+    rest: list[Draft] = []
+    groups: dict[object, list[Draft]] = {}
+    private = _find_private(memories, drafts)
+    for draft in drafts:
+        if is_home_only(draft) or is_private_operation(draft, private):
+            rest.append(draft)
+        else:
+            groups.setdefault((draft.payload or {}).get(ACT), []).append(draft)
+    known = memories.get({draft.memory for group in groups.values() for draft in group})
+    by_place: dict[ProjectJournal, list[Draft]] = {}
+    at_home: list[Draft] = []
+    for group in groups.values():
+        place = choose_project(home, group, known)
+        (by_place.setdefault(place, []) if place else at_home).extend(group)
+    for place, some in by_place.items():
+        try:
+            append(home, some, now=now, project=place)
+        except (MissingError, DiskFullError):
+            at_home += some
+    return at_home + rest
+
+
+def _find_private(memories: Memories, drafts: Sequence[Draft]) -> set[str]:
+    """Return the private memories that some operations change or name."""
+    names = {
+        one
+        for draft in drafts
+        for value in (draft.memory, *(draft.payload or {}).values())
+        for one in (value if isinstance(value, list) else [value])
+        if isinstance(one, str)
+    }
+    known = {name for name, memory in memories.get(names).items() if is_private(memory)}
+    return known | find_private_memories(drafts)
+
+
 def append_copies(
     folder: str, machine: str, operations: Iterable[Operation], segment_bytes: int = SEGMENT_BYTES
 ) -> int:  # fmt: skip
@@ -107,26 +159,36 @@ def append_copies(
 
     A kill keeps the first ones. The caller has locked the folder.
     """
-    end = _find_end(folder, machine)
-    number, previous, count = end.number, end.previous, 0
+    end, count = _find_end(folder, machine), 0
+    for name, data in encode_copies(operations, end, segment_bytes):
+        _write(os.path.join(folder, name), data, end.size if name == end.segment else 0)
+        count += data.count(b"\n")
+    if count:
+        sync_folder(folder)
+    return count
+
+
+def encode_copies(
+    operations: Iterable[Operation], end: SeriesEnd, segment_bytes: int
+) -> Iterator[tuple[str, bytes]]:
+    """Yield the segments to which operations of other series are appended, and what comes to each."""
+    number, previous = end.number, end.previous
     name, size = (end.segment, end.size) if end.segment else (next_segment(""), 0)
     lines: list[bytes] = []
     length = 0
     for operation in operations:
-        number, count = number + 1, count + 1
+        number += 1
         kept = {field: value for field, value in (operation.payload or {}).items() if field not in _OF_SERIES}
         payload = dump_json({**kept, "salt": os.urandom(16).hex()}).encode("utf-8", "replace")
         head = encode_head(number, operation.at, operation.kind, operation.memory, operation.by)
         line, previous = encode_line(head, payload, previous)
         if size + length + len(line) > segment_bytes and size + length:
-            _write(os.path.join(folder, name), b"".join(lines), size)
+            yield name, b"".join(lines)
             name, size, lines, length = next_segment(name), 0, [], 0
         lines.append(line)
         length += len(line)
     if lines:
-        _write(os.path.join(folder, name), b"".join(lines), size)
-        sync_folder(folder)
-    return count
+        yield name, b"".join(lines)
 
 
 def find_end(folder: str, machine: str) -> tuple[int, str]:
@@ -135,7 +197,8 @@ def find_end(folder: str, machine: str) -> tuple[int, str]:
     return end.number, end.previous
 
 
-def _encode_payload(draft: Draft, part: int, count: int, later: Mapping[str, Any]) -> bytes:
+def encode_payload(draft: Draft, part: int, count: int, later: Mapping[str, Any]) -> bytes:
+    """Encode the payload of a draft, one of so many in its batch."""
     parts = {"part": [part, count]} if count > 1 else {}
     given = draft.payload or {}
     named = {IDENTITY: os.urandom(8).hex(), **later, **given}
@@ -188,7 +251,7 @@ def _write(path: str, content: bytes, size: int, *, sync: bool = True) -> None:
         os.close(descriptor)
 
 
-def _find_end(folder: str, machine: str) -> _End:
+def _find_end(folder: str, machine: str) -> SeriesEnd:
     """Find the end of a series, after moving a torn line aside."""
     names = list_segments(folder)
     newest = names[-1] if names else ""
@@ -200,8 +263,8 @@ def _find_end(folder: str, machine: str) -> _End:
         last, bad = _read_last_line(path)
         skipped += bad
         if last:
-            return _End(newest, size, last[0] + skipped, last[1])
-    return _End(newest, size, skipped, first_hash(machine))
+            return SeriesEnd(newest, size, last[0] + skipped, last[1])
+    return SeriesEnd(newest, size, skipped, first_hash(machine))
 
 
 def _move_torn_aside(path: str) -> int:

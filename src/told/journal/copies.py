@@ -92,6 +92,10 @@ class Copy(NamedTuple):
             return memory
         return memory + public_id("", self.trust, memory, length=_AUTHOR_LETTERS)
 
+    def is_local_id(self, memory: str) -> bool:
+        """Tell whether a memory of this machine has the id that one of a colleague's series gets."""
+        return memory == self.local_id(memory[:-_AUTHOR_LETTERS])
+
     def _accept_payload(self, operation: Operation, given: dict[str, Any]) -> dict[str, Any] | None:
         payload = {name: given[name] for name in _ACCEPTED_FIELDS[operation.kind] if name in given}
         # Nobody can give an operation the name of another one's, which would then count as its copy.

@@ -94,6 +94,12 @@ def _erase_in_segment(path: str, series: Series, memories: frozenset[str], needl
     return count
 
 
+def erase_lines(data: bytes, machine: str, memories: Collection[str]) -> bytes:
+    """Return the content of a segment without the payloads of all operations on some memories."""
+    series, wanted = Series("", machine), frozenset(memories)
+    return b"\n".join(_erase_line(line, series, wanted) for line in data.split(b"\n"))
+
+
 def _erase_line(line: bytes, series: Series, memories: frozenset[str]) -> bytes:
     """Return a line without the payload of one of the memories; b"" if damaged."""
     try:

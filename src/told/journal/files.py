@@ -26,6 +26,7 @@ from told.files import (
 from told.hashing import blake2s
 from told.jsontext import dump_json, load_json
 from told.store.database import public_id
+from told.store.memories.names import STRANGER as STRANGER  # noqa: PLC0414 - part of an operation
 
 try:
     import fcntl
@@ -35,21 +36,22 @@ except ImportError:  # no such locks here: `verify` reports what two writers at 
 SET = "set"  # sets notes that belong to no memory: {"set": {topic: {name: value}}}
 FORGET, UNDO, ARCHIVE, RESTORE = "forget", "undo", "archive", "restore"
 CHECKPOINT, FORGET_CHECKPOINT = "checkpoint", "forget_checkpoint"  # of a checkpoint instead of a memory
+ACT = "act"  # payload field: operations with the same value are undone together
 MAKES_MEMORY = frozenset(("remember", "correct"))
 IDENTITY = "op"  # payload field: a random name that all copies of an operation share
 CLOCK = "clock"  # payload field: a time later than `at`, after operations of a faster clock were seen
 ID_LENGTH = 8  # letters of a memory's id; further ones tell apart those that begin alike
 SEEN = "seen"  # payload field of an edit: how far its machine had received each other machine's operations
 EDITS = frozenset(("revise", "supersede", "share", "lock", "unlock", "confirm", "reject"))
-STRANGER = "~"  # prefix of the machine of an operation in a project that this machine did not write
 
 MAX_PAYLOAD = 512 * 1024  # bytes
 _HEX = 32
 _TAIL = len(f',"payload_hash":"{"":0<{_HEX}}","previous":"{"":0<{_HEX}}","hash":"{"":0<{_HEX}}"}}')
 _NUMBER = b'{"number":'
 _HASH = b'","hash":"'
-_REDACTED = b',"redacted":"'
-_REDACTED_LENGTH = len(_REDACTED) + _HEX + 1
+ERASED = b'"payload":null,'  # in a line without its payload
+REDACTED = b',"redacted":"'  # in a line that was redacted
+_REDACTED_LENGTH = len(REDACTED) + _HEX + 1
 _SALT_LENGTH = len('"salt":""}') + _HEX
 _PART = b'"part":['
 _MAX_PART = 24
@@ -352,19 +354,19 @@ def erase_payload(line: bytes, head: bytes) -> bytes:
 def redact_payload(line: bytes, head: bytes, payload: bytes) -> bytes:
     """Replace the payload of a line and add the hash of the new line."""
     tail = line[-_TAIL:]
-    return head + payload + _REDACTED + hash_bytes(head + payload + tail).encode() + b'"' + tail
+    return head + payload + REDACTED + hash_bytes(head + payload + tail).encode() + b'"' + tail
 
 
 def _read_redacted_hash(line: bytes) -> str | None:
     field = line[-_TAIL - _REDACTED_LENGTH : -_TAIL]
-    if not field.startswith(_REDACTED) or not field.endswith(b'"'):
+    if not field.startswith(REDACTED) or not field.endswith(b'"'):
         return None
-    return field[len(_REDACTED) : -1].decode("ascii", "replace")
+    return field[len(REDACTED) : -1].decode("ascii", "replace")
 
 
 def _strip_redacted_hash(payload: bytes) -> bytes:
     # A payload ends with a brace, the field behind it with a quotation mark.
-    has_hash = payload[-_REDACTED_LENGTH:].startswith(_REDACTED) and payload.endswith(b'"')
+    has_hash = payload[-_REDACTED_LENGTH:].startswith(REDACTED) and payload.endswith(b'"')
     return payload[:-_REDACTED_LENGTH] if has_hash else payload
 
 

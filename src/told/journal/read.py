@@ -10,7 +10,9 @@ from typing import NamedTuple, TypeVar
 from told.errors import BusyError
 from told.files import open_regular
 from told.journal.files import (
+    ERASED,
     ID_LENGTH,
+    REDACTED,
     SEGMENT_SUFFIX,
     TORN_SUFFIX,
     BadLineError,
@@ -21,6 +23,7 @@ from told.journal.files import (
     first_hash,
     list_segments,
     parse_line,
+    peek_line,
 )
 from told.journal.registry import Series, list_series
 from told.jsontext import dump_json
@@ -170,7 +173,7 @@ class Entry(NamedTuple):
 
     series: str  # its name
     segment: str
-    operation: Operation | None  # None: the line is damaged or not accepted
+    operation: Operation | None  # None: the line is damaged, not accepted or as it was applied
     position: Position  # after the line
     was_applied: bool  # before the segment was rewritten
 
@@ -199,13 +202,28 @@ def has_new(folder: str, positions: Positions, every: Sequence[Series] | None = 
 
 
 def _read_new_lines(series: Series, name: str, position: Position | None) -> Iterator[Entry]:
-    """Yield the lines after a position; all lines if the segment was rewritten."""
+    """Yield the lines after a position; of a rewritten segment also the changed ones before it."""
     start, data = _read_new_bytes(os.path.join(series.folder, name), position)
     number = position.number if position else 0
     applied = number if position is not None and not start else 0
+    known = frozenset(position.erased.split(",")) if position and applied else frozenset()
+    erased = position.erased if position and start else ""
     end = 0
+    is_skipped = False
+
+    def here() -> Position:
+        mark = data[max(0, end - _MARK_LENGTH) : end]
+        if len(mark) < _MARK_LENGTH and start and position:  # a short line right after the position
+            mark = (bytes.fromhex(position.mark) + mark)[-_MARK_LENGTH:]
+        return Position(start + end, number, mark.hex(), erased)
+
     for line in drop_partial_batch(data.split(b"\n")[:-1]):
         end += len(line) + 1
+        seen = peek_line(line) if applied else None
+        is_skipped = seen is not None and seen[0] <= applied and _is_as_applied(line, seen[0], known)
+        if is_skipped:
+            erased += f",{seen[0]}" if seen and ERASED in line else ""
+            continue
         found: Operation | None
         try:
             found = parse_line(line, series.machine)
@@ -214,11 +232,16 @@ def _read_new_lines(series: Series, name: str, position: Position | None) -> Ite
         was_applied = found is not None and found.number <= applied
         if found is not None:
             number = max(number, found.number)
+            erased += f",{found.number}" if found.payload is None else ""
             found = series.accept(found, line)
-        mark = data[max(0, end - _MARK_LENGTH) : end]
-        if len(mark) < _MARK_LENGTH and start and position:  # a short line right after the position
-            mark = (bytes.fromhex(position.mark) + mark)[-_MARK_LENGTH:]
-        yield Entry(series.name, name, found, Position(start + end, number, mark.hex()), was_applied)
+        yield Entry(series.name, name, found, here(), was_applied)
+    if is_skipped:
+        yield Entry(series.name, name, None, here(), was_applied=True)
+
+
+def _is_as_applied(line: bytes, number: int, erased: Collection[str]) -> bool:
+    """Tell whether an applied line is the same as when it was applied."""
+    return str(number) in erased if ERASED in line else REDACTED not in line
 
 
 def _read_new_bytes(path: str, position: Position | None) -> tuple[int, bytes]:

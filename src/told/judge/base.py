@@ -12,7 +12,7 @@ import apsw
 
 from told.errors import BusyError
 from told.ingest.complete_sessions import CompleteSessions
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.store.memories.records import DECISION, FACT, GLOBAL, RULE
 from told.text import clean, shorten
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from told.agents.wiring import own_command
 from told.errors import BusyError, MissingError, ToldError
 from told.files import cannot_write
+from told.journal.file_journal import FileJournal
 from told.journal.files import SET
 from told.judge.apply import Counts, apply_answer, find_own_checkpoint, word_checkpoint
 from told.judge.base import NONE, Answer, Judge, NoAnswerError, Stores, parse_answer
@@ -132,7 +133,9 @@ class Reviewer:
         return result
 
     def _make_writer(self) -> JournalWriter:
-        return JournalWriter(self._stores.home, self._stores.memories, self._stores.now, Caller(CAPTURE))
+        return JournalWriter(
+            FileJournal(self._stores.home), self._stores.memories, self._stores.now, Caller(CAPTURE)
+        )
 
     def _write_marks(self, writer: JournalWriter | None = None) -> None:
         if not self._marks:

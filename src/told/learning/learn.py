@@ -19,7 +19,8 @@ from told.capture.statements import Description, Statement, capture
 from told.ingest.agent_prompts import TOPIC as PROMPTED
 from told.ingest.agent_prompts import is_said_by_agent
 from told.ingest.complete_sessions import CompleteSessions
-from told.journal.files import SET, read_key
+from told.journal.file_journal import FileJournal
+from told.journal.files import SET
 from told.journal.registry import rename_scope
 from told.learning.compliance import is_followed
 from told.learning.observe import MAX_OBSERVATIONS, find_observations
@@ -32,7 +33,7 @@ from told.memories.scopes import rename_project
 from told.memories.session_notes import NotesFile
 from told.settings import Settings, apply_project_settings
 from told.store.database import LEARN_LOCK, acquire_lock
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.store.memories.records import (
     ACTIVE,
     AGENT,
@@ -91,7 +92,7 @@ def learn(
     if lock is None:
         return None
     try:
-        writer = JournalWriter(home, memories, now, Caller(CAPTURE))
+        writer = JournalWriter(FileJournal(home), memories, now, Caller(CAPTURE))
         is_excluded = exclude_projects(connection, settings)
         reading = CompleteSessions(connection, home)
         return Learner(writer, queue, reading, is_excluded, report).run(seconds)
@@ -265,7 +266,7 @@ class Learner:
         known = list(memories.load(memories.of_session(session.native)).values())
         quotes = {place.quote for one in known for place in one.evidence}
         forgotten = {place.turn for one in known if one.status == FORGOTTEN for place in one.evidence}
-        scope, key = PROJECT + session.project, read_key(self._writer.home)
+        scope, key = PROJECT + session.project, self._writer.journal.key
 
         def is_put_away(text: str) -> bool:
             return find_put_away(memories, text, scope, self._writer.now, key) is not None

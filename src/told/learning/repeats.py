@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from told.capture.explicit_cues import blank_quotations
 from told.capture.pasted import mask_pasted
 from told.learning import load_table
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.store.memories.records import PROJECT, Memory, project_key
-from told.store.sessions.match import TurnIndex
+
+if TYPE_CHECKING:
+    from told.store.sessions.protocols import TurnMatching
 
 _MAX_TEXT = 4000  # characters of a message
 _SENTENCE_START = r"(?:^|[.!?…\n]\s*|,\s*)"
@@ -39,7 +42,7 @@ class _Repeat:
     project: str  # its key
 
 
-def count_repeats(memories: Memories, turns: TurnIndex, since: int, project: str) -> RepeatCounts:
+def count_repeats(memories: Memories, turns: TurnMatching, since: int, project: str) -> RepeatCounts:
     """Count the statements that users repeated in a later session, and the prompts that complain of it.
 
     A statement in N sessions counts N - 1; a prompt that complains and repeats a statement counts once.
@@ -73,7 +76,7 @@ def _find_restated(memory: Memory) -> Iterator[tuple[str, int, int]]:
             yield place.session, place.turn, place.at
 
 
-def _find_complaints(turns: TurnIndex) -> Iterator[_Repeat]:
+def _find_complaints(turns: TurnMatching) -> Iterator[_Repeat]:
     """Yield the prompts that say that it was said before: "how often do I have to …"."""
     table = load_table()["complaints"]
     phrases, openings, unspaced = table["phrases"], table["openings"], table["unspaced"]

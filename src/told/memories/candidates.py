@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from told.conflict.compare import compare_statement
 from told.errors import NotFoundError
-from told.journal.files import read_key
 from told.journal.transitions import confirmed_content
 from told.memories.journal_writer import JournalWriter
 from told.memories.lookup import find_put_away, keep_private
@@ -78,7 +77,7 @@ def dismiss_candidate(writer: JournalWriter, memory: str, why: str = "") -> Memo
 
 
 def _is_put_away(writer: JournalWriter, candidate: Memory) -> bool:
-    key = read_key(writer.home)
+    key = writer.journal.key
     return find_put_away(writer.memories, candidate.text, candidate.scope, writer.now, key) is not None
 
 

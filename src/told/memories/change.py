@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from told.errors import NotFoundError, UsageError
-from told.journal.files import STRANGER, UNDO, journal_folder
+from told.journal.files import STRANGER, UNDO
 from told.journal.fold import name_operation
-from told.journal.read import find_by_kind
+from told.journal.protocol import Journal
 from told.journal.transitions import confirmed_content
 from told.memories.candidates import confirm_candidate
 from told.memories.journal_writer import DECIDE, PROPOSE, JournalWriter
@@ -115,11 +115,11 @@ def correct(writer: JournalWriter, old: Memory, new: NewMemory, draft: str = "")
     return Changed(writer.read(made), old)
 
 
-def read_proposals(home: str) -> list[Proposal]:
+def read_proposals(journal: Journal) -> list[Proposal]:
     """Return all proposals that were not erased, oldest first."""
     found: dict[str, Proposal] = {}
     decided: dict[str, str] = {}
-    operations = list(find_by_kind(journal_folder(home), (PROPOSE, DECIDE, UNDO)))
+    operations = list(journal.find_by_kind((PROPOSE, DECIDE, UNDO)))
     cancelled = find_cancelled(operations)
     for one in sorted(operations, key=lambda one: (one.at, one.machine, one.number)):
         if name_operation(one) in cancelled:
@@ -143,14 +143,14 @@ def read_proposals(home: str) -> list[Proposal]:
     return [replace(one, decided=decided.get(one.id, OPEN)) for one in found.values()]
 
 
-def find_proposal(home: str, prefix: str) -> Proposal:
+def find_proposal(journal: Journal, prefix: str) -> Proposal:
     """Return the one open proposal whose id starts with a prefix.
 
     Raises:
         NotFoundError: there is none.
         UsageError: there are several.
     """
-    found = [one for one in read_proposals(home) if one.id.startswith(prefix) and one.decided == OPEN]
+    found = [one for one in read_proposals(journal) if one.id.startswith(prefix) and one.decided == OPEN]
     if not found:
         raise NotFoundError(f"No proposal {prefix!r} is open. `told proposals` lists them.")
     if len(found) > 1:

@@ -6,22 +6,19 @@ last one, but a memory that one of them replaced stays replaced.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from told.journal.copies import OWN
-from told.journal.files import SEEN, UNDO, Operation, get_machine_id, journal_folder
+from told.journal.files import SEEN, UNDO, Operation
 from told.journal.fold import name_operation, sort_operations
-from told.journal.read import find_in_series
-from told.journal.registry import Series, list_series
-from told.jsontext import dump_json
+from told.journal.protocol import Journal
 from told.memories.change import correct
 from told.memories.journal_writer import JournalWriter
 from told.memories.remember import NewMemory, add_memory
 from told.memories.undo import find_cancelled
-from told.store.memories.read import Memories
-from told.store.memories.records import ACTIVE, TEAM, USER, Memory
+from told.store.memories.protocol import Memories
+from told.store.memories.records import ACTIVE, USER, Memory
 
 TEXT = "text"
 _REPLACED, _REWORDED = "supersede", "revise"
@@ -68,34 +65,21 @@ class Divergence:
     waiting: tuple[Edit, ...]  # those of `lost` that nobody has decided on since
 
 
-def find_divergences(home: str, memory: str = "") -> list[Divergence]:
+def find_divergences(journal: Journal, memory: str = "") -> list[Divergence]:
     """Return where machines diverged, in one memory or in all."""
-    every = [one for one in list_series(journal_folder(home)) if one.copy is None or one.copy.kind == OWN]
-    if all(one.copy is None for one in every):
-        return []
     groups: dict[tuple[str, str], list[Edit]] = {}
-    for edit in _read_edits(home, every, memory):
+    for edit in _read_edits(journal, memory):
         field = _FIELDS[edit.operation.kind]
         groups.setdefault((edit.operation.memory, field), []).append(edit)
     found = (_compare(name, field, edits) for (name, field), edits in groups.items())
     return [one for one in found if one]
 
 
-def _read_edits(home: str, every: Sequence[Series], memory: str) -> Iterator[Edit]:
+def _read_edits(journal: Journal, memory: str) -> Iterator[Edit]:
     """Yield the changes that were not undone, in order."""
-    machine = get_machine_id(home)
-    kinds = (*_FIELDS, UNDO)
-    needles = [dump_json(memory).encode()] if memory else [f'"kind":"{kind}",'.encode() for kind in kinds]
-    origins: dict[str, str] = {}
-    operations = []
-    for series in every:
-        origin = series.machine if series.copy or not series.project else machine
-        for one in find_in_series(
-            series, needles, lambda one: one.kind in kinds and memory in ("", one.memory)
-        ):
-            if not one.by.startswith(TEAM):
-                origins.setdefault(name_operation(one), origin)
-                operations.append(one)
+    found = journal.find_edits((*_FIELDS, UNDO), memory)
+    origins = {name_operation(one): origin for origin, one in found}
+    operations = [one for _, one in found]
     cancelled = find_cancelled(operations)
     for key, one in sort_operations(operations):
         name = name_operation(one)
@@ -149,9 +133,9 @@ class Sides:
     others: tuple[Side, ...]  # the latest first
 
 
-def find_sides(memories: Memories, home: str) -> list[Sides]:
+def find_sides(memories: Memories, journal: Journal) -> list[Sides]:
     """Return what waits for the user's choice."""
-    found = [one for one in find_divergences(home) if one.field == TEXT and one.waiting]
+    found = [one for one in find_divergences(journal) if one.field == TEXT and one.waiting]
     known = memories.get({one.memory for one in found})
     sides = (_find_sides(memories, known[one.memory], one) for one in found if one.memory in known)
     return [one for one in sides if one]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from told.search.vectors.table import embed, table_model_id
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.text import remove_placeholders
 
 _BATCH = 1000  # memories in one transaction

@@ -31,7 +31,7 @@ from told.memories.forget import find_duplicates
 from told.memories.journal_writer import IMPORT
 from told.redact.rescan import Rescanner
 from told.store.memories.names import is_private
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.store.memories.records import Memory
 from told.store.sessions.checkpoints import Projects
 from told.sync.formats.native import FORMAT, VERSION, describe_memory, format_copies
@@ -75,7 +75,7 @@ def collect(source: Source, *, version: str, made: str, private: bool, sessions:
     rescanner = Rescanner(source.redact, source.key)
     copies, order = copy_operations(shown)
     copies = [_redact_copy(one, rescanner) for one in copies]
-    hide = _hide_private(source, [one for one in operations if one.memory in hidden])
+    hide = hide_private(source, [one for one in operations if one.memory in hidden])
     head = {
         "format": FORMAT, "version": VERSION, "made": made, "told": version, "complete": private,
         "seal": seal_copies(copies, source.key), "series": order,
@@ -182,7 +182,7 @@ def _redact_copy(one: Copy, rescanner: Rescanner) -> Copy:
     return one._replace(payload=redact_values(one.kind, one.payload, rescanner)[1])
 
 
-def _hide_private(source: Source, private: Sequence[Operation]) -> Forgotten | None:
+def hide_private(source: Source, private: Sequence[Operation]) -> Forgotten | None:
     """Return what cuts all that private memories ever said out of sessions and checkpoints."""
     said = _list_said(source.memories, private)
     if not said:

@@ -18,16 +18,17 @@ from told.ingest.leftovers import (
     wait_for_lock,
 )
 from told.journal.apply import open_memories, purge_erased
+from told.journal.copies import has_spaces
 from told.journal.erase import erase
-from told.journal.files import MAKES_MEMORY, SET, UNDO, journal_folder, read_key
-from told.journal.read import find_by_kind, find_by_memory
+from told.journal.files import ACT, MAKES_MEMORY, SET, UNDO
+from told.journal.protocol import Journal
 from told.journal.transitions import create_memory
-from told.memories.journal_writer import ACT, JournalWriter
+from told.memories.journal_writer import JournalWriter
 from told.memories.lookup import make_value_mark
 from told.memories.session_notes import remove_notes
 from told.store.database import FORGET_LOCK
 from told.store.fts import match_in, quote_phrase
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.store.memories.records import FORGOTTEN, Evidence, Memory
 from told.store.sessions.forgets import is_behind, note_erased, note_forget
 
@@ -99,16 +100,19 @@ def _forget(writer: JournalWriter, connection: apsw.Connection, plan: ForgetPlan
     for at in range(0, len(turns), _MAX_TURNS):
         batch = {str(number): name for number, name in turns[at : at + _MAX_TURNS]}
         writer.add(SET, "", **{SET: {TURN_TOPIC: batch}})
-    key = read_key(writer.home)
+    key = writer.journal.key
     # The memory that the user named goes last: after an interruption its words still find the others.
     for memory in reversed(plan.memories):
         places = plan.places[memory.id]
         named = {(one.agent, one.session, one.turn) for one in places}
         others = (one for one in memory.evidence if (one.agent, one.session, one.turn) not in named)
         marked = [_describe_place(one) | {"mark": one.mark, "words": one.words} for one in places]
-        add_forget(writer, memory, [*_mark_values(memory, key), *marked, *map(_describe_place, others)])
+        is_first = memory is plan.memories[0]
+        turns_there = _list_turns(plan, marked) if is_first and has_spaces(writer.home) else ()
+        values = _mark_values(memory, key)
+        add_forget(writer, memory, [*values, *marked, *turns_there, *map(_describe_place, others)])
     erase_memories(writer, plan.memories)
-    _erase_sessions(connection, writer.home, plan.names)
+    erase_sessions(connection, writer.home, plan.names)
     if is_up_to_date:
         note_erased(connection, writer.home)
 
@@ -129,7 +133,7 @@ def finish_forgetting(home: str, connection: apsw.Connection, *, sweeps: bool = 
             purge_erased(home, memories)
         finally:
             memories.close()
-        _erase_sessions(connection, home, left.sessions)
+        erase_sessions(connection, home, left.sessions)
         return [name for name in left.memories if name not in begun]
 
 
@@ -142,13 +146,14 @@ def erase_again(home: str, connection: apsw.Connection) -> None:
     lock = wait_for_lock(home, FORGET_LOCK, _LOCK_WAIT)
     try:
         if lock is not None and is_behind(connection, home):
-            _erase_sessions(connection, home, Tombstones(home).current().names)
+            erase_sessions(connection, home, Tombstones(home).current().names)
             note_erased(connection, home)
     finally:
         release_locks([lock])
 
 
-def _erase_sessions(connection: apsw.Connection, home: str, names: Iterable[SessionName]) -> None:
+def erase_sessions(connection: apsw.Connection, home: str, names: Iterable[SessionName]) -> None:
+    """Erase from sessions, the archive and checkpoints what the journal says is forgotten."""
     remove_notes(home)
     SessionForgetter(connection, home, Tombstones(home).current()).erase(names)
 
@@ -163,6 +168,19 @@ def add_forget(
         writer.add("forget", memory.id, evidence=list(places[at : at + _MAX_PLACES]), scope=memory.scope)
 
 
+def _list_turns(plan: ForgetPlan, marked: Sequence[dict[str, str | int]]) -> list[dict[str, str | int]]:
+    """Return every turn that loses text as a place: marks tell the user's other machines nothing."""
+    known = {(one["agent"], one["session"], one["turn"]) for one in marked}
+    if not marked:
+        return []
+    return [
+        {**marked[0], "agent": loss.agent, "session": loss.native, "turn": number, "at": 0}
+        for loss in plan.losses
+        for number in loss.numbers
+        if not loss.whole and (loss.agent, loss.native, number) not in known
+    ]
+
+
 def _mark_values(memory: Memory, key: bytes) -> list[dict[str, str | int]]:
     """Return the marks by which what a memory says is refused later; they belong to no session."""
     said = list_statements(memory)[:_MAX_VALUES] if memory.text and key else []
@@ -173,18 +191,26 @@ def erase_memories(writer: JournalWriter, memories: Iterable[Memory]) -> None:
     """Write the pending operations and erase the texts of forgotten memories."""
     writer.write()
     ids = [memory.id for memory in memories]
-    erase(writer.home, ids)
-    purge_erased(writer.home, writer.memories)
+    writer.journal.erase(ids)
+    writer.journal.purge(writer.memories)
+
+
+def forget_statements(writer: JournalWriter, memories: Sequence[Memory]) -> None:
+    """Forget memories where no sessions are kept: erase their texts, and leave marks that refuse them."""
+    for memory in memories:
+        marks = _mark_values(memory, writer.journal.key)
+        add_forget(writer, memory, [*marks, *map(_describe_place, memory.evidence)])
+    erase_memories(writer, memories)
 
 
 def _describe_place(one: Evidence) -> dict[str, str | int]:
     return {"agent": one.agent, "session": one.session, "turn": one.turn, "at": one.at}
 
 
-def read_undone_memories(home: str, prefix: str) -> list[Memory]:
+def read_undone_memories(journal: Journal, prefix: str) -> list[Memory]:
     """Return undone memories, which only the journal knows, by an id prefix."""
     found: dict[str, Memory] = {}
-    for one in find_by_memory(journal_folder(home), [prefix]):
+    for one in journal.find_by_memory([prefix]):
         if one.memory.startswith(prefix):
             found.setdefault(one.memory, Memory(one.memory))
             if one.kind in MAKES_MEMORY and not found[one.memory].text:
@@ -198,32 +224,31 @@ def memories_of_sessions(memories: Memories, sessions: Sequence[str]) -> list[Me
     return [one for one in memories.load(dict.fromkeys(rows)).values() if one.text]
 
 
-def include_duplicates(home: str, memories: Memories, forgotten: Sequence[Memory]) -> list[Memory]:
+def include_duplicates(journal: Journal, memories: Memories, forgotten: Sequence[Memory]) -> list[Memory]:
     """Add duplicates, and memories of an interrupted run, to those to forget."""
     every = [*forgotten, *find_duplicates(memories, forgotten)]
     ids = {memory.id for memory in every}
-    operations = [one for one in find_by_kind(journal_folder(home), ("forget",)) if one.payload]
+    operations = [one for one in journal.find_by_kind(("forget",)) if one.payload]
     groups = {one.payload.get(ACT) for one in operations if one.payload and one.memory in ids} - {None}
     unfinished = {one.memory for one in operations if one.payload and one.payload.get(ACT) in groups} - ids
     every += memories.get(sorted(unfinished)).values()
-    return [*every, *_find_undone(home, memories, every)]
+    return [*every, *_find_undone(journal, memories, every)]
 
 
-def _find_undone(home: str, memories: Memories, forgotten: Sequence[Memory]) -> list[Memory]:
+def _find_undone(journal: Journal, memories: Memories, forgotten: Sequence[Memory]) -> list[Memory]:
     """Return undone memories with the words of forgotten ones, or that would have replaced one.
 
     Only the journal knows them, so nobody could name them.
     """
-    folder = journal_folder(home)
-    undone = {one.memory for one in find_by_kind(folder, (UNDO,)) if one.memory}
+    undone = {one.memory for one in journal.find_by_kind((UNDO,)) if one.memory}
     undone -= memories.get(undone).keys() | {memory.id for memory in forgotten}
     if not undone:
         return []
     ids = {memory.id for memory in forgotten}
-    operations = [one for one in find_by_kind(folder, ("supersede",)) if one.memory in ids and one.payload]
+    operations = [one for one in journal.find_by_kind(("supersede",)) if one.memory in ids and one.payload]
     successors = {one.payload.get("by") for one in operations if one.payload}
     statements = [_spaced_words(text) for memory in forgotten for text in list_statements(memory)]
-    found = [one for name in sorted(undone) for one in read_undone_memories(home, name) if one.id == name]
+    found = [one for name in sorted(undone) for one in read_undone_memories(journal, name) if one.id == name]
     return [one for one in found if one.text and (one.id in successors or _contains_any(one, statements))]
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from told.journal.files import MAKES_MEMORY, Operation, journal_folder
+from told.journal.files import MAKES_MEMORY, Operation
 from told.journal.fold import name_operation, sort_operations
-from told.journal.read import find_by_kind, find_by_memory, read_operations
+from told.journal.protocol import Journal
 from told.journal.transitions import change_memory, create_memory
 from told.memories.undo import find_cancelled
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.store.memories.records import ACTIVE, CORRECTION, UNCONFIRMED, Memory, project_key
 
 # Names of operations in a list of changes.
@@ -65,9 +65,9 @@ class BriefCounts:
     tokens: int
 
 
-def read_history(home: str, memory: str) -> list[Step]:
+def read_history(journal: Journal, memory: str) -> list[Step]:
     """Return all operations on a memory, in order."""
-    operations = [one for one in find_by_memory(journal_folder(home), [memory]) if memory in one.touched]
+    operations = [one for one in journal.find_by_memory([memory]) if memory in one.touched]
     cancelled = find_cancelled(operations)
     current: Memory | None = None
     steps = []
@@ -112,9 +112,9 @@ def find_lineage(memories: Memories, found: list[Memory]) -> list[Memory]:
     return sorted(every.values(), key=lambda one: (one.created, one.number))
 
 
-def changes_since(home: str, since: int) -> list[Change]:
+def changes_since(journal: Journal, since: int) -> list[Change]:
     """Return the changes of each memory since a time, last change last."""
-    operations = [one for one in read_operations(journal_folder(home)) if isinstance(one, Operation)]
+    operations = journal.operations()
     cancelled = find_cancelled(operations)
     times: dict[str, dict[str, int]] = {}
     for one in operations:
@@ -126,7 +126,7 @@ def changes_since(home: str, since: int) -> list[Change]:
     return sorted(changes, key=lambda change: change.at)
 
 
-def count_memories(memories: Memories, home: str, today: int) -> MemoryCounts:
+def count_memories(memories: Memories, journal: Journal, today: int) -> MemoryCounts:
     """Count memories; `today` is when the day began, in ms."""
     statuses, kinds, scopes, trusts = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
     locked = 0
@@ -142,14 +142,14 @@ def count_memories(memories: Memories, home: str, today: int) -> MemoryCounts:
     return MemoryCounts(
         sum(statuses.values()) - sum(statuses[one] for one in UNCONFIRMED), dict(statuses),
         dict(kinds), dict(scopes), dict(trusts), locked,
-        memories.count_from_sessions(), _find_last_locked(memories, home), corrections, surfaced,
+        memories.count_from_sessions(), _find_last_locked(memories, journal), corrections, surfaced,
     )  # fmt: skip
 
 
-def count_briefs(home: str) -> BriefCounts:
+def count_briefs(journal: Journal) -> BriefCounts:
     """Count the briefs that agents received, and their tokens."""
     since = briefs = tokens = 0
-    for one in find_by_kind(journal_folder(home), ("show",)):
+    for one in journal.find_by_kind(("show",)):
         since = min(since or one.at, one.at)
         briefs += 1
         cost = (one.payload or {}).get("tokens")
@@ -157,9 +157,9 @@ def count_briefs(home: str) -> BriefCounts:
     return BriefCounts(since, briefs, tokens)
 
 
-def _find_last_locked(memories: Memories, home: str) -> str:
+def _find_last_locked(memories: Memories, journal: Journal) -> str:
     """Return the memory that was locked last and still is."""
-    operations = find_by_kind(journal_folder(home), ("lock", "remember", "correct"))
+    operations = journal.find_by_kind(("lock", "remember", "correct"))
     times = {
         one.memory: (one.at, one.number)
         for one in operations

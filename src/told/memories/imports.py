@@ -16,8 +16,7 @@ from told.conflict.compare import compare_statement
 from told.errors import UsageError
 from told.ingest.projects import identify, normalize_remote
 from told.journal.append import new_memory_id
-from told.journal.files import ARCHIVE, UNDO, journal_folder, read_key
-from told.journal.read import find_by_kind
+from told.journal.files import ARCHIVE, UNDO
 from told.memories.journal_writer import JournalWriter
 from told.memories.lookup import find_put_away
 from told.memories.remember import validate_text
@@ -87,8 +86,8 @@ class Importer:
         self._projects = projects
         self._redact = redact
         self._tool = tool
-        self._key = read_key(writer.home)
-        self._undone = {one.memory for one in find_by_kind(journal_folder(writer.home), (UNDO,))}
+        self._key = writer.journal.key
+        self._undone = {one.memory for one in writer.journal.find_by_kind((UNDO,))}
         self._taken: set[str] = set()
         self._texts: dict[tuple[str, str], str] = {}  # texts of this import, with their source
         self._scopes: dict[str, str] = {}

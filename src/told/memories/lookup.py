@@ -14,7 +14,7 @@ from told.search.query import parse_query
 from told.search.tokens import is_unspaced
 from told.search.value_key import make_value_key
 from told.store.fts import match_any
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.store.memories.records import (
     CANDIDATE,
     CAPTURE,

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from told.store.memories.records import Evidence, Memory
-from told.store.sessions.read import SessionReader, SessionRow, TurnRow
+from told.store.sessions.read import SessionRow, TurnRow
 from told.text import clean
+
+if TYPE_CHECKING:
+    from told.store.sessions.protocols import SessionReading
 
 _MAX_SESSIONS = 4  # rows that share the beginning of an id
 _GAP = re.compile(r"\s*(?:\[?(?:…|\.{3,})\]?)\s*")  # an agent may leave out words of a quote
@@ -27,7 +31,7 @@ class Quote:
     sessions: int  # in which it was said
 
 
-def find_quote(reader: SessionReader, memory: Memory, room: int) -> Quote | None:
+def find_quote(reader: SessionReading, memory: Memory, room: int) -> Quote | None:
     """Return the latest quote of a memory with up to `room` characters on each side."""
     places = [place for place in memory.evidence if place.quote]
     if not places:
@@ -45,13 +49,13 @@ def find_quote(reader: SessionReader, memory: Memory, room: int) -> Quote | None
     )  # fmt: skip
 
 
-def _find_session(reader: SessionReader, place: Evidence) -> SessionRow | None:
+def _find_session(reader: SessionReading, place: Evidence) -> SessionRow | None:
     rows = reader.sessions_like(place.session, _MAX_SESSIONS) if place.session else []
     return next((row for row in rows if (row.native, row.agent) == (place.session, place.agent)), None)
 
 
 def _find_message(
-    reader: SessionReader, session: SessionRow, place: Evidence
+    reader: SessionReading, session: SessionRow, place: Evidence
 ) -> tuple[TurnRow | None, str, tuple[int, int] | None]:
     """Return the turn with the quote, its message on one line, and where the quote is in it."""
     named = reader.turn(session.id, place.turn)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from told.capture.statements import Statement
-from told.journal.files import read_key
 from told.memories.journal_writer import JournalWriter
 from told.memories.lookup import find_put_away
 from told.store.memories.records import CAPTURE, Memory
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 def find_refusing(writer: JournalWriter, new: NewMemory) -> Memory | None:
     """Return the memory that the user put away and that a statement would bring back."""
-    found = find_put_away(writer.memories, new.text, new.scope, writer.now, read_key(writer.home))
+    found = find_put_away(writer.memories, new.text, new.scope, writer.now, writer.journal.key)
     return None if found is None or is_users_request(writer, new, found) else found
 
 

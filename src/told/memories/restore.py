@@ -29,7 +29,7 @@ from told.memories.journal_writer import IMPORT, JournalWriter
 from told.memories.lookup import find_forgotten
 from told.memories.undo_import import find_undone_imports, list_notes
 from told.redact.rescan import Rescanner
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.store.memories.records import FORGOTTEN, Memory
 from told.sync.formats.native import CheckpointFile, Document
 

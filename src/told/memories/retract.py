@@ -11,8 +11,6 @@ from typing import NamedTuple
 
 from told.capture.retractions import FILLERS, Retraction, denies_existence, has_negation, is_past
 from told.conflict.reading import read_statement
-from told.journal.files import journal_folder
-from told.journal.read import find_by_memory
 from told.memories.change import REJECT, read_proposals
 from told.memories.journal_writer import JournalWriter
 from told.memories.scopes import active_scopes
@@ -61,7 +59,7 @@ def retract(writer: JournalWriter, said: TakenBack) -> Retracted:
             writer.write()
             return Retracted(done=tuple(found))
         waiting = {
-            one.memory for one in read_proposals(writer.home) if _is_asked(one.action, one.session, said)
+            one.memory for one in read_proposals(writer.journal) if _is_asked(one.action, one.session, said)
         }
         new = [one for one in found if one.id not in waiting]
         for one in new:
@@ -140,7 +138,7 @@ def _is_about(terms: list[str], text: str) -> bool:
 
 def _is_processed(writer: JournalWriter, said: TakenBack, memory: Memory) -> bool:
     """Tell whether this retraction was done before, also if the user undid it since."""
-    for one in find_by_memory(journal_folder(writer.home), [memory.id]):
+    for one in writer.journal.find_by_memory([memory.id]):
         places = (one.payload or {}).get("evidence") if one.kind == "reject" else None
         for place in places if isinstance(places, list) else ():
             if (place.get("session"), place.get("quote")) == (said.session, said.what.quote):

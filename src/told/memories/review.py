@@ -9,6 +9,7 @@ from functools import lru_cache
 from told.capture.sentences import count_words
 from told.capture.standalone import leans_back
 from told.errors import UsageError
+from told.journal.protocol import Journal
 from told.memories.change import (
     CONFIRM,
     LOCK,
@@ -27,7 +28,7 @@ from told.memories.concurrent import Sides, find_sides, use_all, use_side
 from told.memories.journal_writer import JournalWriter
 from told.memories.move import move_to_scope
 from told.memories.remember import NewMemory
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.store.memories.records import (
     ACTIVE,
     AGENT,
@@ -92,7 +93,7 @@ class ReviewItem:
 
 
 def find_review_items(
-    memories: Memories, home: str, scopes: Sequence[str] = (), kind: str = ""
+    memories: Memories, journal: Journal, scopes: Sequence[str] = (), kind: str = ""
 ) -> list[ReviewItem]:
     """Return what waits for the user, the best first.
 
@@ -101,11 +102,11 @@ def find_review_items(
 
     Args:
         memories: The open memories.
-        home: Told's own folder.
+        journal: The open journal.
         scopes: Only of these; all if empty.
         kind: Only of this kind or mark.
     """
-    proposed = [*_find_diverged(memories, home), *_find_proposed(memories, home)]
+    proposed = [*_find_diverged(memories, journal), *_find_proposed(memories, journal)]
     seen = {name for one in proposed for name in (one.memory.id, one.other.id if one.other else "")}
     learned = memories.load(memories.unreviewed(scopes)).values()
     waiting = [one for one in learned if all(place.agent != _AT_TERMINAL for place in one.evidence)]
@@ -140,15 +141,15 @@ def _is_unclear_text(text: str) -> bool:
     return not fits or text.rstrip().endswith("?") or leans_back(text)
 
 
-def _find_diverged(memories: Memories, home: str) -> Iterable[ReviewItem]:
+def _find_diverged(memories: Memories, journal: Journal) -> Iterable[ReviewItem]:
     """Yield what two machines changed without knowing of each other."""
-    for one in find_sides(memories, home):
+    for one in find_sides(memories, journal):
         yield ReviewItem(CONFLICT, one.kept.memory, one.others[0].memory, sides=one)
 
 
-def _find_proposed(memories: Memories, home: str) -> Iterable[ReviewItem]:
+def _find_proposed(memories: Memories, journal: Journal) -> Iterable[ReviewItem]:
     """Yield open proposals that can still be done, one for each change."""
-    waiting = [one for one in read_proposals(home) if one.decided == OPEN]
+    waiting = [one for one in read_proposals(journal) if one.decided == OPEN]
     waiting = list({(one.action, one.memory, one.by): one for one in waiting}.values())
     known = memories.get({name for one in waiting for name in (one.memory, one.by) if name})
     for one in waiting:

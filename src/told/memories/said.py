@@ -10,7 +10,7 @@ from told.memories.proof import NO_SESSION, Message, prove
 from told.memories.remember import NewMemory
 from told.memories.scopes import find_memories
 from told.memories.session_notes import NotesFile
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.store.memories.records import ACTIVE, AGENT
 from told.store.sessions.read import SessionReader
 

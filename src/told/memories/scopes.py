@@ -11,7 +11,7 @@ from told.search.query import parse_query
 from told.search.tokens import STOP_WORDS
 from told.search.topics import split_words
 from told.store.fts import match_all
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.store.memories.records import (
     ACTIVE,
     AGENT,

@@ -11,17 +11,22 @@ from dataclasses import dataclass
 import apsw
 
 from told.errors import MissingError
+from told.ingest.forget import SessionForgetter
+from told.ingest.forgotten import Tombstones
+from told.ingest.leftovers import Forgetting, note_forgetting
 from told.journal.apply import catch_up, purge_erased
 from told.journal.erase import erase
+from told.journal.file_journal import FileJournal
 from told.journal.files import get_machine_id
 from told.journal.registry import own_series_name, read_registry, register
-from told.memories.forget import forget, plan_forget
+from told.memories.forget import erase_sessions, forget, plan_forget
 from told.memories.journal_writer import JournalWriter
 from told.memories.teams import publish
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.sync.exchange import Exchange, Exchanger
 from told.sync.identity import MACHINE_KEY, make_identity
 from told.sync.outbox import OwnSelection, collect
+from told.sync.session_files import SharedSessions, was_shared
 from told.sync.spaces import Space, lock_sync
 from told.sync.transports import Transport
 
@@ -36,6 +41,7 @@ class SyncStores:
     key: bytes
     now: int
     redact: Callable[[str], str]
+    is_excluded: Callable[[str], bool] = lambda _: False  # projects whose sessions stay here, by key
 
 
 def sync_space(stores: SyncStores, space: Space, place: str, transport: Transport) -> Exchange:
@@ -54,15 +60,19 @@ def sync_space(stores: SyncStores, space: Space, place: str, transport: Transpor
             exchanger.pull()
         _forget(stores, exchanger.result.forgotten)
         catch_up(stores.home, stores.memories)
+        _erase_mentions(stores, exchanger.result.forgotten)
+        exchanger.state.forgetting = []
         if exchanger.result.has_retracted:
             purge_erased(stores.home, stores.memories)
+        sessions = None
         if space.is_team:
             publish(stores.memories, space, exchanger, stores.redact)
         else:
             _exchange_checkpoints(stores, space, exchanger)
+            sessions = _exchange_sessions(stores, space, exchanger)
             collect(stores.home, space, OwnSelection(stores.home, space, stores.memories).select)
         try:
-            return exchanger.push()
+            return exchanger.push(sessions)
         except MissingError as error:  # a clone of somebody who may only read
             exchanger.result.unsent = str(error)
             exchanger.save()
@@ -82,11 +92,35 @@ def _forget(stores: SyncStores, names: list[str]) -> None:
         return
     # The database is still as it was before: it has the words to look for.
     known = [one for one in stores.memories.get(names).values() if one.text]
+    if unknown := set(names) - {one.id for one in known}:
+        erase(stores.home, unknown)
     if known:
         plan = plan_forget(stores.connection, stores.key, stores.home, known)
-        forget(JournalWriter(stores.home, stores.memories, stores.now), stores.connection, plan)
-    erase(stores.home, names)
-    purge_erased(stores.home, stores.memories)
+        forget(JournalWriter(FileJournal(stores.home), stores.memories, stores.now), stores.connection, plan)
+    else:
+        purge_erased(stores.home, stores.memories)
+
+
+def _erase_mentions(stores: SyncStores, names: list[str]) -> None:
+    """Erase in sessions here what another machine found in its copies of them."""
+    places = [place for one in stores.memories.get(names).values() for place in one.evidence if place.mark]
+    sessions = {(place.agent, place.session) for place in places if place.session}
+    if not sessions:
+        return
+    forgetter = SessionForgetter(stores.connection, stores.home, Tombstones(stores.home).current())
+    if lost := tuple((one.agent, one.native) for one in forgetter.find_losses(sessions)):
+        with note_forgetting(stores.home, Forgetting((), lost)):
+            erase_sessions(stores.connection, stores.home, lost)
+
+
+def _exchange_sessions(stores: SyncStores, space: Space, exchanger: Exchanger) -> SharedSessions | None:
+    if not was_shared(stores.home, space):
+        return None
+    from told.memories.exports import Source  # noqa: PLC0415 - only if wanted
+    from told.memories.sync_sessions import SessionExchange  # noqa: PLC0415
+
+    source = Source(stores.home, stores.memories, stores.connection, stores.key, stores.redact, stores.now)
+    return SessionExchange(source, space, exchanger, stores.is_excluded).run()
 
 
 def _exchange_checkpoints(stores: SyncStores, space: Space, exchanger: Exchanger) -> None:

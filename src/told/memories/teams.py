@@ -9,15 +9,16 @@ from dataclasses import replace
 
 from told.errors import UsageError
 from told.files import is_folder
-from told.journal.apply import catch_up
+from told.journal.apply import refold
 from told.journal.copies import list_copies, write_copies
+from told.journal.file_journal import FileJournal
 from told.journal.files import get_machine_id, is_machine_id
 from told.journal.fold import family_of
 from told.journal.transitions import confirmed_content
 from told.memories.journal_writer import JournalWriter
 from told.memories.scopes import create_scope, subscribe
 from told.redact.rescan import Rescanner
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.store.memories.records import (
     ACTIVE,
     CANDIDATE,
@@ -144,11 +145,8 @@ def refresh(home: str, memories: Memories, space: Space, state: State | None = N
     known = state or load_state(home, space)
     own = space_copies(home, space, known, make_identity(home)) if is_member else []
     write_copies(home, [*others, *own])
-    with memories.writer.transaction():
-        memories.writer.drop_positions(f"@sync/{space.id}/")
-        ids = memories.ids_with_trust(f"{TEAM}{space.name}/")
-        memories.writer.set_stale({family_of(one) for one in ids})
-    catch_up(home, memories)
+    ids = memories.ids_with_trust(f"{TEAM}{space.name}/")
+    refold(home, memories, f"@sync/{space.id}/", {family_of(one) for one in ids})
 
 
 def publish(memories: Memories, space: Space, exchanger: Exchanger, redact: Callable[[str], str]) -> None:
@@ -163,7 +161,7 @@ def publish(memories: Memories, space: Space, exchanger: Exchanger, redact: Call
         exchanger.save()
         refresh(home, memories, space, state)
     if space.policy and space.policy == facts.policy_hash:
-        _apply_policy(JournalWriter(home, memories, now), space, state, facts)
+        _apply_policy(JournalWriter(FileJournal(home), memories, now), space, state, facts)
     outbox = TeamOutbox(home, space, memories, state=state, identity=identity, now=now, redact=redact)
     outbox.collect()
     exchanger.result.problems += outbox.problems

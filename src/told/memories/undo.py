@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from told.journal.files import SET, UNDO, Operation, journal_folder
+from told.journal.files import ACT, SET, UNDO, Operation
 from told.journal.fold import KNOWN_KINDS, find_undone, name_operation
-from told.journal.read import read_operations
-from told.memories.journal_writer import ACT, DECIDE, IMPORT, PROPOSE, JournalWriter
+from told.memories.journal_writer import DECIDE, IMPORT, PROPOSE, JournalWriter
 from told.memories.scopes import SCOPE, SUBSCRIPTION
 from told.store.memories.records import AGENT, CAPTURE, USER
 
@@ -24,7 +23,7 @@ def undo(writer: JournalWriter, memory: str = "") -> tuple[Operation, ...]:
     Returns:
         The operations that were undone; empty if there are none.
     """
-    operations = [one for one in read_operations(journal_folder(writer.home)) if isinstance(one, Operation)]
+    operations = writer.journal.operations()
     cancelled = find_cancelled(operations)
     erased = {one.memory for one in operations if one.kind == "forget"}
     undoing = {_group(one) for one in operations if one.kind == UNDO}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from told.ingest.checkpoint_files import remove_unchanged
-from told.journal.files import FORGET, SET, UNDO, Operation
-from told.memories.journal_writer import ACT, IMPORT, JournalWriter
+from told.journal.files import ACT, FORGET, SET, UNDO, Operation
+from told.memories.journal_writer import IMPORT, JournalWriter
 from told.memories.scopes import SCOPE, SUBSCRIPTION
 from told.store.memories.records import CAPTURE, USER
 

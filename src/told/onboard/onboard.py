@@ -19,7 +19,7 @@ from told.onboard.instructions import learn_instructions, learn_readme
 from told.onboard.records import learn_decisions, learn_plans, learn_runbooks
 from told.onboard.stack import learn_history, learn_layout, learn_stack
 from told.onboard.tasks import learn_services, learn_tasks
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.store.memories.records import ACTIVE, ARCHIVED, FORGOTTEN, SUPERSEDED, TOOL, Memory
 
 _FILE = "file"  # agent of the evidence

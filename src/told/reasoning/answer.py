@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from told.conflict.reading import read_claim
 from told.reasoning.graph import SessionMatches, TopicGraph, turn_id
 from told.reasoning.question import Question, load_cues, shared_weight
 from told.store.memories.records import AGENT, TEAM, USER, Memory
-from told.store.sessions.read import SessionReader
+
+if TYPE_CHECKING:
+    from told.store.sessions.protocols import SessionReading
 
 _LOCKED_WEIGHT = 0.95
 _TRUST = {USER: 1.0, AGENT: 0.5}
@@ -219,7 +222,7 @@ class Cause:
 
 
 def find_causes(
-    question: Question, found: Sequence[tuple[Memory, float]], spoken: SessionMatches, reading: SessionReader
+    question: Question, found: Sequence[tuple[Memory, float]], spoken: SessionMatches, reading: SessionReading
 ) -> list[Cause]:
     """Return the reasons that memories, each with its fit, and turns give, best first."""
     given: dict[str, Cause] = {}
@@ -243,7 +246,7 @@ def find_causes(
 
 
 def _find_evidence_causes(
-    question: Question, memory: Memory, worth: float, reading: SessionReader
+    question: Question, memory: Memory, worth: float, reading: SessionReading
 ) -> Iterator[Cause]:
     for one in memory.evidence[:4]:
         place = turn_id(reading, one.session, one.turn)

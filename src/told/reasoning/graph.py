@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from told.capture.entities import find_entities
 from told.conflict.reading import EMPTY, read_statement
@@ -15,10 +16,12 @@ from told.search.sessions import search_sessions
 from told.search.tokens import PUNCTUATION, canonical_stem, tokenize
 from told.search.vectors.arithmetic import similarity
 from told.search.vectors.table import make_vector
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.store.memories.records import ARCHIVED, UNCONFIRMED, Memory
-from told.store.sessions.match import TurnIndex
-from told.store.sessions.read import SessionReader, SessionRow
+from told.store.sessions.read import SessionRow
+
+if TYPE_CHECKING:
+    from told.store.sessions.protocols import SessionReading, TurnMatching
 
 SPECULATION = "speculation"  # label of a guess
 SUPERSEDES = "supersedes"
@@ -229,7 +232,7 @@ class SessionMatches:
 
 
 def search_turns(
-    reading: SessionReader, matching: TurnIndex, topic: str, project: str, now: int
+    reading: SessionReading, matching: TurnMatching, topic: str, project: str, now: int
 ) -> SessionMatches:
     """Find the turns about a topic, in a project or in all, and the files of their sessions."""
     found = search_sessions(matching, topic, now=now, project=project or None, limit=_MAX_SESSIONS)
@@ -249,7 +252,7 @@ def search_turns(
 
 
 def _find_files(
-    reading: SessionReader, sessions: list[SessionRow], words: tuple[str, ...]
+    reading: SessionReading, sessions: list[SessionRow], words: tuple[str, ...]
 ) -> tuple[Touched, ...]:
     worth: dict[str, float] = {}
     by: dict[str, dict[str, None]] = {}
@@ -265,7 +268,7 @@ def _find_files(
     return tuple(Touched(path, folders[path], tuple(by[path])) for path in best)
 
 
-def turn_id(reading: SessionReader, session: str, turn: int) -> str:
+def turn_id(reading: SessionReading, session: str, turn: int) -> str:
     """Return a turn's public id from the agent's session id."""
     for row in reading.sessions_like(session, 4) if session else ():
         if session in (row.native, row.public):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from told.conflict.compare import find_conflicts
 from told.conflict.reading import Claim, read_claim
@@ -32,10 +33,11 @@ from told.reasoning.graph import Node, SearchScope, SessionMatches, TopicGraph, 
 from told.reasoning.question import CHOICE, VALUE, WHY, Question, parse_question, shared_weight
 from told.reasoning.stance import AGAINST, FOR, Stance, find_replaced_words, judge_side, judge_statement
 from told.search.tokens import canonical_stem, tokenize
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.store.memories.records import ACTIVE, SUPERSEDED, Memory
-from told.store.sessions.match import TurnIndex
-from told.store.sessions.read import SessionReader
+
+if TYPE_CHECKING:
+    from told.store.sessions.protocols import SessionReading, TurnMatching
 
 _MAX_RELATED = 3
 _MAX_TEXT = 2000
@@ -119,7 +121,7 @@ _NEAR_BEST = 0.8
 
 
 def reason(
-    memories: Memories, reading: SessionReader, matching: TurnIndex, text: str, where: SearchScope
+    memories: Memories, reading: SessionReading, matching: TurnMatching, text: str, where: SearchScope
 ) -> Answer:
     """Answer a question from memories, without a model."""
     question = parse_question(text)
@@ -222,7 +224,7 @@ def _answer_value(question: Question, found: Sequence[tuple[Node, Claim]], memor
 
 
 def _answer_why(
-    question: Question, found: Sequence[tuple[Node, Claim]], spoken: SessionMatches, reading: SessionReader
+    question: Question, found: Sequence[tuple[Node, Claim]], spoken: SessionMatches, reading: SessionReading
 ) -> Answer:
     about = [(node.memory, shared_weight(question, statement)) for node, statement in found]
     about = [(memory, fit) for memory, fit in about if fit >= MIN_SHARE]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from told.capture.entities import find_entities
 from told.conflict.compare import find_conflicts, is_same_claim
@@ -28,10 +29,11 @@ from told.reasoning.graph import (
 )
 from told.reasoning.question import load_cues
 from told.search.query import parse_query
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.store.memories.records import ACTIVE, OBSERVATION, QUARANTINED, Memory
-from told.store.sessions.match import TurnIndex
-from told.store.sessions.read import SessionReader
+
+if TYPE_CHECKING:
+    from told.store.sessions.protocols import SessionReading, TurnMatching
 
 # ruff: noqa: RUF001 - punctuation of many languages
 
@@ -65,7 +67,7 @@ class WeakMemory:
 
 
 def _find_open_questions(
-    reading: SessionReader, spoken: SessionMatches, known: Sequence[Node]
+    reading: SessionReading, spoken: SessionMatches, known: Sequence[Node]
 ) -> list[OpenQuestion]:
     found = {}
     for turn in spoken.turns:
@@ -93,7 +95,7 @@ def _defers(answer: str) -> bool:
 
 
 def _is_answered_later(
-    reading: SessionReader, turn: Turn, question: str, spoken: SessionMatches, known: Sequence[Node]
+    reading: SessionReading, turn: Turn, question: str, spoken: SessionMatches, known: Sequence[Node]
 ) -> bool:
     words = parse_query(question, turn.at).words
     following = reading.turn(turn.row, turn.n + 1)
@@ -151,7 +153,7 @@ class NextQuestion:
 class _Questioner:
     """Make the questions about a topic."""
 
-    def __init__(self, found: TopicReport, reading: SessionReader) -> None:
+    def __init__(self, found: TopicReport, reading: SessionReading) -> None:
         self._found = found
         self._reading = reading
 
@@ -225,7 +227,7 @@ class _Questioner:
         return tuple([path for path in files if name and name.lower() in path.lower()] or files)[:1]
 
 
-def _choose_questions(found: TopicReport, reading: SessionReader) -> tuple[NextQuestion, ...]:
+def _choose_questions(found: TopicReport, reading: SessionReading) -> tuple[NextQuestion, ...]:
     asking = _Questioner(found, reading)
     chosen = list(asking.pressing())[:_MAX_QUESTIONS]
     for axis in asking.further() if len(chosen) < _MIN_QUESTIONS else ():
@@ -282,7 +284,7 @@ class TopicReport:
 
 
 def wonder(
-    memories: Memories, reading: SessionReader, matching: TurnIndex, topic: str, where: SearchScope
+    memories: Memories, reading: SessionReading, matching: TurnMatching, topic: str, where: SearchScope
 ) -> TopicReport:
     """Collect what memories and sessions contain about a topic."""
     around = find_touching(memories, topic, where.scopes, where.now)

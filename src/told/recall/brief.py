@@ -12,7 +12,7 @@ from told.fence import Fence, wrap_in_tags
 from told.recall.filters import find_replaced
 from told.recall.prompt import RecallRequest
 from told.recall.recall import recall
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.store.memories.records import (
     ACTIVE,
     CORRECTION,

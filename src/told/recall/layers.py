@@ -17,7 +17,7 @@ from told.search.vectors.arithmetic import count_column_differences, estimate_si
 from told.search.vectors.table import make_vector, table_model_id
 from told.store.fts import unquote_phrase
 from told.store.memories.match import SIGN_COUNT, pack_vector_signs
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.store.memories.records import CORRECTION, SHARED, WARNING, Memory
 
 # How much each layer counts; set by `python -m training.recall`.

@@ -9,8 +9,6 @@ from collections.abc import Collection, Mapping, Sequence
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
-import apsw
-
 from told.errors import ToldError
 from told.recall import layers
 from told.recall.filters import find_overruled, find_reason_against, find_reason_hidden
@@ -18,7 +16,7 @@ from told.recall.layers import WEIGHTS, Candidates, find_candidates, find_simila
 from told.recall.prompt import Prompt, RecallRequest, read_prompt
 from told.search.about import About, parse_about
 from told.search.query import find_keywords
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.store.memories.records import AGENT, TOOL, USER, Memory
 
 if TYPE_CHECKING:
@@ -103,9 +101,11 @@ def _attempt(memories: Memories, request: RecallRequest, left_out: Collection[in
     memories.left_out = left_out
     try:
         return _choose(memories, request)
-    except apsw.SQLError as error:
+    except memories.QUERY_ERRORS as error:
         return type(error).__name__
-    except (apsw.Error, ToldError, UnicodeDecodeError):
+    except ToldError:
+        raise
+    except memories.STORE_ERRORS:
         raise  # the store is damaged, busy or gone
     except Exception as error:  # noqa: BLE001 - one bad memory never costs the others
         return type(error).__name__

@@ -20,7 +20,7 @@ from told.search.rank import MIN_QUESTION_WORDS, SessionGroup
 from told.search.tokens import stem
 from told.search.topics import split_words
 from told.store.fts import match_all
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.store.memories.records import ACTIVE, AGENT, TOOL, Memory
 
 MAX_FIRST = 3  # memories before the first session

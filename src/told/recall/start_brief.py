@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from told.agents import find_agent, label
 from told.fence import Fence
@@ -23,10 +24,13 @@ from told.recall.brief import (
     make_line,
 )
 from told.recall.filters import find_reason_hidden
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.store.memories.records import CORRECTION, DECISION, FACT, RULE, TEAM, USER, WARNING, Memory
-from told.store.sessions.read import CheckpointRow, Filter, SessionReader, SessionRow
+from told.store.sessions.read import CheckpointRow, Filter, SessionRow
 from told.text import add_full_stop, clean, shorten
+
+if TYPE_CHECKING:
+    from told.store.sessions.protocols import SessionReading
 
 Redact = Callable[[Handover, str], Handover | None]  # of a checkpoint and its path
 
@@ -57,7 +61,7 @@ class StartedSession:
 class _StartBrief:
     """Reads the open work of a project."""
 
-    reader: SessionReader
+    reader: SessionReading
     sessions: Filter  # of the project
     fence: Fence
     now: int
@@ -175,7 +179,7 @@ class _StartBrief:
 
 def make_start_brief(
     memories: Memories,
-    reader: SessionReader | None,
+    reader: SessionReading | None,
     sessions: Filter,
     scopes: Sequence[str],
     fence: Fence,

@@ -26,7 +26,7 @@ from told.search.query import find_keywords
 from told.search.vectors.arithmetic import similarities
 from told.search.vectors.table import table_model_id
 from told.store.fts import quote_phrase
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.store.memories.records import CORRECTION, Memory
 
 _MAX_LATEST = 12  # rows of the same head

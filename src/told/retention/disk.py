@@ -27,7 +27,7 @@ from told.memories.journal_writer import JournalWriter
 from told.retention.retention import list_archived
 from told.search.index_text import make_extra_words, make_near_words
 from told.store.database import FORGETS, FORGETTING
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.store.memories.records import Memory
 from told.store.sessions.erase import (
     Orphan,

@@ -19,7 +19,9 @@ from itertools import accumulate
 
 from told.errors import ToldError
 from told.files import open_regular, write_private
-from told.journal.files import ARCHIVE, RESTORE, SET, STRANGER, get_machine_id
+from told.journal.file_journal import FileJournal
+from told.journal.files import ARCHIVE, RESTORE, SET, STRANGER
+from told.journal.protocol import Journal
 from told.journal.transitions import usage_snapshot
 from told.memories.caller import Caller
 from told.memories.change import OPEN, read_proposals
@@ -27,7 +29,7 @@ from told.memories.journal_writer import JournalWriter
 from told.recall.filters import MIN_CONFIDENCE
 from told.recall.shown_log import move_shown_to_journal
 from told.settings import Settings
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.store.memories.records import (
     ACTIVE,
     AGENT,
@@ -94,19 +96,19 @@ class RetentionClock:
         return self.now - self._ticks[first].elapsed if first < len(self._ticks) else 0
 
 
-def read_clock(home: str, memories: Memories) -> RetentionClock:
+def read_clock(journal: Journal, memories: Memories) -> RetentionClock:
     """Read the ticks of this machine."""
     notes = memories.noted(LIVED)
     if not notes:
         return RetentionClock([])
-    own = f"{get_machine_id(home)}."
+    own = f"{journal.machine}."
     ticks = (_parse_tick(name, notes[name]) for name in sorted(notes) if name.startswith(own))
     return RetentionClock([tick for tick in ticks if tick])
 
 
 def tick(writer: JournalWriter, uptime: int | None = None) -> RetentionClock:
     """Count the time since the last tick, at most once a day."""
-    clock = read_clock(writer.home, writer.memories)
+    clock = read_clock(writer.journal, writer.memories)
     last = clock.last
     if last is not None and last.clock // DAY == writer.now // DAY:
         return clock
@@ -118,9 +120,9 @@ def tick(writer: JournalWriter, uptime: int | None = None) -> RetentionClock:
     )
     note = f"{clock.now + passed} {writer.now} {uptime} {seen}"
     writer.begin_group()
-    writer.add(SET, "", **{SET: {LIVED: {f"{get_machine_id(writer.home)}.{number:06}": note}}})
+    writer.add(SET, "", **{SET: {LIVED: {f"{writer.journal.machine}.{number:06}": note}}})
     writer.write(sync=False)
-    return read_clock(writer.home, writer.memories)
+    return read_clock(writer.journal, writer.memories)
 
 
 def read_uptime() -> int:
@@ -209,7 +211,13 @@ def ms_until_archive(memory: IdleMemory, clock: ClockReading, days: int) -> int:
 
 
 def find_unused(
-    home: str, memories: Memories, clock: ClockReading, days: int, *, limit: int = -1, deadline: float = 0.0
+    journal: Journal,
+    memories: Memories,
+    clock: ClockReading,
+    days: int,
+    *,
+    limit: int = -1,
+    deadline: float = 0.0,
 ) -> list[UnusedMemory]:
     """Return the memories that may be archived, longest unused first; none for 0 days."""
     found: list[UnusedMemory] = []
@@ -220,7 +228,7 @@ def find_unused(
     for batch in _batches(memories.idle(since), deadline):
         unused = [one for one in batch if _is_own(one) and ms_until_archive(one, clock, days) <= 0]
         if unused and proposed is None:
-            waiting = [one for one in read_proposals(home) if one.decided == OPEN]
+            waiting = [one for one in read_proposals(journal) if one.decided == OPEN]
             proposed = frozenset(name for one in waiting for name in (one.memory, one.by))
         unused = [one for one in unused if one.id not in (proposed or ())]
         for one in _without_locked_history(memories, unused):
@@ -267,7 +275,7 @@ def archive_unused(writer: JournalWriter, days: int, *, limit: int, deadline: fl
     if days <= 0:
         return True
     clock = ClockReading(writer.now, tick(writer))
-    found = find_unused(writer.home, writer.memories, clock, days, limit=limit, deadline=deadline)
+    found = find_unused(writer.journal, writer.memories, clock, days, limit=limit, deadline=deadline)
     in_time = not deadline or time.monotonic() < deadline
     if found and in_time:
         archive(writer, found, sync=False)
@@ -315,7 +323,7 @@ def run_archive_job(
     home: str, memories: Memories, now: int, days: int, *, limit: int, deadline: float = 0.0
 ) -> None:
     """Archive unused memories and dismiss old candidates, after noting what sessions were shown."""
-    writer = JournalWriter(home, memories, now, Caller(CAPTURE))
+    writer = JournalWriter(FileJournal(home), memories, now, Caller(CAPTURE))
     if days > 0:
         move_shown_to_journal(writer, now)
     if memories.count_candidates():

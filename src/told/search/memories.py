@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from told.search.query import Query
 from told.search.rank import plan_query
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.store.memories.records import ACTIVE, Memory
 
 _COLUMN_WEIGHTS = (1.0, 0.6, 0.4)

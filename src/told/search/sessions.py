@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from told.errors import ToldError
 from told.search.dates import list_day_words
@@ -32,8 +32,11 @@ from told.search.topics import split_words
 from told.search.vectors.arithmetic import find_nearest, pack_signs, similarities, unpack_vectors
 from told.search.vectors.embedder import Embedder
 from told.store.fts import match_all, match_any, quote_phrase, unquote_phrase
-from told.store.sessions.match import TurnIndex, TurnVectors
+from told.store.sessions.match import TurnVectors
 from told.store.sessions.schema import TITLE
+
+if TYPE_CHECKING:
+    from told.store.sessions.protocols import TurnMatching
 
 Place = tuple[int, int, int, int]  # turn id, session id, n, at
 Corrections = tuple[tuple[str, str], ...]  # unknown words, and the ones searched instead
@@ -139,7 +142,7 @@ class TurnSimilarity:
 
 
 def search_sessions(
-    store: TurnIndex, question: str, *, now: int, project: str | None = None, agent: str = "",
+    store: TurnMatching, question: str, *, now: int, project: str | None = None, agent: str = "",
     since: int = 0, limit: int = 5, meaning: TurnSimilarity | None = None, only: bool = False,
 ) -> SearchResult:  # fmt: skip
     """Find the sessions that answer a question.
@@ -159,7 +162,7 @@ def search_sessions(
     return result._replace(sessions=sessions, turns=tuple(turns), only_similar=found.only_similar)
 
 
-def make_rank_context(store: TurnIndex, question: str, found: Candidates) -> RankContext:
+def make_rank_context(store: TurnMatching, question: str, found: Candidates) -> RankContext:
     """Return what ranking knows of candidates beside the matched words."""
     shapes = dict(store.shapes([hit[0] for hit in found.hits]))
     asked = {turn: text for turn, (_, text, _) in shapes.items()}
@@ -173,7 +176,7 @@ def split_written_words(question: str) -> frozenset[str]:
 
 
 def gather_candidates(
-    store: TurnIndex, question: str, *, now: int, project: str | None = None, agent: str = "",
+    store: TurnMatching, question: str, *, now: int, project: str | None = None, agent: str = "",
     since: int = 0, meaning: TurnSimilarity | None = None, only: bool = False,
 ) -> Candidates:  # fmt: skip
     """Return the turns to rank; see `search_sessions` for the arguments."""
@@ -203,7 +206,7 @@ def gather_candidates(
 class _Matcher:
     """Matches one question against the index, counting each term once."""
 
-    def __init__(self, store: TurnIndex, query: Query, filters: _Filters) -> None:
+    def __init__(self, store: TurnMatching, query: Query, filters: _Filters) -> None:
         self._store = store
         self._filters = filters
         self._count: Callable[[str], int] = cache(lambda phrase: store.frequency(phrase, _CAP))
@@ -294,7 +297,7 @@ class _Matcher:
         return changed, tuple((unquote_phrase(term), similar[0]) for term, similar in instead.items())
 
 
-def _drop_lookups(store: TurnIndex, hits: Sequence[Hit], words: Iterable[str]) -> list[Hit]:
+def _drop_lookups(store: TurnMatching, hits: Sequence[Hit], words: Iterable[str]) -> list[Hit]:
     """Leave out turns that only asked told, and hits that only their words explain.
 
     The words of a turn are indexed with its neighbours, and in the title of its session.

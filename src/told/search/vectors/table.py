@@ -78,10 +78,10 @@ class Table:
             self._lookups += 1
             if self._lookups < _MANY_LOOKUPS:
                 return self._find_row(piece.encode("utf-8", "replace"))
-            self._rows = self._list_rows()
+            self._rows = self.list_rows()
         return self._rows.get(piece, -1)
 
-    def _list_rows(self) -> dict[str, int]:
+    def list_rows(self) -> dict[str, int]:
         """Return the rows of all pieces; worth it for a whole history."""
         starts = range(_RECORDS_START, _RECORDS_START + RECORD_BYTES * self.count, RECORD_BYTES)
         names = (self._memory[at : at + NAME_BYTES].rstrip(b"\0").decode() for at in starts)

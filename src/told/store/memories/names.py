@@ -8,6 +8,7 @@ ACTIVE, SUPERSEDED, QUARANTINED, FORGOTTEN = "active", "superseded", "quarantine
 ARCHIVED, CANDIDATE, DISMISSED = "archived", "candidate", "dismissed"
 UNCONFIRMED = (CANDIDATE, DISMISSED)  # only found on request
 USER, AGENT, TOOL, TEAM = "user", "agent", "tool", "team:"
+STRANGER = "~"  # prefix of the machine of an operation that this machine or person did not write
 GLOBAL, PROJECT, SHARED = "global", "project:", "shared:"
 PRIVATE = "private"  # applies everywhere; `private:<project key>` in one project
 _PRIVATE_PROJECT = f"{PRIVATE}:"

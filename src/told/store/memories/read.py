@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import apsw
 
@@ -56,8 +56,11 @@ def open_memory_database(path: str) -> apsw.Connection | None:
     return None
 
 
-class Memories(MemoryIndex):
+class SqliteMemories(MemoryIndex):
     """The memories of a home. Newer memories have higher rows; rows are returned newest first."""
+
+    STORE_ERRORS: ClassVar[tuple[type[Exception], ...]] = (apsw.Error, UnicodeDecodeError)
+    QUERY_ERRORS: ClassVar[tuple[type[Exception], ...]] = (apsw.SQLError,)
 
     def __init__(self, connection: apsw.Connection) -> None:
         super().__init__(connection)
@@ -246,7 +249,7 @@ class Memories(MemoryIndex):
 
     def positions(self) -> dict[tuple[str, str], Position]:
         """Return how far each (machine, segment) of the journal is applied."""
-        found = self._fetch("SELECT machine, segment, size, number, mark FROM position")
+        found = self._fetch("SELECT machine, segment, size, number, mark, erased FROM position")
         return {(machine, segment): Position(*rest) for machine, segment, *rest in found}
 
     def stale(self) -> set[str]:

@@ -185,6 +185,7 @@ class Position(NamedTuple):
     size: int  # bytes
     number: int  # the highest operation
     mark: str  # the bytes before that place; they change when a payload is erased
+    erased: str = ""  # the numbers of the operations that were erased when they were applied
 
 
 # Columns of a memory; WRITTEN adds those of the index and the checksum.

@@ -29,7 +29,7 @@ from told.store.memories.records import (
 )
 from told.store.opening import has_tables
 
-VERSION = 8
+VERSION = 9
 _CORE = ("memory", "memory_words", "noted", "shown")
 
 

@@ -62,7 +62,7 @@ CREATE INDEX shown_memory ON shown(memory_id, session);
 
 CREATE TABLE position(
   machine TEXT NOT NULL, segment TEXT NOT NULL, size INTEGER NOT NULL, number INTEGER NOT NULL,
-  mark TEXT NOT NULL, PRIMARY KEY(machine, segment)) WITHOUT ROWID;
+  mark TEXT NOT NULL, erased TEXT NOT NULL, PRIMARY KEY(machine, segment)) WITHOUT ROWID;
 CREATE TABLE noted(
   topic TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, at INTEGER NOT NULL, machine TEXT NOT NULL,
   number INTEGER NOT NULL, hash BLOB NOT NULL, PRIMARY KEY(topic, name)) WITHOUT ROWID;

@@ -118,7 +118,7 @@ class MemoryWriter(IndexedWriter):
     def put_position(self, machine: str, segment: str, position: Position) -> None:
         """Store how far a segment has been applied."""
         self._db.execute(
-            "INSERT OR REPLACE INTO position VALUES(?, ?, ?, ?, ?)", (machine, segment, *position)
+            "INSERT OR REPLACE INTO position VALUES(?, ?, ?, ?, ?, ?)", (machine, segment, *position)
         )
 
     def drop_positions(self, part: str) -> None:

@@ -144,11 +144,17 @@ class Projects(Queries):
         return self._fetch_all(Project, _PROJECT + where, (name,))
 
     def put(self, key: str, name: str, root: str) -> Project:
-        """Return the project with a key; create it if it is missing."""
+        """Return the project with a key; create it if it is missing.
+
+        Without a root it is known from another machine only, until a folder here belongs to it.
+        """
         known = self.by_key(key)
-        if known is not None:
+        if known is not None and (known.root or not root):
             return known
         key, name, root = self.hide(key), self.hide(name), self.hide(root)
+        if known is not None:
+            self._db.execute("UPDATE project SET root = ? WHERE id = ?", (root, known.id))
+            return known._replace(root=root)
         self._db.execute("INSERT INTO project(key, name, root) VALUES(?, ?, ?)", (key, name, root))
         return Project(self._db.last_insert_rowid(), key, name, root)
 

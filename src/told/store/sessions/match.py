@@ -21,8 +21,8 @@ from told.store.sessions.schema import FIRST_NOTE, parse_project_token
 
 # Similar terms share the first two letters; looking at more is too slow.
 _MAX_TERMS = 20_000
-_MAX_QUESTION = 2000  # bytes
-_MAX_ASKED = 3000  # characters
+MAX_QUESTION = 2000  # bytes
+MAX_ASKED = 3000  # characters
 
 Turn = tuple[int, str, str]  # row, asked, answered
 Place = tuple[int, int, int, int]  # row, session, n, at
@@ -105,8 +105,8 @@ class TurnIndex(Queries):
     def shapes(self, turns: Sequence[int]) -> list[tuple[int, tuple[int, str, bool]]]:
         """Return (row, (bytes, start of the question, is it unanswered)) of turns."""
         found = self._fetch(
-            f"SELECT id, octet_length(asked) + octet_length(answered), substr(asked, 1, {_MAX_ASKED}),"
-            f" octet_length(answered) = 0 AND octet_length(asked) <= {_MAX_QUESTION}"
+            f"SELECT id, octet_length(asked) + octet_length(answered), substr(asked, 1, {MAX_ASKED}),"
+            f" octet_length(answered) = 0 AND octet_length(asked) <= {MAX_QUESTION}"
             f" AND substr(rtrim(asked), -1) = '?' FROM turn WHERE id IN ({', '.join(map(str, turns))})"
         )
         return [(row, (size, asked, bool(asks))) for row, size, asked, asks in found]

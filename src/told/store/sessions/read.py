@@ -160,6 +160,14 @@ class SessionReader(Queries):
             "SELECT id, revision FROM session WHERE turns > 0 AND kept < revision AND ended < ?", (before,)
         )
 
+    def project_names(self) -> dict[str, tuple[str, str, str]]:
+        """Return key and name of the project of each session, and its folder there, by agent/native id."""
+        sql = (
+            "SELECT s.agent || '/' || s.native, p.key, p.name, s.part FROM session s"
+            " JOIN project p ON p.id = s.project_id"
+        )
+        return {name: (key, project, part) for name, key, project, part in self._fetch(sql)}
+
     def revision(self, session_id: int) -> int:
         """Return the revision of a session."""
         return int(self._fetch_value("SELECT revision FROM session WHERE id = ?", (session_id,)))

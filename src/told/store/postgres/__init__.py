@@ -1,0 +1,1 @@
+"""The PostgreSQL stores of the team server; every statement names the team."""

@@ -1,0 +1,86 @@
+"""Search memories by words and meaning together, in one statement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from psycopg import sql
+
+from told.store.memories.match import restrict_to_scopes
+from told.store.postgres.memories.match import MemoryIndex, WordCounts
+from told.store.postgres.memories.queries import clean_all
+from told.store.postgres.memories.vectors import format_vector
+
+_POOL = 100  # matches of each kind that are fused
+BUDGET = 600  # rows that may be ranked by words; for `plan_query`
+_FUSION = 60  # the usual constant of reciprocal rank fusion: how little the first ranks differ
+
+_WORDS = (
+    "SELECT memory_row AS row, row_number() OVER (ORDER BY score, memory_row DESC) AS rank"
+    " FROM rank_words(%(query)s::tsquery, %(terms)s::tsquery[], %(rarities)s::real[],"
+    " '{0,0.4,0.6,1}'::real[], %(budget)s, %(pool)s)"
+)
+# HNSW returns rows that it finds later out of order; `+ 0` keeps the planner from taking them for sorted.
+_NEAR = (
+    "SELECT row, row_number() OVER (ORDER BY distance + 0, row DESC) AS rank FROM ("
+    "SELECT v.row, v.vector::halfvec({dimensions}) <=> %(vector)s::halfvec({dimensions}) AS distance"
+    " FROM memory_vector v WHERE v.team = %(team)s AND v.model = {model} AND v.reader = ANY(%(readers)s)"
+    "{within}"
+    " ORDER BY v.vector::halfvec({dimensions}) <=> %(vector)s::halfvec({dimensions}) LIMIT %(pool)s) AS near"
+)
+_NONE = "SELECT NULL::bigint AS row, NULL::bigint AS rank WHERE false"
+_FUSED = (
+    "WITH words AS ({words}), near AS ({near}),"
+    " fused AS (SELECT row, sum(1.0 / (%(fusion)s + rank))::float8 AS score"
+    " FROM (SELECT * FROM words UNION ALL SELECT * FROM near) AS every GROUP BY row)"
+    " SELECT m.id, f.score FROM fused f JOIN memory m ON m.team = %(team)s AND m.row = f.row"
+    " AND m.reader = ANY(%(readers)s) AND m.status = 'active'"
+    "{within} ORDER BY f.score DESC, m.row DESC LIMIT %(limit)s"
+)
+
+
+class Vector(NamedTuple):
+    """The vector of a question."""
+
+    model: str
+    values: Sequence[float]
+
+
+class MemorySearch(MemoryIndex):
+    """Hybrid search for one viewer."""
+
+    def search(
+        self,
+        expression: str,
+        vector: Vector | None,
+        *,
+        scopes: Sequence[str] = (),
+        limit: int = 10,
+        counts: WordCounts | None = None,
+    ) -> list[tuple[str, float]]:
+        """Return (id, score) of the active memories that match best; a higher score is better.
+
+        Args:
+            expression: What the words must match, as `plan_query` makes it; empty for none.
+            vector: What the question means; None to search by words only.
+            scopes: Only of these; all that the viewer may read if empty.
+            limit: The largest number of results.
+            counts: Of the words of the expression, if they are known.
+        """
+        whole = restrict_to_scopes(expression, clean_all(scopes), archived=None if scopes else False)
+        words = self._describe(expression, whole, counts) if expression else None
+        if words is None and vector is None:
+            return []
+        values: dict[str, Any] = {
+            "limit": limit, "pool": max(_POOL, limit), "fusion": _FUSION, "budget": BUDGET,
+            "scopes": clean_all(scopes),
+        }  # fmt: skip
+        near, within = _NONE, " AND {}.scope = ANY(%(scopes)s)" if scopes else ""
+        if vector is not None:
+            # The planner takes the index of a model only if it sees the model's name.
+            model = sql.Literal(vector.model).as_string(self._db).replace("%", "%%")
+            near = _NEAR.format(dimensions=len(vector.values), model=model, within=within.format("v"))
+            values["vector"] = format_vector(vector.values)
+        statement = _FUSED.format(words=_WORDS if words else _NONE, near=near, within=within.format("m"))
+        return self._fetch(statement, **values, **(words or {}))

@@ -1,0 +1,1 @@
+"""Sessions that people push to a team server."""
