@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from told.files import make_folder, write_private
@@ -28,12 +28,12 @@ from told.sync.heads import (
     decode_head,
     encode_head,
     is_vouched,
-    sign_chain,
     sign_head,
-    vouch,
+    sign_own,
 )
 from told.sync.identity import Identity, encrypt, fingerprint, load_machine_key
 from told.sync.pull import pull_series
+from told.sync.session_files import Files, SharedSessions
 from told.sync.spaces import Space
 from told.sync.state import Known, State, digest, list_files, load_state, read_file, save_state
 from told.sync.transports import Transport
@@ -66,6 +66,7 @@ class Exchanger:
         self.home, self.space, self.place, self.now = home, space, place, now
         self.transport = transport
         self.identity = identity
+        self._person = identity.public
         self._rescanner = Rescanner(redact)
         self.machine = get_machine_id(home)
         make_folder(space.folder(home))
@@ -73,26 +74,37 @@ class Exchanger:
         self.result = Exchange()
         self._remote: dict[str, tuple[bytes, Head]] = {}
 
+    @property
+    def own_heads(self) -> dict[str, Head]:
+        """The heads of the user's other machines at the place."""
+        return {
+            name: head
+            for name, (_, head) in self._remote.items()
+            if name != self.machine and head.person == self._person
+        }
+
     def pull(self) -> Exchange:
-        """Fetch what other machines published since the last time."""
+        """Fetch what other machines published since the last time, and what a killed run did not forget."""
+        self.result.forgotten = list(self.state.forgetting)
         changed = False
         heads = self._decode(self.transport.heads())
-        keys = {(head.person, series): head.key for series, (_, head) in heads.items() if is_vouched(head)}
+        every = [head for _, head in heads.values()]
         for series, (raw, head) in sorted(heads.items()):
             mark, seen = f"{self.place} {series}", digest(raw)
             try:
-                self._check(
-                    head, series, {name: key for (who, name), key in keys.items() if who == head.person}
-                )
+                self._check_person(head, series)
+                if is_new := self.state.heads.get(mark) != seen:  # otherwise it was accepted before
+                    self._check_signatures(head, series, every)
                 self._remote[series] = raw, head
                 if series == self.machine:
                     self.result.is_forked |= self._is_foreign(head)
-                elif self.state.heads.get(mark) != seen:
+                elif is_new:
                     changed |= self._pull_series(head)
-                    self.state.heads[mark] = seen
+                self.state.heads[mark] = seen
             except BadHeadError as error:
-                self.result.problems.append(f"{self._describe(series)}: {error}.")
+                self.result.problems.append(f"{self.describe(series)}: {error}.")
         if changed:
+            self.state.forgetting = list(self.result.forgotten)
             self.list_copies()
             self.save()
         return self.result
@@ -104,21 +116,25 @@ class Exchanger:
                 try:
                     found[series] = raw, decode_head(raw, self.space.secret)
                 except BadHeadError as error:
-                    self.result.problems.append(f"{self._describe(series)}: {error}.")
+                    self.result.problems.append(f"{self.describe(series)}: {error}.")
         return found
 
-    def _check(self, head: Head, series: str, vouched: dict[str, str]) -> None:
+    def _check_person(self, head: Head, series: str) -> None:
         known = self.state.series.get(series)
         if any(one.revoked for one in self.state.series.values() if one.person == head.person):
             raise BadHeadError("its key was revoked")
-        if not self.space.is_team and head.person != self.identity.public:
+        if not self.space.is_team and head.person != self._person:
             raise BadHeadError("it belongs to somebody else")
-        same = {name: one.key for name, one in self.state.series.items() if one.person == head.person}
-        keys = vouched | same
-        if head.person == self.identity.public:
-            keys[self.machine] = _public_key(self.home)
         if known and known.person != head.person:
             raise BadHeadError("its user is another one than before")
+
+    def _check_signatures(self, head: Head, series: str, every: Iterable[Head]) -> None:
+        """Check who wrote a head; the heads at the place name the keys of new machines."""
+        same = [one for one in every if one.person == head.person]
+        keys = {one.series: one.key for one in same if is_vouched(one)}
+        keys |= {name: one.key for name, one in self.state.series.items() if one.person == head.person}
+        if head.person == self._person:
+            keys[self.machine] = _public_key(self.home)
         check_head(head, self.space.id, series, keys)
 
     def _is_foreign(self, head: Head) -> bool:
@@ -133,7 +149,7 @@ class Exchanger:
         is_new = known is None
         known = known or Known(head.key, head.person, first=self.now)
         # A colleague may have other rules for secrets, or none.
-        rescanner = None if head.person == self.identity.public else self._rescanner
+        rescanner = None if head.person == self._person else self._rescanner
         pulled = pull_series(
             self.home, self.space, head, known, self.transport, now=self.now, rescanner=rescanner
         )
@@ -167,68 +183,80 @@ class Exchanger:
         others = [one for one in list_copies(self.home) if not one.folder.startswith(f"{self.space.id}/")]
         write_copies(self.home, [*others, *space_copies(self.home, self.space, self.state, self.identity)])
 
-    def push(self) -> Exchange:
+    def push(self, sessions: SharedSessions | None = None) -> Exchange:
         """Publish this machine's series, and erase in others what the user forgot."""
-        old = self._remote.get(self.machine)
-        head = self._own_head()
-        if not old or old[1] != head:
+        remote = self._remote.get(self.machine)
+        known = remote[1].sessions if remote else ""
+        for listed, files in sessions.steps(remote[1] if remote else None) if sessions else [(known, {})]:
+            old = self._remote.get(self.machine)
+            head = self._own_head(listed)
+            if old and old[1] == head:
+                continue
             before = {one.name: one.digest for one in old[1].files} if old else {}
-            if self._write(head, before, old[0] if old else None):
-                self.state.published = head.number
-                self.result.sent += max(0, head.number - (old[1].number if old else 0))
-        self._erase_in_others()
+            if not self._write(head, before, old[0] if old else None, files):
+                break
+            self.state.published = head.number
+            self.result.sent += max(0, head.number - (old[1].number if old else 0))
+        self._erase_in_others(sessions)
         self.state.synced = self.now if not self.result.problems else self.state.synced
         self.save()
         return self.result
 
-    def _own_head(self) -> Head:
+    def _own_head(self, sessions: str) -> Head:
         """Return the head of this machine's series as it should be published."""
         folder = self.space.series_folder(self.home, self.machine)
         make_folder(folder)
         number, own_hash = find_end(folder, self.machine)
-        key = load_machine_key(self.home)
-        public = key.verify_key.encode().hex()
-        files = list_files(self.home, self.space, self.machine, self.state)
         head = Head(
-            self.space.id, self.machine, number, own_hash, files, public, self.identity.public,
-            vouch(self.identity, self.space.id, self.machine, public), name=self.space.author,
-            team=self.space.name, seen={name: one.number for name, one in self.state.series.items()},
+            self.space.id, self.machine, number, own_hash,
+            list_files(self.home, self.space, self.machine, self.state), _public_key(self.home), self._person,
+            voucher="", name=self.space.author, team=self.space.name,
+            seen={name: one.number for name, one in self.state.series.items()}, sessions=sessions,
+            writer=self.machine,
         )  # fmt: skip
-        return sign_head(sign_chain(head, key), self.machine, key)
+        old = self._remote.get(self.machine)
+        if old and replace(old[1], voucher="", chain="", signature="") == head:
+            return old[1]
+        return sign_own(head, self.identity, load_machine_key(self.home))
 
-    def _erase_in_others(self) -> None:
+    def _erase_in_others(self, sessions: SharedSessions | None) -> None:
         """Publish erased payloads of the user's other machines, which may be switched off for long."""
-        key = load_machine_key(self.home)
         for series, (raw, head) in sorted(self._remote.items()):
             known = self.state.series.get(series)
-            is_other = series == self.machine or head.person != self.identity.public
-            if is_other or known is None or known.hash != head.hash:
+            is_other = series == self.machine or head.person != self._person
+            if is_other or known is None or (head.number and known.hash != head.hash):
                 continue
             files = list_files(self.home, self.space, series, self.state)
             before = {one.name: one.digest for one in head.files}
-            if len(files) != len(before) or all(before.get(one.name) == one.digest for one in files):
+            if len(files) != len(before):
                 continue
-            changed = sign_head(replace(head, files=files), self.machine, key)
-            if self._write(changed, before, raw):
+            listed, more = sessions.edit(head) if sessions else (head.sessions, {})
+            if listed == head.sessions and all(before.get(one.name) == one.digest for one in files):
+                continue
+            key = load_machine_key(self.home)
+            changed = sign_head(replace(head, files=files, sessions=listed), self.machine, key)
+            if self._write(changed, before, raw, more):
                 known.files = {one.name: one.digest for one in files}
                 self.state.heads.pop(f"{self.place} {series}", None)
 
-    def _write(self, head: Head, before: dict[str, str], raw: bytes | None) -> bool:
+    def _write(self, head: Head, before: dict[str, str], raw: bytes | None, more: Files) -> bool:
         folder = self.space.series_folder(self.home, head.series)
-        files: dict[str, bytes | None] = {
+        files: Files = {
             one.name: pack(read_file(os.path.join(folder, one.name)), self.space.secret)
             for one in head.files
             if before.get(one.name) != one.digest
         }
         files |= dict.fromkeys(before.keys() - {one.name for one in head.files})
-        is_written = self.transport.write(
-            head.series, files, encode_head(head, self.space.secret), before=raw
-        )
-        if not is_written:
-            self.result.problems.append(f"{self._describe(head.series)}: it changed meanwhile; sync again.")
+        encoded = encode_head(head, self.space.secret)
+        is_written = self.transport.write(head.series, files | more, encoded, before=raw)
+        if is_written:
+            self._remote[head.series] = encoded, head
+        else:
+            self.result.problems.append(f"{self.describe(head.series)}: it changed meanwhile; sync again.")
         return is_written
 
-    def _describe(self, series: str) -> str:
+    def describe(self, series: str) -> str:
+        """Return a series as problems name it."""
         known = self.state.series.get(series)
         name = "this machine" if series == self.machine else known.name if known and known.name else ""
         return f"Series {series} ({name})" if name else f"Series {series}"

@@ -11,10 +11,12 @@ from nacl.signing import SigningKey
 from told.journal.files import is_machine_id
 from told.jsontext import dump_json, load_json
 from told.sync.identity import Identity, decrypt, encrypt, is_signed, sign
+from told.sync.transports.names import is_file
 
 _VERSION = 1
 _MAX_FILES = 20_000
 _MAX_NAME = 60
+_TEXTS = ("space", "series", "hash", "key", "person", "voucher", "chain", "sessions", "writer", "signature")
 MAX_HEAD = 4_000_000  # bytes
 
 
@@ -48,6 +50,7 @@ class Head:
     name: str = ""  # of the user or machine, for people
     team: str = ""  # name of the team, if the space belongs to one
     seen: dict[str, int] = field(default_factory=dict)  # by series: how far this machine has read
+    sessions: str = ""  # the file that lists the sessions it shares
     writer: str = ""  # the machine that wrote these files; another one of the same user after a forget
     signature: str = ""  # the writer's, of everything else
 
@@ -71,6 +74,12 @@ def sign_head(head: Head, writer: str, key: SigningKey) -> Head:
     """Let the machine that writes a head sign all of it."""
     unsigned = replace(head, writer=writer, signature="")
     return replace(unsigned, signature=sign(key, "told head", _body(unsigned)))
+
+
+def sign_own(head: Head, identity: Identity, key: SigningKey) -> Head:
+    """Let a user vouch for a machine, and the machine sign the head of its own series."""
+    voucher = vouch(identity, head.space, head.series, head.key)
+    return sign_head(sign_chain(replace(head, voucher=voucher), key), head.series, key)
 
 
 def encode_head(head: Head, space_key: bytes) -> bytes:
@@ -139,7 +148,7 @@ def _body(head: Head) -> str:
         "version": _VERSION, "space": head.space, "series": head.series, "number": head.number,
         "hash": head.hash, "files": files, "key": head.key, "person": head.person, "voucher": head.voucher,
         "chain": head.chain, "name": head.name, "team": head.team,
-        "seen": dict(sorted(head.seen.items())), "writer": head.writer,
+        "seen": dict(sorted(head.seen.items())), "sessions": head.sessions, "writer": head.writer,
     })  # fmt: skip
 
 
@@ -151,10 +160,9 @@ def _parse(value: Any) -> Head:
         for name, digest, last, size in value["files"]
     )
     seen = {str(name): _count(number) for name, number in value["seen"].items() if is_machine_id(name)}
-    texts = {
-        name: str(value[name])
-        for name in ("space", "series", "hash", "key", "person", "voucher", "chain", "writer", "signature")
-    }
+    texts = {name: str(value[name]) for name in _TEXTS}
+    if texts["sessions"] and not is_file(texts["sessions"]):
+        raise ValueError(texts["sessions"])
     if len(files) > _MAX_FILES:
         raise BadHeadError("it has too many files")
     name, team = (str(value[one])[:_MAX_NAME] for one in ("name", "team"))

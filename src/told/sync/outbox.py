@@ -30,14 +30,15 @@ from told.journal.read import Entry, Positions, find_in_series, has_new, read_ne
 from told.journal.registry import Series, list_local_series, list_shared_series
 from told.jsontext import dump_json, load_json
 from told.store.memories.names import is_private
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.store.memories.records import SHARED_WITH, Position
 from told.sync.spaces import Space
 
 SEGMENT_BYTES = 256 * 1024  # a change uploads at most one segment again
 _CHUNK = 4000  # operations
 _POSITIONS = "collected.json"
-_TOPICS = ("scope", "subscription", "forgotten_session")  # of the notes that every machine of the user needs
+FORGOTTEN_SESSION = "forgotten_session"
+_TOPICS = ("scope", "subscription", FORGOTTEN_SESSION)  # of the notes that every machine of the user needs
 _PRIVATE_SCOPE = b'"scope":"private'  # in the line of an operation
 _MEMORY_FIELDS = {"supersede": "by", "edge": "target"}  # payload fields that name another memory
 
@@ -203,9 +204,7 @@ def _read_positions(home: str, space: Space) -> tuple[Positions, int]:
         if found["machine"] != machine or not list_segments(space.series_folder(home, machine)):
             return {}, 0
         rows = found["positions"]
-        return {(name, part): Position(size, number, mark) for name, part, size, number, mark in rows}, int(
-            found["number"]
-        )
+        return {(name, part): Position(*rest) for name, part, *rest in rows}, int(found["number"])
     except (OSError, ValueError, TypeError, KeyError):
         return {}, 0
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 
 from told.errors import UsageError
-from told.sync.spaces import FOLDER, GIT, PLACES, SSH, Space
+from told.sync.spaces import FOLDER, GIT, PLACES, SERVER, SSH, Space, load_spaces
 from told.sync.state import digest
 from told.sync.transports import Transport
 
@@ -17,8 +17,8 @@ def parse_place(kind: str, where: str, cwd: str, repository: str = "") -> str:
     """Return a place as it is stored, such as `folder:/mnt/team`.
 
     Args:
-        kind: folder, git or ssh.
-        where: A path, the name or address of a git remote, or a host.
+        kind: folder, git, ssh or server.
+        where: A path, the name or address of a git remote, a host, or the address of a server.
         cwd: The current folder.
         repository: The git repository of the current folder.
 
@@ -26,7 +26,7 @@ def parse_place(kind: str, where: str, cwd: str, repository: str = "") -> str:
         UsageError: it cannot be one.
     """
     if kind not in PLACES:
-        raise UsageError(f"Unknown place {kind!r}. Use folder PATH, git REMOTE or ssh HOST.")
+        raise UsageError(f"Unknown place {kind!r}. Use folder PATH, git REMOTE, ssh HOST or server URL.")
     if not where or any(char < " " for char in where):
         raise UsageError(f"Say where: `{kind} {_EXAMPLES[kind]}`.")
     if kind == FOLDER:
@@ -40,10 +40,15 @@ def parse_place(kind: str, where: str, cwd: str, repository: str = "") -> str:
         if not repository:
             raise UsageError(f"Go to a repository that has the remote {where!r}, or give its address.")
         return f"{GIT}:{where}{_IN}{repository}"
+    if kind == SERVER:
+        from told.sync.transports.server import parse_url  # noqa: PLC0415 - as in `open_transport`
+
+        parse_url(where)
+        return f"{SERVER}:{where.rstrip('/')}"
     return f"{kind}:{where}"
 
 
-_EXAMPLES = {FOLDER: "~/Dropbox/told", GIT: "origin", SSH: "me@desktop"}
+_EXAMPLES = {FOLDER: "~/Dropbox/told", GIT: "origin", SSH: "me@desktop", SERVER: "https://told.example.com"}
 
 
 def describe_place(place: str) -> str:
@@ -96,6 +101,20 @@ def open_transport(
         remote, _, repository = where.partition(_IN)
         cache = os.path.join(space.folder(home), f"git-{digest(where.encode())[:8]}")
         return GitTransport(remote, space.id, cache, environ=environ, repo=repository or None)
+    if kind == SERVER:
+        from told.sync.server import find_token  # noqa: PLC0415
+        from told.sync.transports.server import ServerTransport  # noqa: PLC0415
+
+        return ServerTransport(where, space.id, find_token(home, where, environ))
     from told.sync.transports.ssh import SshTransport  # noqa: PLC0415
 
     return SshTransport(where, space.id, environ=environ)
+
+
+def forget_token(home: str, place: str) -> None:
+    """Delete the token for a server that nothing is synced with any more."""
+    kind, _, url = place.partition(":")
+    if kind == SERVER and all(place not in one.places for one in load_spaces(home)):
+        from told.sync.server import save_token  # noqa: PLC0415
+
+        save_token(home, url, "")

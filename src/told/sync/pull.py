@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from told.files import make_folder, write_private
 from told.journal.append import find_end
 from told.journal.erase import redact_lines
-from told.journal.files import BadLineError, Operation, SeriesLock, list_segments, parse_line, peek_line
+from told.journal.files import (
+    ERASED,
+    BadLineError,
+    Operation,
+    SeriesLock,
+    list_segments,
+    parse_line,
+    peek_line,
+)
 from told.redact.rescan import Rescanner
 from told.sync.heads import BadHeadError, FileEntry, Head
 from told.sync.identity import decrypt
@@ -56,7 +64,10 @@ def pull_series(
         if not wanted:
             return Pulled()
         fetched = _fetch(space, head.series, wanted, transport)
-        pulled = _verify(folder, head, fetched, number, now)
+        noted = min(number, known.number)  # a killed run fetched more than it noted
+        pulled = verify_files(
+            head, fetched, lambda name: read_file(os.path.join(folder, name)), number=noted, now=now
+        )
         for name, data in fetched.items():
             path = os.path.join(folder, name)
             safe = redact_lines(data, head.series, rescanner) if rescanner else data
@@ -98,8 +109,21 @@ def unpack(raw: bytes, key: bytes) -> bytes | None:
     return data if inflater.eof else None
 
 
-def _verify(folder: str, head: Head, fetched: dict[str, bytes], number: int, now: int) -> Pulled:
-    """Check that the files continue each other up to the head."""
+def verify_files(
+    head: Head, fetched: Mapping[str, bytes], read: Callable[[str], bytes], *, number: int, now: int
+) -> Pulled:
+    """Check that the files of a series continue each other up to its head.
+
+    Args:
+        head: The head, whose signatures were checked.
+        fetched: New content, whose digests were checked, by name.
+        read: Returns the content of a file that was verified before.
+        number: The last operation that is known already.
+        now: The time, in ms since 1970.
+
+    Raises:
+        BadHeadError: an operation is missing, changed or from the future.
+    """
     pulled = Pulled()
     names = [one.name for one in head.files]
     if names != sorted(set(names)):
@@ -108,14 +132,19 @@ def _verify(folder: str, head: Head, fetched: dict[str, bytes], number: int, now
     for one in head.files:
         data = fetched.get(one.name)
         if data is None:  # as it is here, verified before
-            last = peek_line(read_file(os.path.join(folder, one.name))[:-1].rpartition(b"\n")[2])
+            last = peek_line(read(one.name)[:-1].rpartition(b"\n")[2])
             if last is None or last[0] != one.last:
-                raise BadHeadError(f"{one.name} does not match the copy on this machine")
+                raise BadHeadError(f"{one.name} does not match its copy")
             expected, previous = last[0] + 1, last[1]
             continue
         if not data.endswith(b"\n"):
             raise BadHeadError(f"{one.name} is cut off")
+        verified = frozenset(read(one.name).split(b"\n") if expected <= number else ())
         for line in data[:-1].split(b"\n"):
+            seen = peek_line(line) if line in verified else None
+            if seen and seen[0] == expected <= number and (not previous or _continues(line, previous)):
+                expected, previous = expected + 1, seen[1]
+                continue
             operation = _parse(line, head.series, one.name)
             if operation.number != expected or (previous and operation.previous != previous):
                 raise BadHeadError(f"operation {operation.number} of {one.name} does not continue the series")
@@ -132,6 +161,10 @@ def _verify(folder: str, head: Head, fetched: dict[str, bytes], number: int, now
     return pulled
 
 
+def _continues(line: bytes, previous: str) -> bool:
+    return f',"previous":"{previous}",'.encode() in line
+
+
 def _parse(line: bytes, series: str, name: str) -> Operation:
     try:
         return parse_line(line, series)
@@ -142,11 +175,11 @@ def _parse(line: bytes, series: str, name: str) -> Operation:
 def _keep_erased(path: str, data: bytes) -> bytes:
     """Return new content in which nothing comes back that was erased here."""
     old = read_file(path)
-    if b'"payload":null,' not in old:
+    if ERASED not in old:
         return data
     erased = {}
     for line in old.split(b"\n"):
-        if b'"payload":null,' in line and (found := peek_line(line)):
+        if ERASED in line and (found := peek_line(line)):
             erased[found] = line
     lines = data.split(b"\n")
     return b"\n".join(erased.get(found, line) if (found := peek_line(line)) else line for line in lines)

@@ -14,8 +14,8 @@ from told.journal.copies import SPACES, sync_folder
 from told.journal.files import SeriesLock
 from told.jsontext import dump_json, load_json
 
-FOLDER, GIT, SSH = "folder", "git", "ssh"
-PLACES = (FOLDER, GIT, SSH)
+FOLDER, GIT, SSH, SERVER = "folder", "git", "ssh", "server"
+PLACES = (FOLDER, GIT, SSH, SERVER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,7 @@ class Space:
     creator: str = ""  # the public key of the person who created the team
     projects: tuple[str, ...] = ()  # keys of the projects that the team shares here
     checkpoints: bool = False  # whether checkpoints are exchanged as well
+    sessions: bool = False  # whether archived sessions are exchanged as well
     policy: str = ""  # the team's policy that the user accepted, by its hash
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from told.files import read_text, write_private
@@ -14,6 +14,7 @@ from told.sync.heads import FileEntry
 from told.sync.spaces import Space, own_space
 
 _FILE = "state.json"
+_SAVE_MS = 60_000
 
 
 @dataclass(slots=True)
@@ -39,6 +40,7 @@ class State:
     heads: dict[str, str] = field(default_factory=dict)  # digest of the last head, by place and series
     digests: dict[str, list[Any]] = field(default_factory=dict)  # by series/file: size, time, digest, last
     published: int = 0  # the last operation of this machine that lies at a place
+    forgetting: list[str] = field(default_factory=list)  # fetched, but not yet forgotten here
     synced: int = 0  # when it was last exchanged without a problem, in ms since 1970
 
 
@@ -58,8 +60,21 @@ def load_state(home: str, space: Space) -> State:
 
 
 def save_state(home: str, space: Space, state: State) -> None:
-    """Save what is known of a space."""
-    write_private(_path(home, space), dump_json(asdict(state)).encode(), sync=False)
+    """Save what is known of a space; if only the time is new, once a minute."""
+    path = _path(home, space)
+    value: dict[str, Any] = {one.name: getattr(state, one.name) for one in fields(State)}
+    value["series"] = {
+        name: {one.name: getattr(known, one.name) for one in fields(Known)}
+        for name, known in state.series.items()
+    }
+    try:
+        saved = load_json(read_text(path))
+        is_recent = 0 <= state.synced - saved["synced"] < _SAVE_MS
+        if is_recent and saved | {"synced": state.synced} == value:
+            return
+    except (OSError, ValueError, TypeError, KeyError):
+        pass
+    write_private(path, dump_json(value).encode(), sync=False)
 
 
 def machine_names(home: str) -> dict[str, str]:

@@ -6,9 +6,9 @@ said, its history, and whatever else the journal has stay here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from told.files import cannot_write, make_folder
 from told.hashing import blake2b
@@ -21,7 +21,7 @@ from told.journal.read import find_in_series
 from told.jsontext import dump_json
 from told.redact.rescan import Rescanner
 from told.store.database import public_id
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.store.memories.records import (
     ACTIVE,
     DISMISSED,
@@ -65,6 +65,14 @@ class _Published:
         return self.is_superseded or self.is_retracted or self.is_erased
 
 
+class Changes(NamedTuple):
+    """What a series lacks of what its user shares now."""
+
+    operations: list[Operation]
+    ended: set[str]  # memories whose text must not lie there any more
+    problems: list[str]  # of memories that were not shared
+
+
 class TeamOutbox:
     """Brings this machine's series of a team up to what the user shares."""
 
@@ -73,7 +81,7 @@ class TeamOutbox:
         redact: Callable[[str], str],
     ) -> None:  # fmt: skip
         self._home, self._space, self._memories, self._now = home, space, memories, now
-        self._rescanner = Rescanner(redact)
+        self._redact = redact
         self._series = [
             one for person, one in person_series(home, space, state, identity) if person == identity.public
         ]
@@ -89,24 +97,66 @@ class TeamOutbox:
             if not has_said(self._home, self._space, MEMBER):
                 name = self._space.author
                 say(self._home, self._space, MEMBER, self._now, name=name, person=self._public)
-            published = self._read_published()
-            new = list(self._find_changes(published))
+            changes = self._find_changes()
             with SeriesLock(folder):
-                count = append_copies(folder, self._machine, new, SEGMENT_BYTES)
+                count = append_copies(folder, self._machine, changes.operations, SEGMENT_BYTES)
         except OSError as error:
             raise cannot_write(folder, error) from None
-        ended = {one.memory for one in new if one.kind == FORGET}
-        ended |= {name for name, one in published.items() if one.is_retracted and one.has_text}
-        if ended:
-            erase_in(self._series, ended)
+        self.problems += changes.problems
+        if changes.ended:
+            erase_in(self._series, changes.ended)
         return count
 
-    def _read_published(self) -> dict[str, _Published]:
+    def _find_changes(self) -> Changes:
+        edges = [one for one in self._memories.edges([self._space.id]) if one[1] == SHARED_WITH]
+        shared_at = {source: at for source, _, _, at, by in edges if by == USER}
+        finder = ChangeFinder(
+            self._space.id, self._machine, self._memories, projects=self._space.projects, now=self._now,
+            redact=self._redact,
+        )  # fmt: skip
+        return finder.find(
+            (one for series in self._series for one in find_in_series(series, [], lambda _: True)), shared_at
+        )
+
+
+class ChangeFinder:
+    """Compares what a user shares with a team to what the user's series say."""
+
+    def __init__(
+        self, space: str, machine: str, memories: Memories, *, projects: Collection[str] | None, now: int,
+        redact: Callable[[str], str],
+    ) -> None:  # fmt: skip
+        """Name what is compared.
+
+        Args:
+            space: The id of the team's log.
+            machine: Whose series gets the operations.
+            memories: What the user knows.
+            projects: The keys of the projects that may leave; None for all.
+            now: The time, in ms since 1970.
+            redact: Removes secrets from a text.
+        """
+        self._space, self._machine, self._memories, self._now = space, machine, memories, now
+        self._projects = projects
+        self._rescanner = Rescanner(redact)
+        self._problems: list[str] = []
+
+    def find(self, operations: Iterable[Operation], shared_at: Mapping[str, int]) -> Changes:
+        """Return what is to be published.
+
+        Args:
+            operations: All that the user's series say.
+            shared_at: When each memory was shared that the user shares now.
+        """
+        published = self._read_published(one for one in operations if one.memory)
+        new = list(self._find_changes(published, shared_at))
+        ended = {one.memory for one in new if one.kind == FORGET}
+        ended |= {name for name, one in published.items() if one.is_retracted and one.has_text}
+        return Changes(new, ended, self._problems)
+
+    def _read_published(self, operations: Iterable[Operation]) -> dict[str, _Published]:
         found: dict[str, _Published] = {}
-        every = [
-            one for series in self._series for one in find_in_series(series, [], lambda one: bool(one.memory))
-        ]
-        for _, one in sort_operations(every):
+        for _, one in sort_operations(operations):
             state = found.setdefault(one.memory, _Published())
             state.is_own |= one.machine == self._machine
             state.last = max(state.last, one.at)
@@ -121,9 +171,9 @@ class TeamOutbox:
                 state.worded = one.machine, one.at
         return found
 
-    def _find_changes(self, published: dict[str, _Published]) -> Iterator[Operation]:
-        edges = [one for one in self._memories.edges([self._space.id]) if one[1] == SHARED_WITH]
-        shared_at = {source: at for source, _, _, at, by in edges if by == USER}
+    def _find_changes(
+        self, published: dict[str, _Published], shared_at: Mapping[str, int]
+    ) -> Iterator[Operation]:
         known = self._memories.get({*shared_at, *published})
         shared = {one.id: one for one in known.values() if one.id in shared_at and _may_leave(one)}
         names = {one: _published_id(one, published, shared_at[one]) for one in shared}
@@ -145,7 +195,8 @@ class TeamOutbox:
     def _update(self, memory: Memory, name: str, old: _Published | None, shared_at: int) -> Operation | None:
         """Return the operation that publishes a memory as it is now; None if nothing changed."""
         key = project_key(memory.scope)
-        if memory.status != ACTIVE or (key and key not in self._space.projects):
+        is_left_out = bool(key) and self._projects is not None and key not in self._projects
+        if memory.status != ACTIVE or is_left_out:
             return None  # as it is until it is active again
         payload = make_snapshot(memory)
         if old and {field: old.payload.get(field) for field in payload} == payload:
@@ -153,7 +204,7 @@ class TeamOutbox:
         if old and old.worded[0] != self._machine and old.worded[1] >= memory.updated:
             return None  # another machine of the user knows more than this one
         if self._rescanner.redact_value(payload, NAMES) != payload:
-            self.problems.append(f"{memory.id} contains a secret and was not shared. Correct it first.")
+            self._problems.append(f"{memory.id} contains a secret and was not shared. Correct it first.")
             return None
         if old is None:
             return self._operation("remember", name, payload, shared_at)
@@ -167,7 +218,7 @@ class TeamOutbox:
 
     def _operation(self, kind: str, name: str, payload: dict[str, Any], at: int) -> Operation:
         # Two machines of one user that publish the same at once give it the same name.
-        seed = dump_json([self._space.id, kind, name, payload, at]).encode("utf-8", "replace")
+        seed = dump_json([self._space, kind, name, payload, at]).encode("utf-8", "replace")
         identity = blake2b(seed, digest_size=8).hexdigest()
         return Operation(self._machine, 0, at, kind, name, USER, {**payload, IDENTITY: identity})
 

@@ -1,4 +1,4 @@
-"""Carry series between machines: a folder, a git ref, ssh. A transport is three functions."""
+"""Carry series between machines: a folder, a git ref, ssh, a server. A transport is three functions."""
 
 from __future__ import annotations
 

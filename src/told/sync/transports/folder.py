@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 import stat
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -225,7 +224,7 @@ def _read(path: str, limit: int) -> bytes | None:
 
 def _stage(folder: str, data: bytes, mode: int) -> str:
     """Write a temporary file to disk; return its path."""
-    path = os.path.join(folder, secrets.token_hex(8).join(_TEMPORARY))
+    path = os.path.join(folder, os.urandom(8).hex().join(_TEMPORARY))
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK, 0o600), "wb") as file:
         try:
             file.write(data)

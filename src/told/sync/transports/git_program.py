@@ -150,7 +150,7 @@ class Git:
     def _make_environ(self) -> dict[str, str]:
         """Give git the settings by which the user reaches the host from the repository."""
         settings: list[tuple[str, str]] = []
-        if not self._is_local_path():
+        if not self.is_local_path:
             everywhere = self._list_settings(["--git-dir", self._cache], self._user)
             here = everywhere
             if self._repo or self._given:
@@ -172,7 +172,9 @@ class Git:
             environ[f"GIT_CONFIG_VALUE_{number}"] = value
         return environ
 
-    def _is_local_path(self) -> bool:
+    @property
+    def is_local_path(self) -> bool:
+        """Whether the remote is a folder that needs no settings for access."""
         return not self._repo and not self._given and os.path.isdir(self.remote)
 
     def _list_settings(self, where: list[str], environ: Mapping[str, str]) -> list[tuple[str, str]]:

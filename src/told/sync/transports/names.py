@@ -11,7 +11,7 @@ HEAD = "head"
 MAX_HEAD = 1024 * 1024  # bytes; ten times what a head needs
 MAX_FILE = 4 * 1024 * 1024
 _SERIES = re.compile(r"[a-z0-9]{8}")
-_FILE = re.compile(r"[0-9]{6}\.[a-z]{1,8}")
+_FILE = re.compile(r"[0-9]{6}\.[a-z]{1,8}|[0-9a-f]{32}\.(list|session)")
 # Letters that every file system, git and every shell take as they are.
 _SPACE = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 

@@ -11,16 +11,12 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Any
 
-from told.errors import BusyError, DiskFullError, MissingError, ToldError, UsageError
-from told.files import cannot_write, make_folder
-from told.sync.transports.folder import FolderTransport
+from told.errors import BusyError, MissingError, ToldError, UsageError
 from told.sync.transports.names import check_space, check_write, is_file, is_series
 from told.sync.transports.process import end, read_errors, start
+from told.sync.transports.serve import ERRORS, VERSION
 from told.sync.transports.wire import BrokenStreamError, receive, send
 
-VERSION = 1
-# It starts a line of its own, whatever a login script printed before.
-_GREETING = b"\ntold-sync %d\n"
 _GREETED = re.compile(rb"told-sync (\d{1,4})\n")
 _MAX_BANNER = 65_536  # bytes that login scripts may print
 _HOST = re.compile(r"(?:[A-Za-z0-9_][\w.+-]*@)?[A-Za-z0-9_\[:][\w.:%\[\]-]*", re.ASCII)
@@ -32,9 +28,6 @@ _NO_QUESTIONS = {"SSH_ASKPASS_REQUIRE": "never", "SSH_ASKPASS": ""}
 _CLOSE_SECONDS = 1.0
 _SSH_FAILED, _NOT_FOUND = 255, 127  # exit codes of ssh, and of shells
 _REFUSED = re.compile(r"permission denied|host key verification|authentication|identification", re.IGNORECASE)
-_ERRORS: dict[str, type[ToldError]] = {
-    "full": DiskFullError, "busy": BusyError, "missing": MissingError,
-}  # fmt: skip
 
 
 class SshTransport:
@@ -113,7 +106,7 @@ class SshTransport:
             self.close()
             raise
         if "error" in header:
-            kind = _ERRORS.get(str(header["error"]), MissingError)
+            kind = ERRORS.get(str(header["error"]), MissingError)
             raise kind(f"{self._host}: {_one_line(str(header.get('message')))}.")
         return header, answered
 
@@ -243,69 +236,6 @@ class _Connection:
                 f"ssh finds no told on {host} ({why}). Install it there, on the PATH of its shell."
             )
         return MissingError(f"told did not start on {host} ({why}). Update told there.")
-
-
-def serve(stdin: IO[bytes], stdout: IO[bytes], folder: str, space: str) -> None:
-    """Answer the requests of one client until it ends.
-
-    Args:
-        stdin: Requests.
-        stdout: Answers; nothing else may be written to it.
-        folder: Where the spaces of this machine are kept; created if missing.
-        space: The one space that is served.
-
-    Raises:
-        UsageError: the space has no valid name.
-    """
-    place = FolderTransport(folder, space)
-    with contextlib.suppress(BrokenPipeError):
-        stdout.write(_GREETING % VERSION)
-        stdout.flush()
-        while True:
-            try:
-                request, parts = receive(stdin)
-            except BrokenStreamError:
-                return  # half a request changes nothing
-            header, found = _answer(place, folder, request, parts)
-            send(stdout, header, found)
-
-
-def _answer(
-    place: FolderTransport, folder: str, request: dict[str, Any], parts: list[bytes]
-) -> tuple[dict[str, Any], list[bytes]]:
-    try:
-        make_folder(folder)
-        return _do(place, request, parts)
-    except OSError as error:
-        return _describe(cannot_write(folder, error)), []
-    except ToldError as error:
-        return _describe(error), []
-    except (KeyError, ValueError, TypeError):
-        return {"error": "missing", "message": "The request was not understood. Update told."}, []
-
-
-def _do(
-    place: FolderTransport, request: dict[str, Any], parts: list[bytes]
-) -> tuple[dict[str, Any], list[bytes]]:
-    match request["do"]:
-        case "heads":
-            found = place.heads()
-        case "read":
-            found = place.read(str(request["series"]), [str(name) for name in request["names"]])
-        case "write":
-            head, before, *data = parts
-            files: dict[str, bytes | None] = dict(zip(map(str, request["names"]), data, strict=True))
-            files |= dict.fromkeys(map(str, request["deleted"]))
-            expected = before if request["has_before"] else None
-            return {"written": place.write(str(request["series"]), files, head, before=expected)}, []
-        case _:
-            raise ValueError(request["do"])
-    return {"names": list(found)}, list(found.values())
-
-
-def _describe(error: ToldError) -> dict[str, Any]:
-    kind = next((name for name, known in _ERRORS.items() if isinstance(error, known)), "missing")
-    return {"error": kind, "message": str(error)}
 
 
 def _one_line(text: str) -> str:
