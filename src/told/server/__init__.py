@@ -1,0 +1,1 @@
+"""The team server: REST, MCP over HTTP, workers, and the embedded PostgreSQL."""
