@@ -164,7 +164,7 @@ class Told:
             if not session.caller.is_user:
                 raise UsageError("Only the user can forget memories.")
             chosen = [self._find(session, given) for given in ids]
-            every = include_duplicates(app.home, session.memories, chosen)
+            every = include_duplicates(session.writer.journal, session.memories, chosen)
             forget(session.writer, app.connection, plan_forget(app.connection, app.key, app.home, every))
             return every
 

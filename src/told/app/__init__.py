@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from told.memories.proof import Message
     from told.memories.said import Draft
     from told.redact.engine import Redactor
-    from told.store.memories.read import Memories
+    from told.store.memories.protocol import Memories
 
 # A command waits this long; the background does the rest, or `told index` where there is none.
 _LEARN_SECONDS, _LEARN_ALONE_SECONDS = 0.4, 2.0
@@ -282,8 +282,7 @@ class App:
         """Return the scope of the folder's project; global in the home folder."""
         if not self.cwd or self.is_user_home:
             return GLOBAL
-        known = self.project()
-        if known is not None:
+        if known := self.project():
             return PROJECT + known.key
         return PROJECT + self.hide_secrets(identify(self.cwd, ask_git=bool(find_git_root(self.cwd))).key)
 
@@ -323,14 +322,15 @@ class MemorySession:
     def __init__(self, app: App) -> None:
         """Open the memories as the journal has them now."""
         from told.journal.apply import open_memories  # noqa: PLC0415
+        from told.journal.file_journal import FileJournal  # noqa: PLC0415
         from told.memories.journal_writer import JournalWriter  # noqa: PLC0415
 
         self.app = app
         self.home = app.home
         self.caller = app.caller._replace(session=app.stored_id(app.caller_session))
-        self.memories = open_memories(self.home)
+        self.memories = open_memories(app.home)
         app.learn_briefly(self.memories)
-        self.writer = JournalWriter(self.home, self.memories, app.now, self.caller)
+        self.writer = JournalWriter(FileJournal(self.home), self.memories, app.now, self.caller)
         self.project = app.project_scope()
         self._said: list[Message] | None = None
 

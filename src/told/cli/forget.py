@@ -92,7 +92,7 @@ def forget(context: Context, arguments: Arguments) -> None:
         if not chosen.memories and not chosen.sessions:
             raise NotFoundError(_nothing_to_forget(arguments))
         import_checkpoints(context)  # a file that nobody has read yet may contain it
-        every = include_duplicates(view.home, view.memories, chosen.memories)
+        every = include_duplicates(view.writer.journal, view.memories, chosen.memories)
         duplicates = every[len(chosen.memories) :]
         plan = plan_forget(context.connection, context.key, view.home, every, chosen.sessions)
         force = arguments.flag("force")
@@ -105,7 +105,8 @@ def forget(context: Context, arguments: Arguments) -> None:
             import_checkpoints(context)
             end_service(context.home)
         done = force and view.caller.is_user
-        receipts = make_receipts(context, [one.id for one in plan.memories], sync=True) if done else []
+        ids, sessions = [one.id for one in plan.memories], [f"{agent}/{one}" for agent, one in plan.sessions]
+        receipts = make_receipts(context, ids, sync=True, sessions=sessions) if done else []
         if context.as_json:
             rows = [{"id": one.id} if done else view.json(one) for one in plan.memories]
             losses = [
@@ -128,7 +129,13 @@ def forget(context: Context, arguments: Arguments) -> None:
 
 def _print_receipt(context: Context, arguments: Arguments) -> None:
     """Print which machines have erased what was forgotten earlier."""
-    receipts = make_receipts(context, arguments.operands, sync=False)
+    with MemoryView(context) as view:
+        noted = {
+            f"{agent}/{native}": public_id("s", agent, native)
+            for agent, _, native in (name.partition("/") for name in view.memories.noted(SESSION_TOPIC))
+        }
+    sessions = [name for name, public in noted.items() if public in arguments.operands]
+    receipts = make_receipts(context, arguments.operands, sync=False, sessions=sessions)
     if context.as_json:
         context.print_json({"receipts": receipts}, found=receipts)
         return
@@ -218,7 +225,7 @@ def _find_by_id(view: MemoryView, given: str) -> Memory:
     """Return a memory by its id, also one whose forgetting was interrupted."""
     found = view.find_by_prefix(given)
     if not found and len(given) >= 3:
-        found = read_undone_memories(view.home, given)
+        found = read_undone_memories(view.writer.journal, given)
         found = [one for one in found if one.id == given] or found
     if not found:
         raise NotFoundError(f"No memory has the id {given!r}. `told memories` lists them.")

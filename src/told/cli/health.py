@@ -30,6 +30,7 @@ from told.cli.health_checks import (
 )
 from told.cli.projects import project_notes
 from told.cli.retention import disk_json, disk_line
+from told.cli.server.jobs import describe_failed_jobs
 from told.cli.service import describe_problem, problem_json, recent_problems
 from told.cli.terminal.blocks import DIM, WARN, Cell, Column, Span, Table, zone_style
 from told.errors import MissingError, ToldError
@@ -41,7 +42,7 @@ from told.search.vectors import table as vector_table
 from told.search.vectors.model_folder import Reranker
 from told.store.database import FORGETTING
 from told.store.foreign import ForeignDatabase, ForeignError
-from told.store.memories.read import Memories
+from told.store.memories.read import SqliteMemories
 from told.store.sessions.match import TurnVectors
 from told.store.sessions.sources import Inventory, Sources, StoreStatus
 from told.text import clean, relative_time
@@ -71,7 +72,7 @@ def health(context: Context, arguments: Arguments) -> None:
     problems = status.problems(10)
     notes = config_notes(context.settings, context.cwd, context.environ)
     notes += _model_notes(context) + vector_notes(context.home) + _forgetting_notes(context.home, deep)
-    notes += _path_notes(rows)
+    notes += _path_notes(rows) + describe_failed_jobs(context)
     wrong = context.settings.problem or check_writable(context.home)
     if wrong:  # then nothing is learned any more
         verdict = Verdict("RED", 0.0, str(wrong))
@@ -228,7 +229,7 @@ def vector_notes(home: str) -> list[str]:
     if database is None:
         return []
     try:
-        vectors = Memories(database).vectors
+        vectors = SqliteMemories(database).vectors
         counts = vectors.counts()
         others = any(model != vector_table.table_model_id() and number for model, number in counts.items())
         none = not counts and vectors.missing("", 1)

@@ -25,7 +25,7 @@ from told.search.sessions import search_sessions
 from told.store.database import UNWRITABLE
 from told.store.index_words import find_leftover_words
 from told.store.memories.names import FORGOTTEN
-from told.store.memories.read import Memories, memory_path, open_memory_database
+from told.store.memories.read import SqliteMemories, memory_path, open_memory_database
 from told.store.sessions.match import TurnIndex
 from told.store.sessions.schema import VERSION, find_damage, read_version
 from told.store.sessions.source_states import SourceStates
@@ -71,7 +71,7 @@ def _count_leftover_words(context: Context) -> dict[str, int]:
     if database is None:
         return {}
     with closing(database):
-        memories = Memories(database)
+        memories = SqliteMemories(database)
         if not memories.listed(status=FORGOTTEN, limit=1) and not memories.noted(SESSION_TOPIC):
             return {}
         found = {
@@ -190,7 +190,7 @@ def _has_memories(home: str) -> bool:
     if database is None:
         return False
     with closing(database):
-        return bool(Memories(database).listed(limit=1))
+        return bool(SqliteMemories(database).listed(limit=1))
 
 
 def score_dimensions(

@@ -96,7 +96,7 @@ def _collect(view: MemoryView, arguments: Arguments) -> _Page:
     return _Page(
         scope, sessions[:_SESSIONS], context.reading.count(mine), context.reading.count(today),
         [note for note in notes if note.status == "open"][:_NOTES], learned[:_LEARNED],
-        len(find_review_items(view.memories, view.home, scopes)),
+        len(find_review_items(view.memories, view.writer.journal, scopes)),
         sum(note.status == UNAPPROVED for note in notes), health_sentence(context),
         [one for one in stored if one.files or one.sessions], bool(Ledger(context.home).installed()),
         _suggest_query(sessions[_SESSIONS:] or sessions),

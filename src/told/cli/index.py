@@ -40,7 +40,7 @@ from told.store.database import (
     drop_database,
     prepare_for_bulk,
 )
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.store.sessions.checkpoints import OwnCheckpoints
 from told.store.sessions.facts import TO_CAPTURE, WorkQueue
 from told.store.sessions.match import TurnVectors

@@ -34,7 +34,7 @@ from told.recall.brief import make_shown_payload
 from told.recall.recall import describe_prompt, recall
 from told.recall.recall import explain as explain_recall
 from told.service.local import answer_now
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.store.sessions.facts import TO_CAPTURE, QueuedSession, WorkQueue
 from told.text import count_tokens
 

@@ -122,8 +122,8 @@ def source_name(name: str) -> str:
 def stats(context: Context, _: Arguments) -> None:
     """Print counts of memories, briefs and repeated corrections."""
     with MemoryView(context) as view:
-        found = count_memories(view.memories, view.home, context.parse_time("today"))
-        briefs = count_briefs(view.home)
+        found = count_memories(view.memories, view.writer.journal, context.parse_time("today"))
+        briefs = count_briefs(view.writer.journal)
         repeats = count_repeats(view.memories, TurnIndex(context.connection), briefs.since, view.project)
         sessions = context.reading.count(Filter())
         since = context.reading.count(Filter(since=briefs.since)) if briefs.since else 0

@@ -235,7 +235,7 @@ def proposals(context: Context, arguments: Arguments) -> None:
         if words[0] not in ("accept", "decline") or len(words) != 2:
             raise UsageError("Decide one: `told proposals accept ID` or `told proposals decline ID`.")
         view.require_user("decide proposals")
-        return _decide(view, find_proposal(view.home, words[1]), accepted=words[0] == "accept")
+        return _decide(view, find_proposal(view.writer.journal, words[1]), accepted=words[0] == "accept")
 
 
 def _decide(view: MemoryView, proposal: Proposal, *, accepted: bool) -> None:
@@ -248,7 +248,7 @@ def _decide(view: MemoryView, proposal: Proposal, *, accepted: bool) -> None:
         said = f"Declined: {proposal.action} {memory.id}. It is unchanged. {UNDO_HINT}"
     elif proposal.action == "forget":
         decide(view.writer, proposal, accept=True)
-        every = include_duplicates(view.home, view.memories, [memory])
+        every = include_duplicates(view.writer.journal, view.memories, [memory])
         plan = plan_forget(context.connection, context.key, view.home, every)
         forget(view.writer, context.connection, plan)
         from told.cli.forget import end_service  # noqa: PLC0415 - rarely needed
@@ -265,7 +265,7 @@ def _decide(view: MemoryView, proposal: Proposal, *, accepted: bool) -> None:
 
 def _list_proposals(view: MemoryView) -> None:
     context = view.context
-    waiting = [one for one in read_proposals(view.home) if one.decided == OPEN]
+    waiting = [one for one in read_proposals(view.writer.journal) if one.decided == OPEN]
     known = view.memories.get({name for one in waiting for name in (one.memory, one.by) if name})
     dismissed = {one.id for one in known.values() if one.status == DISMISSED}
     waiting = [

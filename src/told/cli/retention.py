@@ -131,9 +131,9 @@ def _status(view: MemoryView) -> None:
     for status, _, _, many, _ in view.memories.counts():
         statuses[status] = statuses.get(status, 0) + many
     active, away = statuses.get(ACTIVE, 0), statuses.get(ARCHIVED, 0)
-    clock = ClockReading(context.now, read_clock(view.home, view.memories))
+    clock = ClockReading(context.now, read_clock(view.writer.journal, view.memories))
     by_user = replace(clock, from_said=True)
-    ripe = len(find_unused(view.home, view.memories, by_user, days))
+    ripe = len(find_unused(view.writer.journal, view.memories, by_user, days))
     soonest = ms_until_next_archive(view.memories, clock, days)
     then = None if soonest is None else -(-soonest // DAY)
     over = _over_line(context)
@@ -172,9 +172,9 @@ def _prune(view: MemoryView, arguments: Arguments) -> None:
     over = _delete_over_cap(view, force=force)
     if not days and not over.over:
         raise UsageError(f"{_OFF} Give a window: `told retention prune --days 90`.")
-    counted = _update_clock(view) if force else read_clock(view.home, view.memories)
+    counted = _update_clock(view) if force else read_clock(view.writer.journal, view.memories)
     clock = ClockReading(context.now, counted, from_said=True)
-    found = find_unused(view.home, view.memories, clock, days)
+    found = find_unused(view.writer.journal, view.memories, clock, days)
     known = view.memories.get(one.memory.id for one in found[: arguments.number("limit", _MEMORIES_SHOWN)])
     if force:
         archive(view.writer, found)
@@ -208,7 +208,7 @@ def _prune(view: MemoryView, arguments: Arguments) -> None:
 
 def _update_clock(view: MemoryView) -> RetentionClock:
     """Record what sessions were shown just now, and count the day."""
-    writer = JournalWriter(view.home, view.memories, view.context.now, Caller(CAPTURE))
+    writer = JournalWriter(view.writer.journal, view.memories, view.context.now, Caller(CAPTURE))
     move_shown_to_journal(writer, view.context.now)
     return tick(writer)
 

@@ -82,10 +82,10 @@ def review(context: Context, arguments: Arguments) -> None:
     kind = validate_kind(arguments.text("kind"))
     with MemoryView(context) as view:
         scopes = () if arguments.flag("all-projects") else active_scopes(view.memories, view.project)
-        items = find_review_items(view.memories, view.home, scopes, kind)
+        items = find_review_items(view.memories, view.writer.journal, scopes, kind)
         if not items and scopes and may_widen(context, arguments):
             scopes = ()
-            items = find_review_items(view.memories, view.home, scopes, kind)
+            items = find_review_items(view.memories, view.writer.journal, scopes, kind)
         limit = arguments["limit"]
         if context.as_json:
             _print_json(view, items, limit or _LISTED)
@@ -106,7 +106,7 @@ def review(context: Context, arguments: Arguments) -> None:
 
 def review_items(view: MemoryView, limit: int = 0) -> list[ReviewItem]:
     """Return what waits in all projects, the best first; all if `limit` is 0."""
-    return find_review_items(view.memories, view.home)[: limit or None]
+    return find_review_items(view.memories, view.writer.journal)[: limit or None]
 
 
 def offer_review(context: Context, arguments: Arguments) -> bool:
@@ -128,7 +128,7 @@ def offer_review(context: Context, arguments: Arguments) -> bool:
 def _run_loop(view: MemoryView, scopes: tuple[str, ...], kind: str, limit: int) -> None:
     from told.cli.terminal.review_loop import ReviewLoop  # noqa: PLC0415 - loads rich
 
-    ReviewLoop(view, lambda: find_review_items(view.memories, view.home, scopes, kind), limit).run()
+    ReviewLoop(view, lambda: find_review_items(view.memories, view.writer.journal, scopes, kind), limit).run()
     if not scopes:
         return
     elsewhere = sum(one.memory.scope not in scopes for one in review_items(view))
@@ -253,7 +253,7 @@ def _find_item(view: MemoryView, given: str) -> ReviewItem:
     if near:
         return near[0]
     if given.startswith("p"):
-        find_proposal(view.home, given)
+        find_proposal(view.writer.journal, given)
         raise NotFoundError(f"{given} cannot be done any more. `told proposals decline {given}` closes it.")
     memory = view.find_one(given, also=(*UNCONFIRMED, QUARANTINED))
     return ReviewItem(LEARNED if memory.status == ACTIVE else CANDIDATE, memory)

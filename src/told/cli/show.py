@@ -245,7 +245,7 @@ def why(context: Context, arguments: Arguments) -> None:
     with MemoryView(context) as view:
         memory = view.find_one(arguments.phrase, any_status=True)
         earlier, later = find_predecessors(view.memories, memory.id), find_successors(view.memories, memory)
-        steps = read_history(view.home, memory.id)
+        steps = read_history(view.writer.journal, memory.id)
         if context.as_json:
             shown = view.memories.sessions_showing(memory.id)
             context.print_json(view.json(memory) | {
@@ -357,7 +357,7 @@ def diff(context: Context, arguments: Arguments) -> None:
     """Print changes to memories since a time."""
     since = context.parse_time(arguments.phrase)
     with MemoryView(context) as view:
-        changes = changes_since(view.home, since)
+        changes = changes_since(view.writer.journal, since)
         known = view.memories.get(change.memory for change in changes)
         known = {name: one for name, one in known.items() if one.status not in UNCONFIRMED}
         wanted = [one for one in changes if one.memory in known]

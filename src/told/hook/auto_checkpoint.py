@@ -24,7 +24,7 @@ from told.ingest.complete_sessions import CompleteSessions
 from told.ingest.projects import find_git_root, find_project
 from told.model import CLOSED, OPEN, TOOL, Handover
 from told.settings import Settings, apply_project_settings
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.store.sessions.checkpoints import Project, Projects
 from told.store.sessions.read import CheckpointRow, Filter, SessionRow
 

@@ -22,6 +22,7 @@ from told.ingest.agent_prompts import change_speaker
 from told.ingest.projects import find_project, identify
 from told.ingest.scan import file_state
 from told.journal.apply import open_memories
+from told.journal.file_journal import FileJournal
 from told.journal.files import SET
 from told.memories.caller import Caller
 from told.memories.journal_writer import JournalWriter
@@ -32,7 +33,7 @@ from told.redact.engine import Redactor
 from told.redact.names import is_plain_name, redact_id, redact_path
 from told.settings import Settings, load_safe_settings
 from told.store.database import load_key
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.store.memories.records import CAPTURE, GLOBAL, PROJECT
 from told.store.opening import open_database
 from told.store.sessions.checkpoints import Projects
@@ -89,7 +90,7 @@ class HookContext:
         is_new = call.event == START and call.source != _RESUME
         new = change_speaker(spans, self.now, by_agent=call.helper == NESTED, is_new=is_new)
         if call.session and new != spans:
-            writer = JournalWriter(self.home, memories, self.now, Caller(CAPTURE), hurry=True)
+            writer = JournalWriter(FileJournal(self.home), memories, self.now, Caller(CAPTURE), hurry=True)
             writer.add(SET, "", **{SET: {agent_prompts.TOPIC: {name: new}}})
             with suppress(DiskFullError, MissingError):  # the brief is needed all the same
                 writer.write()

@@ -14,6 +14,7 @@ from told.fence import Fence, wrap_in_tags
 from told.hook.context import COMMAND, HookContext, Location, locate, refuse_command
 from told.hook.dispatch import log_failure
 from told.hook.nudge import note_prompt
+from told.journal.file_journal import FileJournal
 from told.memories.caller import Caller
 from told.memories.change import CONFIRM, LOCK, REJECT, UNLOCK, change, correct
 from told.memories.journal_writer import JournalWriter
@@ -26,7 +27,7 @@ from told.recall.prompt import RecallRequest, find_quiet_reason, relative_folder
 from told.search.topics import split_words
 from told.settings import apply_project_settings
 from told.store.database import load_key
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.store.memories.records import ACTIVE, CANDIDATE, CAPTURE, GLOBAL, UNCONFIRMED, USER, Memory
 from told.text import count_tokens, cut_at_word, shorten
 
@@ -77,7 +78,7 @@ def _take_back(context: HookContext) -> str:
     session, now = context.stored_session(), context.now
     prompts = NotesFile(context.home, call.agent, session).read().prompts
     heard = tuple(one.text for one in prompts if one.at < now)
-    writer = JournalWriter(context.home, memories, now, Caller(CAPTURE), hurry=True)
+    writer = JournalWriter(FileJournal(context.home), memories, now, Caller(CAPTURE), hurry=True)
     lines = []
     for one in find_retractions(context.redactor().redact(call.prompt[:_LONGEST_MESSAGE])):
         try:
@@ -132,7 +133,7 @@ def _learn(
     if message != call.prompt:  # it was shortened, or a secret was removed
         explicit_only = all(one.explicit for one in taught)
         taught = [one for one in _find_taught(message) if one.explicit or not explicit_only]
-    writer = JournalWriter(context.home, memories, now, Caller(CAPTURE), hurry=True)
+    writer = JournalWriter(FileJournal(context.home), memories, now, Caller(CAPTURE), hurry=True)
     known = []
     for number, one in enumerate(taught):
         new = NewMemory(
@@ -181,7 +182,7 @@ class _Command:
         self._problem = context.settings.problem
         self._home, self._guard = home, context.settings.guard
         self._memories = context.open_memories(hurry=False)
-        self._writer = JournalWriter(home, self._memories, now)
+        self._writer = JournalWriter(FileJournal(home), self._memories, now)
         self._scope = location.scope
         self._scopes = active_scopes(self._memories, location.scope)
 

@@ -25,6 +25,7 @@ from told.ingest.checkpoint_rows import clean_checkpoint
 from told.ingest.complete_sessions import CompleteSessions
 from told.ingest.scan import Changes, scan
 from told.ingest.sweep import Sweep
+from told.journal.file_journal import FileJournal
 from told.learning.learn import learn
 from told.memories.caller import Caller
 from told.memories.journal_writer import JournalWriter
@@ -37,7 +38,7 @@ from told.recall.start_brief import StartedSession, make_start_brief
 from told.retention.retention import archive_in_hook
 from told.settings import apply_project_settings
 from told.store.database import UNWRITABLE, load_key
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.store.memories.records import CAPTURE, PROJECT
 from told.store.sessions.checkpoints import Projects
 from told.store.sessions.read import Filter
@@ -59,7 +60,7 @@ def answer_start(context: HookContext) -> str:
         context.note_speaker(memories)
         if call.helper != NESTED:
             note_current(context)
-        _tidy(JournalWriter(context.home, memories, now, Caller(CAPTURE)), now)
+        _tidy(JournalWriter(FileJournal(context.home), memories, now, Caller(CAPTURE)), now)
         if connection is not None:
             ingest_new(connection, replace(context, call=replace(call, transcript="")))
             write_pending_checkpoint(connection, memories, context)
@@ -86,7 +87,7 @@ def save_session(context: HookContext) -> None:
     """Ingest new turns, learn from them and write a checkpoint; answer nothing."""
     call, home, now = context.call, context.home, context.now
     memories = context.open_memories()
-    writer = JournalWriter(home, memories, now, Caller(CAPTURE))
+    writer = JournalWriter(FileJournal(home), memories, now, Caller(CAPTURE))
     with suppress(ToldError, OSError):  # full, locked or read-only: the next start tries again
         move_shown_to_journal(writer, now, session=call.session)
     if call.event not in (STOP, END):

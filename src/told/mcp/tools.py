@@ -87,7 +87,8 @@ class Answer:
     is_error: bool = False
 
 
-def _load_tool(fields: dict[str, Any]) -> Tool:
+def load_tool(fields: dict[str, Any]) -> Tool:
+    """Return the tool that a table describes."""
     schema = {"type": "object", "properties": _properties(fields["arguments"])}
     if "required" in fields:
         schema["required"] = fields["required"]
@@ -95,7 +96,7 @@ def _load_tool(fields: dict[str, Any]) -> Tool:
     return Tool(fields["name"], fields["about"], schema, _properties(fields.get("more", {})), **hints)
 
 
-TOOLS = tuple(_load_tool(fields) for fields in _TABLE["tool"])
+TOOLS = tuple(load_tool(fields) for fields in _TABLE["tool"])
 
 
 def tool_named(name: str) -> Tool | None:

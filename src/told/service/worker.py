@@ -16,7 +16,7 @@ from told.journal.apply import catch_up, open_memories
 from told.service.calls import Answer, HookCall, answer_call, keep_undelivered
 from told.service.state import FAILED, count_problem
 from told.store.database import UNWRITABLE, set_mmap_size
-from told.store.memories.read import UNREADABLE, Memories, memory_path
+from told.store.memories.read import UNREADABLE, SqliteMemories, memory_path
 from told.store.opening import can_write
 
 _QUICK = frozenset((PROMPT, TOOL))
@@ -65,13 +65,13 @@ class _OpenMemories:
         self._connection: apsw.Connection | None = None
         self._file: tuple[int, int] | None = None
 
-    def open(self, home: str, *, hurry: bool = False) -> Memories:
+    def open(self, home: str, *, hurry: bool = False) -> SqliteMemories:
         """Return the memories up to date with the journal, as `open_memories` does."""
         before = _identify_file(memory_path(home))
         if self._connection is None or before is None or before != self._file:
             return self._reopen(home, before, hurry=hurry)
         # A new object for each call: what it caches about single memories would only grow.
-        memories = Memories(self._connection)
+        memories = SqliteMemories(self._connection)
         self._connection.set_busy_timeout(_HURRY_MS if hurry else _PATIENT_MS)
         try:
             catch_up(home, memories, _MOST if hurry else -1)
@@ -87,7 +87,7 @@ class _OpenMemories:
             self._connection.close()
             self._connection = None
 
-    def _reopen(self, home: str, before: tuple[int, int] | None, *, hurry: bool) -> Memories:
+    def _reopen(self, home: str, before: tuple[int, int] | None, *, hurry: bool) -> SqliteMemories:
         self.close()  # first: closing another handle of the same file would drop its locks
         memories = open_memories(home, hurry=True)
         connection = memories.connection

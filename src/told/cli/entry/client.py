@@ -18,6 +18,7 @@ SERVED = frozenset((
     "list", "search", "show", "files", "timeline", "repos", "checkpoints", "memories", "brief", "explain",
     "why", "evolution", "diff",
 ))  # fmt: skip
+_SERVE = "sync-serve"
 _SECONDS = 3.0  # for the service's answer; then the command runs in this process
 # Values of variables that are no secrets: of these names, with these endings, or one of these words.
 _NAMES = ("PATH", "TZ")
@@ -37,12 +38,25 @@ def run() -> None:
         os._exit(130)
     if answer:
         _print(answer.decode())
+    if len(words) == 2 and words[0] == _SERVE:
+        _serve_sync(words)
     import gc  # noqa: PLC0415
 
     gc.disable()  # a command makes no garbage worth collecting, nor do its imports
     from told.cli.main import run as run_here  # noqa: PLC0415 - loads the rest of told
 
     run_here()
+
+
+def _serve_sync(words: list[str]) -> None:
+    """Answer another machine, which waits for this program to start; return if something is wrong."""
+    from told.cli.moving.serve import serve_space  # noqa: PLC0415
+    from told.errors import ToldError  # noqa: PLC0415
+
+    try:
+        os._exit(serve_space(words[1:], os.environ))
+    except ToldError:  # described by the command line
+        return
 
 
 def identity() -> str:

@@ -59,7 +59,7 @@ def _find_others(view: MemoryView, memory: Memory) -> list[tuple[Divergence, Edi
     """Return the other sides of a memory that was changed, or that is one side itself."""
     return [
         (one, edit)
-        for one in find_divergences(view.home)
+        for one in find_divergences(view.writer.journal)
         if memory.id in (one.memory, *(edit.value for edit in (one.kept, *one.lost)))
         for edit in (one.lost if memory.id == one.memory else (one.kept, *one.lost))
         if edit.value != memory.id

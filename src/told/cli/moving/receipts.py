@@ -11,12 +11,14 @@ from told.journal.copies import has_spaces
 _GIT_HOST = "A git host may keep objects that nothing refers to for some weeks."
 
 
-def make_receipts(context: Context, memories: Sequence[str], *, sync: bool) -> list[dict[str, Any]]:
-    """Return what became of forgotten memories elsewhere; sync first so that others hear of it.
+def make_receipts(
+    context: Context, memories: Sequence[str], *, sync: bool, sessions: Sequence[str] = ()
+) -> list[dict[str, Any]]:  # fmt: skip
+    """Return what became of forgotten memories and sessions elsewhere; sync first so that others hear of it.
 
     Empty if nothing is synced.
     """
-    if not memories or not has_spaces(context.home):
+    if not (memories or sessions) or not has_spaces(context.home):
         return []
     from told.cli.moving.sync import sync_quietly  # noqa: PLC0415 - few users sync
     from told.sync.places import describe_place  # noqa: PLC0415
@@ -33,7 +35,7 @@ def make_receipts(context: Context, memories: Sequence[str], *, sync: bool) -> l
                 for row in one.machines
             ],
         }
-        for one in read_receipts(context.home, memories)
+        for one in read_receipts(context.home, memories, sessions)
     ]  # fmt: skip
 
 

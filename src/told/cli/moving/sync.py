@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-import sys
 import time
-from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import Any
@@ -15,16 +13,15 @@ from told.cli.arguments import Arguments
 from told.cli.context import Context, MemoryView, count, iso, when
 from told.errors import BusyError, MissingError, ToldError, UsageError
 from told.ingest.projects import find_git_root
-from told.journal.copies import sync_folder
-from told.memories.caller import detect_caller
+from told.learning.learn import exclude_projects
 from told.memories.sync import SyncStores, sync_space
-from told.settings import find_home
 from told.sync.exchange import Exchange
 from told.sync.identity import Identity, load_identity, make_identity, parse_code, set_identity
-from told.sync.places import describe_place, is_used, open_transport, parse_place
+from told.sync.places import describe_place, forget_token, is_used, open_transport, parse_place
 from told.sync.spaces import (
     FOLDER,
     PLACES,
+    SERVER,
     Space,
     add_place,
     load_spaces,
@@ -35,11 +32,13 @@ from told.sync.spaces import (
 from told.sync.state import load_state
 
 _USAGE = (
-    "Use `told sync`, `told sync folder PATH`, `git REMOTE`, `ssh HOST`, `join CODE [folder PATH …]`, `code`,"
-    " `status` or `remove PLACE`."
+    "Use `told sync`, `told sync folder PATH`, `git REMOTE`, `ssh HOST`, `server URL`,"
+    " `join CODE [folder PATH …]`, `code`, `status` or `remove PLACE`."
 )
 _WATCH_SECONDS = 30
-_NOTHING = "No places to sync with. `told sync folder PATH`, `git REMOTE` or `ssh HOST` adds one."
+_NOTHING = (
+    "No places to sync with. `told sync folder PATH`, `git REMOTE`, `ssh HOST` or `server URL` adds one."
+)
 
 
 def sync(context: Context, arguments: Arguments) -> None:
@@ -51,6 +50,8 @@ def sync(context: Context, arguments: Arguments) -> None:
         _print_status(context)
     elif not context.caller.is_user:
         context.refuse_agent("change what is synced")
+    elif word == SERVER and len(rest) == 1:
+        _add_server(context, arguments, rest[0])
     elif word in PLACES:
         _add_place(context, arguments, word, rest)
     elif word == "join" and rest:
@@ -66,7 +67,7 @@ def sync(context: Context, arguments: Arguments) -> None:
 
 def _exchange_all(context: Context, arguments: Arguments) -> None:
     own = own_space(context.home)
-    if own and context.caller.is_user and (chosen := _choose_checkpoints(own, arguments)) != own:
+    if own and context.caller.is_user and (chosen := _choose_parts(own, arguments)) != own:
         save_space(context.home, chosen)
     spaces = [one for one in load_spaces(context.home) if one.places]
     if not spaces:
@@ -91,8 +92,9 @@ def exchange(context: Context, spaces: list[Space]) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     with MemoryView(context) as view:
         stores = SyncStores(
-            context.home, view.memories, context.connection, context.key, context.now, context.redact
-        )
+            context.home, view.memories, context.connection, context.key, context.now, context.redact,
+            exclude_projects(context.connection, context.settings),
+        )  # fmt: skip
         for space in spaces:
             known = bool(load_state(context.home, space).synced)
             rows += [_exchange_place(context, stores, space, place, known=known) for place in space.places]
@@ -149,22 +151,39 @@ def _add_place(context: Context, arguments: Arguments, kind: str, rest: list[str
             f"{describe_place(place)} is already used by other machines. If they are yours, run"
             f" `told sync code` there and `told sync join CODE {kind} {rest[0]}` here; else add --yes."
         )
+    rows = exchange_own(context, arguments, place)
     identity = make_identity(context.home)
-    space = _own_space(context, identity, place, arguments)
-    rows = exchange(context, [replace(space, places=(place,))])
-    if not rows[0]["error"]:
-        save_space(context.home, space)
     if context.as_json:
-        context.print_json({"places": rows, "space": space.id, "code": identity.code})
+        context.print_json({"places": rows, "space": identity.space, "code": identity.code})
         return
     print_rows(context, rows)
     if known is None and not rows[0]["error"]:
-        context.print(
-            f"Everything but private memories is synced, encrypted, through {describe_place(place)}."
-        )
-        context.print("On your other machines:")
-        context.print(f"  told sync join {identity.code} {kind} {''.join(rest)}")
-        context.print("Keep this code like a password. `told sync code` prints it again.")
+        context.print(describe_code(identity, place, "".join(rest)))
+
+
+def exchange_own(context: Context, arguments: Arguments, place: str) -> list[dict[str, Any]]:
+    """Exchange the user's own machines at a place, which is kept if that works."""
+    space = _own_space(context, make_identity(context.home), place, arguments)
+    rows = exchange(context, [replace(space, places=(place,))])
+    if not rows[0]["error"]:
+        save_space(context.home, space)
+    return rows
+
+
+def describe_code(identity: Identity, place: str, where: str = "") -> str:
+    """Return how other machines of the user join at a place."""
+    kind, _, known = place.partition(":")
+    return (
+        f"Everything but private memories is synced, encrypted, through {describe_place(place)}.\n"
+        f"On your other machines:\n  told sync join {identity.code} {kind} {where or known}\n"
+        "Keep this code like a password. `told sync code` prints it again."
+    )
+
+
+def _add_server(context: Context, arguments: Arguments, where: str) -> None:
+    from told.cli.moving.server import add_server  # noqa: PLC0415 - it uses this module
+
+    add_server(context, arguments, where)
 
 
 def read_place(context: Context, kind: str, where: str) -> str:
@@ -181,14 +200,17 @@ def _own_space(context: Context, identity: Identity, place: str, arguments: Argu
     )
     if place:
         space = add_place(space, place)
-    return _choose_checkpoints(space, arguments)
+    return _choose_parts(space, arguments)
 
 
-def _choose_checkpoints(space: Space, arguments: Arguments) -> Space:
-    """Return a space that exchanges checkpoints, or not, as an option says."""
-    if arguments.flag("checkpoints") == arguments.flag("no-checkpoints"):
-        return space
-    return replace(space, checkpoints=arguments.flag("checkpoints"))
+def _choose_parts(space: Space, arguments: Arguments) -> Space:
+    """Return a space that exchanges checkpoints and sessions, or not, as options say."""
+    for name in ("checkpoints", "sessions"):
+        wanted = arguments.flag(name)
+        if wanted != arguments.flag(f"no-{name}"):
+            is_sessions = name == "sessions"
+            space = replace(space, sessions=wanted) if is_sessions else replace(space, checkpoints=wanted)
+    return space
 
 
 def _join(context: Context, arguments: Arguments, rest: list[str]) -> None:
@@ -200,12 +222,17 @@ def _join(context: Context, arguments: Arguments, rest: list[str]) -> None:
             "This machine already syncs under another code. `told sync remove PLACE` ends that; then join."
         )
     if len(rest) not in (1, 3):
-        raise UsageError("Say where: `told sync join CODE folder PATH`, `git REMOTE` or `ssh HOST`.")
+        raise UsageError(
+            "Say where: `told sync join CODE folder PATH`, `git REMOTE`, `ssh HOST` or `server URL`."
+        )
     place = read_place(context, rest[1], rest[2]) if len(rest) == 3 else ""
     former = own_space(context.home)
     if is_other and former:
         remove_space(context.home, former)
     set_identity(context.home, identity)
+    if place.startswith(f"{SERVER}:"):
+        _add_server(context, arguments, rest[2])
+        return
     space = _own_space(context, identity, place, arguments)
     save_space(context.home, space)
     rows = exchange(context, [space]) if space.places else []
@@ -228,17 +255,20 @@ def _print_code(context: Context) -> None:
 
 def _remove_place(context: Context, rest: list[str]) -> None:
     given = " ".join(rest)
+    removed = ""
     for space in load_spaces(context.home):
         for place in space.places:
             if given in (place, describe_place(place), place.partition(":")[2]):
                 left = tuple(one for one in space.places if one != place)
                 save_space(context.home, replace(space, places=left))
-                context.report(
-                    f"No longer synced through {describe_place(place)}. What is there stays there.",
-                    {"removed": describe_place(place)},
-                )
-                return
-    raise UsageError(f"Unknown place {given!r}. `told sync status` lists them.")
+                removed = place
+    if not removed:
+        raise UsageError(f"Unknown place {given!r}. `told sync status` lists them.")
+    forget_token(context.home, removed)
+    context.report(
+        f"No longer synced through {describe_place(removed)}. What is there stays there.",
+        {"removed": describe_place(removed)},
+    )
 
 
 def _print_status(context: Context) -> None:
@@ -251,7 +281,8 @@ def _print_status(context: Context) -> None:
         ]
         rows.append({
             "team": space.name or None, "places": [describe_place(one) for one in space.places],
-            "encrypted": bool(space.key), "checkpoints": space.checkpoints, "machines": machines,
+            "encrypted": bool(space.key), "checkpoints": space.checkpoints,
+            "sessions": space.sessions, "machines": machines,
             "last": iso(state.synced), "last_ms": state.synced,
         })  # fmt: skip
     if context.as_json:
@@ -274,20 +305,10 @@ def sync_quietly(context: Context) -> None:
     """Sync everything once; problems wait for the next time."""
     spaces = [one for one in load_spaces(context.home) if one.places]
     if spaces:
+        before = context.exit_code
         try:
             exchange(context, spaces)
         except ToldError:
             return
-
-
-def serve_space(words: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Answer another machine that syncs over ssh; it runs `told sync-serve SPACE` here."""
-    from told.sync.transports.ssh import serve  # noqa: PLC0415 - for this command only
-
-    if len(words) != 1:
-        raise UsageError("`told sync-serve SPACE` is run by `told sync ssh HOST` of another machine.")
-    if not detect_caller(environ).is_user:
-        raise UsageError("Agents cannot serve syncs.")
-    folder = os.path.join(sync_folder(find_home(environ)), "hub")
-    serve(sys.stdin.buffer, sys.stdout.buffer, folder, words[0])
-    return 0
+        finally:
+            context.exit_code = before

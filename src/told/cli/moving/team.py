@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from contextlib import closing
 from dataclasses import replace
+from typing import NamedTuple
 
 from told.cli.arguments import Arguments
 from told.cli.context import Context, MemoryView, count
@@ -16,11 +17,22 @@ from told.cli.moving.team_members import change_policy, print_members, print_sta
 from told.errors import MissingError, NotFoundError, UsageError
 from told.memories.scopes import validate_scope_name
 from told.memories.teams import check_project, disable, enable, leave
+from told.settings.endpoints import is_address
 from told.store.memories.records import TEAM
 from told.sync.heads import BadHeadError, decode_head
 from told.sync.identity import derive_key, is_encrypted, make_identity
 from told.sync.places import describe_place, list_teams, open_transport
-from told.sync.spaces import FOLDER, PLACES, Space, add_place, find_team, load_spaces, lock_sync, save_space
+from told.sync.spaces import (
+    FOLDER,
+    PLACES,
+    SERVER,
+    Space,
+    add_place,
+    find_team,
+    load_spaces,
+    lock_sync,
+    save_space,
+)
 from told.sync.teams import CREATED, LEFT, Invitation, make_code, new_team_id, parse_invitation, say
 
 _USAGE = (
@@ -28,7 +40,7 @@ _USAGE = (
     " `revoke MEMBER` or `policy [accept|decline|none|MEMBER…]`."
 )
 _PASSPHRASE = "TOLD_TEAM_PASSPHRASE"  # noqa: S105 - the name of a variable
-_WHERE = "Say where: --folder PATH, --git REMOTE or --ssh HOST."
+_WHERE = "Say where: --folder PATH, --git REMOTE, --ssh HOST or --server URL."
 _MAX_NAME = 40
 
 
@@ -74,7 +86,7 @@ def _create(context: Context, arguments: Arguments, name: str) -> None:
 
 def _make_team(context: Context, arguments: Arguments, name: str, place: str) -> tuple[Space, str]:
     """Create a team and save it; return it and what to say about it."""
-    _check_name(context, name)
+    check_team_name(context, name)
     identity = make_identity(context.home)
     team_id, nonce = new_team_id(identity)
     key = b""
@@ -95,7 +107,8 @@ def _make_team(context: Context, arguments: Arguments, name: str, place: str) ->
     return space, f"Created the team {name}, {kind}. Your name in it: {author}."
 
 
-def _check_name(context: Context, name: str) -> None:
+def check_team_name(context: Context, name: str) -> None:
+    """Raise an error unless the user can call a new team so."""
     try:
         validate_scope_name(name)
     except UsageError as error:
@@ -130,7 +143,7 @@ def _read_passphrase(context: Context, arguments: Arguments, *, twice: bool) -> 
 def _given_place(context: Context, arguments: Arguments) -> str:
     given = [(kind, arguments.text(kind)) for kind in PLACES if arguments.text(kind)]
     if len(given) > 1:
-        raise UsageError("Give one place. `told sync` adds more: --folder, --git or --ssh.")
+        raise UsageError("Give one place. `told sync` adds more: --folder, --git, --ssh or --server.")
     return read_place(context, *given[0]) if given else ""
 
 
@@ -173,7 +186,7 @@ def _join_team(context: Context, arguments: Arguments, invitation: Invitation, p
         raise UsageError(why)
     bare = "".join(one for one in named.most_common(1)[0][0] if one.isalnum() or one in "-_")[:_MAX_NAME]
     name = arguments.text("name") or bare or "team"
-    _check_name(context, name)
+    check_team_name(context, name)
     joined = replace(space, name=name, author=_author(context, arguments))
     save_space(context.home, joined)
     return joined
@@ -185,11 +198,19 @@ def _needs_code(head: bytes) -> str:
     return "What is there is damaged. Ask a colleague to run `told sync`."
 
 
+class Enabled(NamedTuple):
+    """A project that is shared with a team."""
+
+    key: str
+    is_new: bool
+    shown: int  # memories that colleagues share
+
+
 def _enable(context: Context, arguments: Arguments, path: str) -> None:
     """Share the current project: with the team of a place, a new one there, or the one you are in."""
-    place = read_place(context, FOLDER, path) if path else _given_place(context, arguments)
+    place = _read_path(context, path) if path else _given_place(context, arguments)
     with MemoryView(context) as view:
-        key, project = check_project(view.project), view.project
+        key = check_project(view.project)
     said = []
     if place:
         space, first = _team_at(context, arguments, place, key)
@@ -197,22 +218,44 @@ def _enable(context: Context, arguments: Arguments, path: str) -> None:
         rows = exchange(context, [replace(space, places=(place,))])  # what is there is shown at once
     else:
         space, rows = find_team(context.home, arguments.text("team")), []
-    space = find_team(context.home, space.id)
-    with lock_sync(context.home), MemoryView(context) as view:
-        is_new = key not in space.projects
-        space = enable(view.writer, space, project) if is_new else space
-        shown = len(view.memories.ids_with_trust(f"{TEAM}{space.name}/"))
+    enabled = enable_here(context, space)
     if context.as_json:
         context.print_json({"team": space.name, "project": context.name(key), "places": rows})
         return
     for line in said:
         context.print(line)
     print_rows(context, rows)
-    again = "" if is_new else " already"
-    context.print(f"{context.name(key)} is{again} shared with {space.name}.")
-    if shown:
-        context.print(f"Colleagues share {count(shown, 'memory')} with you: `told memories` lists them.")
-    context.print("Your memories stay here until you share them: `told share` lists what you could.")
+    context.print(describe_enabled(context, space, enabled))
+
+
+def _read_path(context: Context, path: str) -> str:
+    where = path.removeprefix(f"{SERVER}:")
+    return read_place(context, SERVER if where != path or is_address(path) else FOLDER, where)
+
+
+def enable_here(context: Context, space: Space) -> Enabled:
+    """Share the current project with a team."""
+    with lock_sync(context.home), MemoryView(context) as view:
+        key = check_project(view.project)
+        joined = find_team(context.home, space.id)
+        is_new = key not in joined.projects
+        if is_new:
+            enable(view.writer, joined, view.project)
+        return Enabled(key, is_new, len(view.memories.ids_with_trust(f"{TEAM}{space.name}/")))
+
+
+def describe_enabled(context: Context, space: Space, enabled: Enabled) -> str:
+    """Return what is shared in a project from now on, and what is not."""
+    again = "" if enabled.is_new else " already"
+    lines = [f"{context.name(enabled.key)} is{again} shared with {space.name}."]
+    if enabled.shown:
+        shown = count(enabled.shown, "memory")
+        lines.append(f"Colleagues share {shown} with you: `told memories` lists them.")
+    lines.append(
+        "Your memories stay here until you share them: `told share` lists what you could. Private ones never"
+        " leave."
+    )
+    return "\n".join(lines)
 
 
 def _team_at(context: Context, arguments: Arguments, place: str, key: str) -> tuple[Space, str]:
@@ -231,6 +274,10 @@ def _team_at(context: Context, arguments: Arguments, place: str, key: str) -> tu
             f"Several teams are in {describe_place(place)}. Name yours with --team NAME, or join one with its"
             " code: `told team join CODE`."
         )
+    if kind == SERVER:
+        from told.cli.moving.server import team_at_server  # noqa: PLC0415 - it uses this module
+
+        return team_at_server(context, arguments, place)
     if kind != FOLDER:
         raise UsageError("Create or join a team there first: `told team create NAME` or `join CODE`.")
     if strangers and not wanted:

@@ -35,7 +35,7 @@ from told.search.excerpt import make_excerpt
 from told.search.query import Query, parse_query
 from told.search.rank import RankedTurn, SessionGroup, group_by_session
 from told.search.sessions import SearchResult, search_sessions
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.store.memories.records import PROJECT, QUARANTINED, SUPERSEDED, UNCONFIRMED
 from told.store.sessions.match import TurnIndex
 from told.store.sessions.read import Filter

@@ -142,7 +142,7 @@ class ReviewLoop:
         """Return a writer of one decision, which is undone as one."""
         self._is_changed = True
         now = time.time_ns() // 1_000_000
-        return JournalWriter(self._view.home, self._view.memories, now, self._view.caller)
+        return JournalWriter(self._view.writer.journal, self._view.memories, now, self._view.caller)
 
     def _finish(self, item: ReviewItem, done: str, text: str = "") -> None:
         self._done[item.id] = (done, text or item.memory.text)
