@@ -11,7 +11,7 @@ from benchmarks import topics
 from benchmarks.words import rare_words
 from told.capture.entities import find_entities, find_triggers
 from told.search.index_text import make_index_fields
-from told.store.memories.read import Memories, memory_path, open_memory_database
+from told.store.memories.read import SqliteMemories, memory_path, open_memory_database
 from told.store.memories.records import (
     ACTIVE,
     AGENT,
@@ -54,7 +54,7 @@ _SAID = (
 )
 
 
-def build(home: str, size: int, seed: int = 1) -> Memories:
+def build(home: str, size: int, seed: int = 1) -> SqliteMemories:
     """Write a store with that many memories.
 
     Args:
@@ -65,7 +65,7 @@ def build(home: str, size: int, seed: int = 1) -> Memories:
     os.makedirs(home, exist_ok=True)
     database = open_memory_database(memory_path(home))
     assert database is not None
-    memories = Memories(database)
+    memories = SqliteMemories(database)
     for some in _few(generated(size, seed), 5_000):
         with memories.writer.transaction():
             for memory in some:

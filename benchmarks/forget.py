@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from benchmarks import CannotMeasureError, banks, claude_files, measure, story
 from told.cli.main import main
 from told.journal.apply import open_memories
+from told.journal.file_journal import FileJournal
 from told.memories.journal_writer import JournalWriter
 from told.memories.remember import NewMemory, add_memory
 from told.store.memories.records import GLOBAL
@@ -86,7 +87,7 @@ class Store:
     def fill(self, size: int) -> None:
         """Remember that many other statements."""
         memories = open_memories(self.home)
-        writer = JournalWriter(self.home, memories, time.time_ns() // 1_000_000)
+        writer = JournalWriter(FileJournal(self.home), memories, time.time_ns() // 1_000_000)
         for one in banks.generated(size, 1):
             add_memory(writer, NewMemory(one.text, GLOBAL))
         writer.write()

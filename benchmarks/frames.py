@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from told.audit.pairs import compare_memories
 from told.journal.apply import open_memories
+from told.journal.file_journal import FileJournal
 from told.memories.journal_writer import JournalWriter
 from told.memories.remember import NewMemory, remember
 from told.recall.prompt import RecallRequest
@@ -129,7 +130,7 @@ def _open_writer() -> Iterator[JournalWriter]:
     with tempfile.TemporaryDirectory(prefix="told-frames-") as home:
         memories = open_memories(home)
         try:
-            yield JournalWriter(home, memories, _NOW)
+            yield JournalWriter(FileJournal(home), memories, _NOW)
         finally:
             memories.close()
 

@@ -11,7 +11,7 @@ from benchmarks import CannotMeasureError, banks, histories, measure, story, too
 from benchmarks.mcp_peers import Server
 from benchmarks.words import Language
 from told.search.index_text import make_index_fields
-from told.store.memories.read import Memories, memory_path, open_memory_database
+from told.store.memories.read import SqliteMemories, memory_path, open_memory_database
 from told.store.memories.records import PROJECT
 
 _SESSIONS, _TURNS, _MEMORIES = 400, 4_600, 1_000
@@ -87,7 +87,7 @@ class _Desk:
 def _fill(store: str, key: str, size: int) -> None:
     database = open_memory_database(memory_path(store))
     assert database is not None
-    memories = Memories(database)
+    memories = SqliteMemories(database)
     with memories.writer.transaction():
         for memory in banks.generated(size):
             scope = PROJECT + key if memory.scope == banks.LARGE else memory.scope

@@ -18,6 +18,7 @@ from told.conflict.model import ConflictModel, mix
 from told.conflict.reading import read_statement
 from told.conflict.subjects import find_difference
 from told.journal.apply import open_memories
+from told.journal.file_journal import FileJournal
 from told.memories.journal_writer import JournalWriter
 from told.memories.remember import NewMemory, remember
 from training.supersede import Row, choose_fold, compare, judge_folds
@@ -99,7 +100,7 @@ def measure_framed(count: int = _FRAMED) -> dict[str, Any]:
     for group in (*map(list, make_pairs(count)), *make_groups()):
         with tempfile.TemporaryDirectory() as home:
             memories = open_memories(home)
-            writer = JournalWriter(home, memories, _NOW)
+            writer = JournalWriter(FileJournal(home), memories, _NOW)
             for text in group:
                 done = remember(writer, NewMemory(text, _SCOPE), sync=False)
                 merged += done.again

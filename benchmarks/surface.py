@@ -17,7 +17,7 @@ from told.conflict.judge import REPEATS, REPLACES, judge_many
 from told.recall.prompt import RecallRequest, relative_folder
 from told.recall.recall import recall
 from told.search.index_text import make_index_fields
-from told.store.memories.read import Memories
+from told.store.memories.read import SqliteMemories
 from told.store.memories.records import (
     ACTIVE,
     AGENT,
@@ -108,11 +108,11 @@ def load(path: str) -> list[dict[str, Any]]:
     return list(projects)
 
 
-def bank(project: dict[str, Any]) -> Memories:
+def bank(project: dict[str, Any]) -> SqliteMemories:
     """Store a project's memories as they came, without what only their labels know."""
     database = apsw.Connection(":memory:")
     migrate(database)
-    memories = Memories(database)
+    memories = SqliteMemories(database)
     kept: list[Memory] = []
     ordered = sorted(enumerate(project["memories"]), key=lambda one: (one[1]["date"], one[0]))
     for number, (_, given) in enumerate(ordered, 1):
@@ -158,7 +158,7 @@ def _memory(project: dict[str, Any], given: dict[str, Any], number: int) -> Memo
 
 
 def choose(
-    memories: Memories, project: dict[str, Any], prompt: dict[str, Any], now: int, budget: int
+    memories: SqliteMemories, project: dict[str, Any], prompt: dict[str, Any], now: int, budget: int
 ) -> list[str]:
     """Return the ids of the memories for a prompt, in their order, within the budget."""
     scopes = (PROJECT + project["project"], GLOBAL)

@@ -33,13 +33,9 @@ HOW = (
     "machine's memories. no change: median of a sync in which neither side has news, within the process of "
     "told; command: the same as `told sync`, with the start of Python. floor: `rsync -a` of the published "
     "files to another folder, by ssh's stand-in for ssh, and for git `git push` of the same files; first "
-    "with everything, then with no change. The stand-in for ssh starts the program on this machine."
+    "with everything, then with no change. The stand-in for ssh starts `told sync-serve` on this machine."
 )
 _WAYS = ("folder", "git", "ssh")
-_SERVE = (
-    "import sys; from told.sync.transports.ssh import serve;"
-    "serve(sys.stdin.buffer, sys.stdout.buffer, *sys.argv[1:])"
-)
 
 
 def options(parser: ArgumentParser) -> None:
@@ -116,8 +112,9 @@ def _measure(root: Path, source: Machine, way: str, many: int, rounds: int) -> d
 
     def connect(machine: Machine) -> Transport:
         if way == "ssh":
-            words = [sys.executable, "-c", _SERVE, str(place_folder), machine.identity.space]
-            return SshTransport("desk", machine.identity.space, environ=os.environ, command=words)
+            words = [sys.executable, "-m", "told", "sync-serve", machine.identity.space]
+            environ = {**os.environ, "TOLD_HOME": str(place_folder)}
+            return SshTransport("desk", machine.identity.space, environ=environ, command=words)
         return open_transport(machine.home, machine.space(place), place, os.environ)
 
     def sync(machine: Machine) -> float:

@@ -17,7 +17,7 @@ from told.fence import Fence
 from told.recall.brief import Brief, make_line, make_prompt_brief
 from told.recall.prompt import RecallRequest
 from told.search.index_text import make_index_fields
-from told.store.memories.read import Memories
+from told.store.memories.read import SqliteMemories
 from told.store.memories.records import (
     ACTIVE,
     GLOBAL,
@@ -56,7 +56,7 @@ class Project:
 
     scope: str
     texts: list[str]  # all that was said
-    memories: Memories
+    memories: SqliteMemories
     active: list[Memory]
     kept: dict[str, str]  # each planted statement with the id of its memory; empty if it was ended
     captured: int  # how many of these told found by itself
@@ -154,7 +154,7 @@ def plant(number: int, seed: int, language: Language) -> Project:
         before = turn.answered
     database = apsw.Connection(":memory:")
     migrate(database)
-    memories = Memories(database)
+    memories = SqliteMemories(database)
     with memories.writer.transaction():
         for memory in known:
             memories.writer.put(memory, make_index_fields, fresh=True)

@@ -19,7 +19,7 @@ from typing import Any
 from benchmarks import invented, surface
 from told.recall import layers
 from told.recall import recall as policy
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 
 Values = dict[str, Any]
 Asked = tuple[dict[str, Any], Any, int]
