@@ -12,6 +12,8 @@ import pytest
 
 from told.install import place
 
+pytest_plugins = ["tests.postgres", "tests.stores"]
+
 _MEMORY_DISK = "/dev/shm"
 _ROOM = 2 * 1024**3  # bytes
 

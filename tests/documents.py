@@ -1,8 +1,8 @@
 """Write the generated documents: `python -m tests.documents`. A test compares them with the code.
 
 docs/commands.md comes from the table of commands, docs/agents.md from the agents' packages, the keys in
-docs/config.md from the table of settings, and the examples in README.md from running them on the demo's
-history.
+docs/config.md from the table of settings, docs/server-api.md from the server's routes, and the examples in
+README.md from running them on the demo's history.
 """
 
 from __future__ import annotations
@@ -20,8 +20,11 @@ from tests.agent_notes import HEAD as AGENTS_HEAD
 from tests.agent_notes import NOTES
 from told.agents import all_agents
 from told.cli.help import command_groups, examples_of
+from told.server.app import make_api
+from told.server.context import Server, ServerSettings
 from told.settings.keys import KEYS, RULES
 from told.settings.write import make_template, to_toml
+from told.store.postgres.database import Viewer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,6 +38,7 @@ README = ROOT / "README.md"
 COMMANDS_PAGE = ROOT / "docs" / "commands.md"
 AGENTS_PAGE = ROOT / "docs" / "agents.md"
 CONFIG_PAGE = ROOT / "docs" / "config.md"
+API_PAGE = ROOT / "docs" / "server-api.md"
 
 _WRITTEN = "<!-- Written by `python -m tests.documents`; change the code it comes from instead. -->"
 _COMMANDS_HEAD = f"""# Commands
@@ -266,8 +270,33 @@ def normal(output: str) -> str:
     return " ".join(output.split())  # the width of a date moves what is beside it
 
 
+_API_HEAD = f"""# The routes of the team server
+
+{_WRITTEN}
+
+What the [team server](server.md#rest) answers, by subject. Readers may read and search;
+members may also write; the queue, tokens, removing members and the audit log are for admins.
+"""
+
+
+def server_api_page() -> str:
+    """Return docs/server-api.md, made from the server's routes."""
+    api = make_api(Server(None, ServerSettings("", b""), Viewer("", "")))  # type: ignore[arg-type]
+    parts = [_API_HEAD]
+    rows: dict[str, list[str]] = {}
+    for path, methods in api.openapi()["paths"].items():
+        for method, about in methods.items():
+            says = about["description"].partition("\n")[0]
+            rows.setdefault(about["tags"][0], []).append(f"| `{method.upper()} {path}` | {says} |\n")
+    for subject in sorted(rows):
+        parts.append(f"\n## {subject.capitalize()}\n\n| route | what it does |\n|---|---|\n")
+        parts += rows[subject]
+    return "".join(parts)
+
+
 def main() -> int:
     """Write all documents."""
+    API_PAGE.write_text(server_api_page(), encoding="utf-8")
     COMMANDS_PAGE.write_text(commands_page(), encoding="utf-8")
     AGENTS_PAGE.write_text(agents_page(), encoding="utf-8")
     CONFIG_PAGE.write_text(config_page(), encoding="utf-8")

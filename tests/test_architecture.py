@@ -15,7 +15,7 @@ from told.agents import all_agents, label
 # One ingested item (a bad file never stops the others), the entry of a hook, and the handler of a request.
 MAY_CATCH_ALL = {
     "cli/main.py", "hook/client.py", "ingest/sweep.py", "mcp/server.py", "recall/recall.py",
-    "service/calls.py", "service/commands.py", "service/process.py", "service/worker.py",
+    "server/jobs.py", "service/calls.py", "service/commands.py", "service/process.py", "service/worker.py",
 }  # fmt: skip
 READS_ENVIRONMENT = ("cli/", "mcp/", "service/", "hook/", "app/", "api.py")
 # Where else the environment is read, and why.
@@ -38,7 +38,7 @@ NETWORK = {
     "asyncio",
 }
 # Only when the user turns something on that needs it.
-MAY_CONNECT = ("hook/client.py", "service/", "sync/", "endpoint.py")
+MAY_CONNECT = ("hook/client.py", "service/", "sync/", "endpoint.py", "server/")
 SQL = ("SELECT ", "INSERT ", "UPDATE ", "DELETE ", "PRAGMA ", "CREATE ")
 VAGUE = ("utils", "util", "helpers", "helper", "common", "manager")
 

@@ -17,6 +17,7 @@ from demo.told import Scratch
 from tests.agent_notes import NOTES
 from tests.documents import (
     AGENTS_PAGE,
+    API_PAGE,
     COMMANDS_PAGE,
     CONFIG_PAGE,
     README,
@@ -25,6 +26,7 @@ from tests.documents import (
     commands_page,
     config_page,
     normal,
+    server_api_page,
     with_examples,
 )
 from told.agents import all_agents
@@ -60,6 +62,10 @@ def test_commands_page_is_up_to_date() -> None:
 
 def test_agents_page_is_up_to_date() -> None:
     assert AGENTS_PAGE.read_text(encoding="utf-8") == agents_page(), AGAIN
+
+
+def test_page_of_the_servers_routes_is_up_to_date() -> None:
+    assert API_PAGE.read_text(encoding="utf-8") == server_api_page(), AGAIN
 
 
 def test_config_page_is_up_to_date() -> None:
@@ -172,7 +178,7 @@ def kind_of(event: object) -> str:
 def test_every_setting_is_documented() -> None:
     fields = {key.field for key in KEYS} | {"home", "problem"}
     assert set(Settings._fields) == fields
-    assert len(KEYS) <= 25
+    assert len(KEYS) <= 26
     assert "`TOLD_HOME`" in SETTINGS_PAGE
 
 
@@ -248,7 +254,7 @@ def test_every_dependency_is_explained() -> None:
     needed = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"],
               *project["build-system"]["requires"]]  # fmt: skip
     page = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
-    names = [re.split(r"[<>=!~ ]", need, maxsplit=1)[0] for need in needed]
+    names = [re.split(r"[<>=!~ \[]", need, maxsplit=1)[0] for need in needed]
     assert [name for name in names if f"[{name}]" not in page] == []
 
 

@@ -100,7 +100,7 @@ NO_WORDS = {
 }  # fmt: skip
 # Commands that move whole operations: tests/sync and tests/cli attack them.
 EXCHANGES = {
-    "sync", "sync-serve", "backup", "restore", "export", "import", "team", "share", "unshare",
+    "sync", "sync-serve", "backup", "restore", "export", "import", "team", "share", "unshare", "server",
 }  # fmt: skip
 TOOL_DOORS: dict[str, Callable[[Site, str], None]] = {
     "remember": lambda site, text: void(site.tool("remember", items=[{"text": text, "kind": "rule"}])),

@@ -17,6 +17,10 @@ ALLOWED = {
     ("settings/write.py", "codex"),
     ("settings/__init__.py", "codex"),
     ("mcp/server.py", "cursor"),  # a page in a list
+    # What agent-memory's sessions are of, if a client does not say.
+    ("server/agent_memory/models.py", "claude-code"),
+    ("store/postgres/agent_memory/observations.py", "claude-code"),
+    ("store/postgres/agent_memory/sessions.py", "claude-code"),
 }
 WORDS = {"continue", "cursor", "generic"}  # other meanings: not searched for in longer strings
 NAMES = set(installed_agents()) - {"generic"}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.machine import NOW, Machine, ago
+from tests.cli.template import Build, prepare
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,8 +42,15 @@ def machine(
 
 
 @pytest.fixture
-def shop(machine: Machine) -> Machine:
-    """A machine on which a few things were done, in two projects and with two agents."""
+def prepared(
+    machine: Machine, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[Build], Machine]:
+    """Move the machine to where a function left one, which runs once in a process."""
+    return lambda build: prepare(machine, build, tmp_path_factory, monkeypatch)
+
+
+def build_shop(machine: Machine) -> None:
+    """Do a few things, in two projects and with two agents."""
     api = machine.repo("code/acme-api", "git@github.com:acme/acme-api.git")
     machine.claude(
         ("How long should the cache TTL be?", "We decided on a cache TTL of 300 seconds in Redis."),
@@ -70,7 +78,12 @@ def shop(machine: Machine) -> Machine:
         },
     )  # fmt: skip
     assert machine.told("index").code == 0
-    return machine
+
+
+@pytest.fixture
+def shop(prepared: Callable[[Build], Machine]) -> Machine:
+    """A machine on which a few things were done, in two projects and with two agents."""
+    return prepared(build_shop)
 
 
 @pytest.fixture

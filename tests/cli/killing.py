@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import told
 from tests.cli.machine import NOW, Machine
+from tests.forked_program import Forked
 from told.journal.files import Operation
 from told.journal.read import read_operations
 
@@ -46,11 +46,8 @@ sys.exit(main(sys.argv[1:], dict(os.environ)))
 """
 
 
-def start(machine: Machine, *words: str, **environ: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-c", CHILD, *words], env=machine.environ | environ, cwd=machine.home / "work/shop",
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-    )  # fmt: skip
+def start(machine: Machine, *words: str, **environ: str) -> Forked:
+    return Forked(CHILD, words, machine.environ | environ, machine.home / "work/shop")
 
 
 def run(machine: Machine, *words: str, **environ: str) -> int:
@@ -61,7 +58,7 @@ def run(machine: Machine, *words: str, **environ: str) -> int:
     return child.returncode
 
 
-def kill_after(child: subprocess.Popen[bytes], seconds: float) -> int:
+def kill_after(child: Forked, seconds: float) -> int:
     """Kill a process after some time; return its exit code."""
     try:
         child.wait(seconds)

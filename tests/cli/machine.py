@@ -17,6 +17,7 @@ import apsw
 
 from told.cli.main import main
 from told.journal.apply import open_memories
+from told.journal.file_journal import FileJournal
 from told.memories.caller import Caller
 from told.memories.journal_writer import JournalWriter
 from told.memories.remember import NewMemory, add_memory
@@ -61,7 +62,7 @@ class Machine:
         self.told_home = root / "told"
         self.home.mkdir()
         self._capsys = capsys
-        self._made = 0
+        self.made = 0
         self.environ = {
             "HOME": str(self.home),
             "TOLD_HOME": str(self.told_home),
@@ -69,6 +70,11 @@ class Machine:
             "TZ": "UTC",
             "PATH": os.environ.get("PATH", ""),
         }
+
+    def move(self, root: Path, made: int = 0) -> None:
+        """Go on in another folder, in which so many sessions were made."""
+        self.home, self.told_home, self.made = root / "home", root / "told", made
+        self.environ |= {"HOME": str(self.home), "TOLD_HOME": str(self.told_home)}
 
     def told(self, *words: str, **variables: str) -> Answer:
         """Run told in this process, with more variables in its environment."""
@@ -137,8 +143,8 @@ class Machine:
         As in real transcripts each block of an answer is a line of its own: a thought, tool calls, and only
         then the answer.
         """
-        self._made += 1
-        session = session or str(uuid5(NAMESPACE_URL, f"session {self._made}"))
+        self.made += 1
+        session = session or str(uuid5(NAMESPACE_URL, f"session {self.made}"))
         cwd = cwd or self.folder("work/shop")
         begin = at - timedelta(minutes=2 * (len(turns) - 1), seconds=30)
         transcript = _Transcript(session, cwd, branch)
@@ -165,8 +171,8 @@ class Machine:
         note: dict[str, str] | None = None,
     ) -> str:  # fmt: skip
         """Add a session to Copilot's store, which is made with the schema of a real one."""
-        self._made += 1
-        session = session or str(uuid5(NAMESPACE_URL, f"session {self._made}"))
+        self.made += 1
+        session = session or str(uuid5(NAMESPACE_URL, f"session {self.made}"))
         database = self.copilot_store()
         begin = at - timedelta(minutes=2 * max(0, len(turns) - 1))
         database.execute(
@@ -223,8 +229,8 @@ class Machine:
 
     def copilot_events(self, *turns: tuple[str, str], at: datetime = NOW, cwd: str = "") -> str:
         """Write the event file of a Copilot session that its store does not know."""
-        self._made += 1
-        session = str(uuid5(NAMESPACE_URL, f"session {self._made}"))
+        self.made += 1
+        session = str(uuid5(NAMESPACE_URL, f"session {self.made}"))
         context = {"cwd": cwd or self.folder("work/shop"), "branch": "main"}
         events: list[tuple[str, dict[str, Any]]] = [
             ("session.start", {"sessionId": session, "context": context})
@@ -265,7 +271,9 @@ def remember_confirmed(machine: Machine, text: str) -> str:
 def note_as_agent(machine: Machine, text: str, project: str) -> str:
     """Store an agent's word that nobody confirmed, active as an observation is; return its id."""
     memories = open_memories(str(machine.told_home))
-    writer = JournalWriter(str(machine.told_home), memories, time.time_ns() // 10**6, Caller(AGENT))
+    writer = JournalWriter(
+        FileJournal(str(machine.told_home)), memories, time.time_ns() // 10**6, Caller(AGENT)
+    )
     made = add_memory(writer, NewMemory(text, PROJECT + project, trust=AGENT, agent="claude-code"))
     writer.write()
     memories.close()

@@ -48,6 +48,7 @@ LINES: dict[str, list[str]] = {
         "scopes private {other}",
     ],
     "sync": ["sync folder ..", "sync join told-x folder ..", "sync code", "sync remove .."],
+    "server": ["server start --embedded", "server token create eve --role admin", "server stop"],
     "sync-serve": [],  # answers another machine over ssh
     "team": ["team create evil --folder ..", "team enable ..", "team code", "team policy accept"],
     "share": ["share {other}"],

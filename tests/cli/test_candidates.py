@@ -12,6 +12,7 @@ from tests.cli.machine import NOW, ago
 from told.capture.statements import Statement, capture
 from told.hook.dispatch import answer_hook
 from told.journal.apply import open_memories
+from told.journal.file_journal import FileJournal
 from told.memories.caller import Caller
 from told.memories.journal_writer import JournalWriter
 from told.memories.remember import NewMemory, remember
@@ -219,7 +220,7 @@ def store(desk: Machine, *texts: str, sure: bool = False) -> None:
     """Store statements as capture does, without a transcript that search could show."""
     memories = open_memories(str(desk.told_home))
     writer = JournalWriter(
-        str(desk.told_home), memories, int(NOW.timestamp() * 1000) - 60_000, Caller(CAPTURE)
+        FileJournal(str(desk.told_home)), memories, int(NOW.timestamp() * 1000) - 60_000, Caller(CAPTURE)
     )
     for number, text in enumerate(texts):
         new = NewMemory(

@@ -12,6 +12,7 @@ from tests.cli.machine import NOW, ago, remember, stamp
 from tests.cli.test_memory_remember import desk
 from told.ingest.archive import archive_path
 from told.journal.apply import open_memories
+from told.journal.file_journal import FileJournal
 from told.journal.files import Operation, journal_folder
 from told.journal.read import read_operations
 from told.memories.caller import Caller
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["desk"]
 FREE, TIGHT = "[retention]\ncap_mb = 0\n", "[retention]\ncap_mb = 2\n"
-SESSIONS = 40
+SESSIONS = 28
 WISH = "Never deploy the flamingo service on a Friday"
 
 
@@ -204,7 +205,9 @@ def test_archived_memories_go_last_and_leave_only_that_they_were(desk: Machine) 
     kept = remember(desk, "The gateway listens on 8443")
     old = remember(desk, "The flamingo once stood on one leg")
     memories = open_memories(str(desk.told_home))
-    writer = JournalWriter(str(desk.told_home), memories, int(NOW.timestamp() * 1000), Caller(CAPTURE))
+    writer = JournalWriter(
+        FileJournal(str(desk.told_home)), memories, int(NOW.timestamp() * 1000), Caller(CAPTURE)
+    )
     archive(writer, [UnusedMemory(one, 100, "fact") for one in memories.get([old]).values()])  # type: ignore[arg-type]
     memories.close()
     (desk.told_home / "checkpoints").mkdir()

@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING, Any
 import apsw
 import pytest
 
+from tests.cli.conftest import build_shop
 from tests.cli.machine import ago
 from tests.cli.test_memory_remember import remember
 from tests.soak import points
 from told.store.sessions import schema as sealing
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from tests.cli.machine import Machine
+    from tests.cli.template import Build
 
 _FLIPS = points(everyday=6, soak=240)
 _REBUILDS = points(everyday=1, soak=24)
@@ -29,9 +32,8 @@ _QUESTIONS = (
 )  # fmt: skip
 
 
-@pytest.fixture
-def busy(shop: Machine) -> Machine:
-    """A machine with sessions, an archive, and memories that were changed."""
+def build_busy(shop: Machine) -> None:
+    build_shop(shop)
     for number in range(30):
         shop.claude(
             (f"Rename the field user_{number} in Account.java", f"Renamed it in {number + 2} files; ok."),
@@ -43,7 +45,12 @@ def busy(shop: Machine) -> Machine:
     shop.told("correct", "region 29", "The gateway of region 29 uses port 9999")
     assert shop.told("index").code == 0
     settle(shop)
-    return shop
+
+
+@pytest.fixture
+def busy(prepared: Callable[[Build], Machine]) -> Machine:
+    """A machine with sessions, an archive, and memories that were changed."""
+    return prepared(build_busy)
 
 
 def settle(machine: Machine) -> None:

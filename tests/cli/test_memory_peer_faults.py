@@ -11,6 +11,7 @@ from tests.cli.machine import NOW, ago
 from tests.cli.test_learning import desk, memories, texts
 from tests.cli.test_learning import say as told_in
 from told.journal.apply import open_memories
+from told.journal.file_journal import FileJournal
 from told.memories.journal_writer import JournalWriter
 from told.memories.remember import NewMemory, add_memory
 
@@ -306,7 +307,7 @@ FILLERS = 180
 def fill(desk: Machine) -> None:
     """Add many newer statements, all more important than a fact, at once."""
     kept = open_memories(str(desk.told_home))
-    writer = JournalWriter(str(desk.told_home), kept, int(NOW.timestamp()) * 1000)
+    writer = JournalWriter(FileJournal(str(desk.told_home)), kept, int(NOW.timestamp()) * 1000)
     for number in range(FILLERS):
         thing = ("page", "report", "screen", "form", "menu", "dialog")[number % 6]
         text = f"The {thing} number {number} was looked at by team {number % 7} and is fine"

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from tests.cli.template import Build
+
 _RULE = "Never run `git push --force`."
 _OWN = (
     "key", "machine", "config.toml", "calls", "places", "memory.db", "sessions.db", "learn.lock", "registry",
@@ -31,13 +33,16 @@ _OWN = (
 )  # fmt: skip
 
 
-@pytest.fixture
-def used(machine: Machine) -> Machine:
-    """A machine with a locked rule and a session."""
+def build_used(machine: Machine) -> None:
     assert machine.told("remember", "--lock", "--scope", "global", _RULE).code == 0
     machine.claude(("Move the cache to Redis", "Moved."), cwd=machine.folder("shop"), at=ago(days=2))
     assert machine.told("index").code == 0
-    return machine
+
+
+@pytest.fixture
+def used(prepared: Callable[[Build], Machine]) -> Machine:
+    """A machine with a locked rule and a session."""
+    return prepared(build_used)
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from told.agents import processes
 from told.agents.processes import NESTED, PIPED, USER
 from told.hook import context as hook_context
 from told.hook.dispatch import answer_hook
+from told.journal.file_journal import FileJournal
 from told.memories.journal_writer import JournalWriter
 from told.memories.remember import NewMemory, add_memory
 
@@ -111,7 +112,7 @@ def add_clean(machine: Machine) -> None:
 
     assert machine.told("remember", "Use pnpm in this project, never npm.", "--lock").code == 0
     memories = open_memories(str(machine.told_home))
-    writer = JournalWriter(str(machine.told_home), memories, int(NOW.timestamp() * 1000))
+    writer = JournalWriter(FileJournal(str(machine.told_home)), memories, int(NOW.timestamp() * 1000))
     for number in range(CLEAN - 1):
         writer.begin_group()
         place = PLACES[number % len(PLACES)]

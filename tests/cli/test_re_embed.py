@@ -17,22 +17,26 @@ from told.search.vectors import embedder as embedders
 from told.store.database import EMBED_LOCK, acquire_lock
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from tests.cli.machine import Answer, Machine
+    from tests.cli.template import Build
 
 _TURNS = 200
 
 
-@pytest.fixture
-def history(machine: Machine) -> Machine:
-    """A machine with sessions of many turns."""
+def build_history(machine: Machine) -> None:
     for number in range(4):
         turns = [(f"commit number {number} {n}", f"git revert {n}") for n in range(_TURNS // 4)]
         machine.claude(*turns, at=ago(days=number), session=f"session-{number}")
     assert machine.told("index").code == 0
-    return machine
+
+
+@pytest.fixture
+def history(prepared: Callable[[Build], Machine]) -> Machine:
+    """A machine with sessions of many turns."""
+    return prepared(build_history)
 
 
 def run(machine: Machine, *words: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import pytest
 from tests.cli.machine import NOW, note_as_agent
 from tests.cli.test_memory_remember import desk, remember, texts
 from told.journal.apply import open_memories
+from told.journal.file_journal import FileJournal
 from told.memories.caller import Caller
 from told.memories.journal_writer import JournalWriter
 from told.retention import retention as lived
@@ -43,7 +44,9 @@ class Calendar:
         memories = open_memories(str(self.machine.told_home))
         for step in range(0, days, 7):
             self.days += min(7, days - step)
-            lived.tick(JournalWriter(str(self.machine.told_home), memories, self.now, Caller(CAPTURE)))
+            lived.tick(
+                JournalWriter(FileJournal(str(self.machine.told_home)), memories, self.now, Caller(CAPTURE))
+            )
         memories.close()
 
 

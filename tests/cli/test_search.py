@@ -9,7 +9,10 @@ import pytest
 from tests.cli.machine import ago
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.cli.machine import Answer, Machine
+    from tests.cli.template import Build
 
 TRACE = """Traceback (most recent call last):
   File "/home/dev/shop/src/checkout.py", line 88, in pay
@@ -18,9 +21,7 @@ stripe.error.CardError: Your card was declined: insufficient_funds
 """
 
 
-@pytest.fixture
-def library(machine: Machine) -> Machine:
-    """A machine with things to find, each in a session of its own."""
+def build_library(machine: Machine) -> None:
     api = machine.repo("code/acme-api", "https://github.com/acme/acme-api.git")
     web = machine.folder("work/web-shop")
     turns: list[tuple[str, str, str, float]] = [
@@ -44,7 +45,12 @@ def library(machine: Machine) -> Machine:
         session="headers",
     )
     assert machine.told("index").code == 0
-    return machine
+
+
+@pytest.fixture
+def library(prepared: Callable[[Build], Machine]) -> Machine:
+    """A machine with things to find, each in a session of its own."""
+    return prepared(build_library)
 
 
 def found(answer: Answer) -> list[str]:

@@ -10,9 +10,10 @@ import apsw
 import pytest
 
 from tests.cli.machine import NOW, ago, remember, remember_confirmed
+from told.cli import main
 from told.journal.append import append
 from told.journal.files import Draft
-from told.store import database
+from told.store import database, opening
 
 if TYPE_CHECKING:
     from tests.cli.machine import Machine
@@ -212,7 +213,8 @@ def test_damaged_memories_do_not_stop_a_search(api: Machine) -> None:
 
 
 def test_memories_that_are_busy_do_not_stop_a_search(api: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "WAIT_MS", 50)
+    for module in (database, opening, main):
+        monkeypatch.setattr(module, "WAIT_MS", 50)
     remember(api, "Flush the cache after a TTL change")
     other = apsw.Connection(str(api.told_home / "memory.db"))
     other.execute("PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE; SELECT count(*) FROM memory").fetchall()

@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import re
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -179,3 +180,82 @@ def test_checkpoints_can_be_turned_on_and_off(desks: tuple[Desk, Desk], tmp_path
         laptop.told("sync", *words)
         chosen.append(laptop.json("sync", "status")["spaces"][0]["checkpoints"])
     assert chosen == [False, True, True, False]
+
+
+EMAIL = "ada.canary@mail.example"
+
+
+def git(folder: Path, *words: str) -> bytes:
+    return subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True).stdout
+
+
+def test_the_address_in_gits_settings_is_nowhere(
+    desks: tuple[Desk, Desk], machine: Machine, tmp_path: Path
+) -> None:
+    laptop, _ = desks
+    for home in (Path(laptop.environ["HOME"]), machine.home):
+        (home / ".gitconfig").write_text(f"[user]\n\tname = Ada Canary\n\temail = {EMAIL}\n")
+    shared, hub = tmp_path / "team", tmp_path / "hub.git"
+    shared.mkdir()
+    git(tmp_path, "init", "--quiet", "--bare", str(hub))
+    git(laptop.repository, "config", "user.email", EMAIL)
+    laptop.told("remember", "Use pnpm here.")
+    laptop.told("checkpoint", "--goal", "Move the shop to Postgres")
+    for place in (("folder", str(tmp_path / "drive")), ("git", str(hub))):
+        assert laptop.told("sync", *place, "--checkpoints", "--sessions")[0] == 0
+    assert laptop.told("team", "create", "acme", "--folder", str(shared), "--as", "Ada", "--yes")[0] == 0
+    assert laptop.told("team", "enable")[0] == 0
+    name = laptop.json("memories")["memories"][0]["id"]
+    assert laptop.told("share", name)[0] == 0
+    assert laptop.told("sync")[0] == 0
+    found = laptop.bytes().replace((Path(laptop.environ["HOME"]) / ".gitconfig").read_bytes(), b"")
+    for form in ("told", "markdown", "mcp-memory", "pam", "agents-md"):
+        path = tmp_path / f"export-{form}"
+        assert laptop.told("export", str(path), "--format", form, "--yes")[0] == 0
+    objects = git(hub, "cat-file", "--batch-all-objects", "--batch")
+    refs = git(hub, "log", "--all", "--format=%an %ae %cn %ce %B")
+    files = [
+        path for path in tmp_path.rglob("*") if path.is_file() and path.name not in (".gitconfig", "config")
+    ]
+    files = [path for path in files if Path(laptop.environ["HOME"]) not in path.parents]
+    found += b"".join(path.read_bytes() for path in files) + objects + refs
+    assert b"pnpm" in found
+    assert b"told@localhost" in refs
+    for canary in (EMAIL, "ada.canary", "Ada Canary"):
+        assert canary.encode() not in found
+
+
+def test_sessions_are_found_on_the_other_machine_and_forgotten_on_both(
+    desks: tuple[Desk, Desk], tmp_path: Path
+) -> None:
+    laptop, desktop = desks
+    folder = Path(laptop.environ["HOME"]) / ".claude" / "projects" / "shop"
+    folder.mkdir(parents=True)
+    line = {
+        "type": "user", "uuid": "u1", "parentUuid": None, "isSidechain": False, "userType": "external",
+        "cwd": str(laptop.repository), "sessionId": "zebra-session", "version": "2.1.76",
+        "timestamp": "2026-01-10T10:00:00.000Z",
+        "message": {"role": "user", "content": "Why does the zebra export lose a column?"},
+    }  # fmt: skip
+    (folder / "zebra-session.jsonl").write_text(json.dumps(line) + "\n")
+    assert laptop.told("index")[0] == 0
+    join(desks, tmp_path / "drive")
+    assert desktop.told("search", "zebra")[0] == 1
+    for one in (laptop, desktop, laptop):
+        assert one.told("sync", "--sessions")[0] == 0
+    (row,) = desktop.json("list")["sessions"]
+    assert "zebra export" in desktop.told("show", row["id"])[1]
+    assert "zebra" in desktop.told("search", "zebra")[1]
+    assert desktop.json("sync", "status")["spaces"][0]["sessions"] is True
+    _, out, _ = desktop.told("forget", "--session", row["id"], "--force")
+    assert f"folder {tmp_path / 'drive'}: erased." in out
+    assert "Waiting for 1 machine" in out
+    laptop.told("sync")
+    desktop.told("sync")
+    assert "Confirmed by" in desktop.told("forget", "--receipt", row["id"])[1]
+    for one in (laptop, desktop):
+        one.told("index")
+        assert one.told("list", "--all-projects")[0] == 1
+        assert b"zebra export" not in b"".join(
+            path.read_bytes() for path in (one.root / "told").rglob("*") if path.is_file()
+        )

@@ -98,6 +98,31 @@ def test_at_a_terminal(pair: tuple[Told, Told], machine: Machine, tmp_path: Path
     assert "On another machine (vm)" in page
 
 
+@pytest.mark.parametrize(("key", "kept"), [("k", [1]), ("d", [0]), ("b", [0, 1])])
+def test_a_key_of_review_counts_on_both_machines(
+    pair: tuple[Told, Told], machine: Machine, tmp_path: Path, key: str, kept: list[int]
+) -> None:
+    pytest.importorskip("termios")
+    from tests.cli.terminal import Terminal
+
+    laptop, vm = pair
+    _, *corrections = diverge(laptop, vm)
+    environ = machine.environ | {"TOLD_HOME": str(tmp_path / "laptop")}
+    with Terminal(["review", "--all-projects"], environ, machine.home) as terminal:
+        screen = terminal.wait_for("1 of 1")
+        assert "On another machine (vm)" in screen
+        assert "Use npm to build." in screen
+        assert "Use the other one on all machines." in terminal.type("?", "Keep both.")
+        terminal.type(key, "Nothing more waits.")
+        terminal.finish()
+        assert terminal.process.returncode == 0
+    for one in (laptop, vm):
+        one("sync")
+        one("review", "--all-projects", code=1)
+        rows = one("memories", "--all-projects", "--json").json["memories"]
+        assert {row["id"] for row in rows} == {corrections[at] for at in kept}
+
+
 def test_a_checkpoint_goes_along_and_is_forgotten_everywhere(
     pair: tuple[Told, Told], tmp_path: Path, machine: Machine
 ) -> None:

@@ -198,7 +198,8 @@ def test_encrypted_teams_need_their_code(people: People) -> None:
         "told: This team is encrypted. A colleague's `told team code` prints the code to join it with.\n"
     )
     assert bo.told("team", "join", code.group()[:-1], "--folder", str(drive))[0] == 2
-    assert bo.told("team", "join", code.group())[2].endswith("--folder PATH, --git REMOTE or --ssh HOST.\n")
+    places = "--folder PATH, --git REMOTE, --ssh HOST or --server URL.\n"
+    assert bo.told("team", "join", code.group())[2].endswith(places)
     assert "Joined the team acme as bo." in bo.says("team", "join", code.group(), "--folder", str(drive))
     bo.says("team", "enable")
     assert "Always use pnpm." in bo.texts()

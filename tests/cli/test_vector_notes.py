@@ -8,7 +8,7 @@ from tests.recall.test_recall_meaning import SAID, memory
 from told.cli.health import vector_notes
 from told.search.index_text import make_index_fields
 from told.search.vectors import table as vector_table
-from told.store.memories.read import Memories, memory_path, open_memory_database
+from told.store.memories.read import SqliteMemories, memory_path, open_memory_database
 from told.store.memories.records import IndexFields
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def test_health_reports_a_damaged_vector_table(monkeypatch: pytest.MonkeyPatch, 
 def test_health_reports_memories_without_vectors(tmp_path: Path) -> None:
     connection = open_memory_database(memory_path(str(tmp_path)))
     assert connection is not None
-    memories = Memories(connection)
+    memories = SqliteMemories(connection)
     with memories.writer.transaction():
         memories.writer.put(memory(0, SAID[0]), lambda _text, _at: IndexFields("", ""))
     assert "told re-embed" in vector_notes(str(tmp_path))[0]

@@ -16,7 +16,10 @@ from told.journal.append import append
 from told.journal.files import Draft
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.cli.machine import Machine
+    from tests.cli.template import Build
 
 HOSTILE = (
     "'", '"', '"cache', "cache' OR 1=1 --", "NEAR(cache)", "{text}: cache", "\x00\x1b[31mcache\x07\x9b", "?",
@@ -29,9 +32,7 @@ _BANKS = tomllib.loads((Path(__file__).parent.parent / "data" / "reason.toml").r
 _UNCLEAR = ("unknown", "it depends", "contested", "neither")
 
 
-@pytest.fixture
-def api(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Machine:
-    """The repository acme-api, in which three sessions were held, as the current folder."""
+def build_api(machine: Machine) -> None:
     folder = machine.repo("code/acme-api", "git@github.com:acme/acme-api.git")
     machine.claude(
         ("Where is the cache configured?", "CacheSettings holds it, and `CacheWarmer` reads it at start."),
@@ -48,7 +49,13 @@ def api(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Machine:
         cwd=folder, at=ago(days=5),
     )  # fmt: skip
     assert machine.told("index").code == 0
-    monkeypatch.chdir(folder)
+
+
+@pytest.fixture
+def api(prepared: Callable[[Build], Machine], monkeypatch: pytest.MonkeyPatch) -> Machine:
+    """The repository acme-api, in which three sessions were held, as the current folder."""
+    machine = prepared(build_api)
+    monkeypatch.chdir(machine.home / "code/acme-api")
     return machine
 
 

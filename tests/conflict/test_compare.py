@@ -10,15 +10,13 @@ from benchmarks import frames
 from benchmarks.supersede_framed import make_groups, make_pairs
 from tests.soak import sampled
 from told.conflict.compare import compare_statement
-from told.journal.apply import open_memories
 from told.memories.change import accept, decide, find_proposal
 from told.memories.journal_writer import JournalWriter
 from told.memories.remember import NewMemory, remember
 from told.store.memories.records import ACTIVE, GLOBAL, WAS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from tests.stores import Kept
 
 SCOPE = "project:github.com/acme/shop"
 NOW = 1_790_000_000_000
@@ -39,10 +37,8 @@ RULES = (
 
 
 @pytest.fixture
-def writer(tmp_path: Path) -> Iterator[JournalWriter]:
-    memories = open_memories(str(tmp_path))
-    yield JournalWriter(str(tmp_path), memories, NOW)
-    memories.close()
+def writer(kept: Kept) -> JournalWriter:
+    return kept.writer(NOW)
 
 
 def say(writer: JournalWriter, *texts: str) -> list[str]:
@@ -220,14 +216,14 @@ def test_likely_replacement_is_proposed_and_marked(writer: JournalWriter) -> Non
 def test_accepted_proposal_ends_the_old_one(writer: JournalWriter) -> None:
     old = remember(writer, NewMemory("Deploys go out from the release branch.", SCOPE)).memory
     done = remember(writer, NewMemory("We deploy straight from trunk now, no release branch.", SCOPE))
-    accept(writer, find_proposal(writer.home, done.proposals[0]), old)
+    accept(writer, find_proposal(writer.journal, done.proposals[0]), old)
     assert list_active(writer) == [done.memory.text]
 
 
 def test_declined_proposal_keeps_both_and_clears_the_mark(writer: JournalWriter) -> None:
     remember(writer, NewMemory("Deploys go out from the release branch.", SCOPE))
     done = remember(writer, NewMemory("We deploy straight from trunk now, no release branch.", SCOPE))
-    decide(writer, find_proposal(writer.home, done.proposals[0]), accept=False)
+    decide(writer, find_proposal(writer.journal, done.proposals[0]), accept=False)
     writer.write()
     assert writer.read(done.memory.id).edges == ()
     assert len(list_active(writer)) == 2

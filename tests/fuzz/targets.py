@@ -38,6 +38,7 @@ from told.ingest.checkpoint_markdown import format_checkpoint, parse_checkpoint
 from told.install import foreign
 from told.install.ledger import Ledger
 from told.journal.apply import open_memories
+from told.journal.file_journal import FileJournal
 from told.journal.files import BadLineError, encode_head, encode_line, first_hash, parse_line
 from told.journal.fold import fold_family
 from told.jsontext import load_json, parse_json
@@ -54,7 +55,7 @@ from told.service.local import answer_now
 from told.settings import load_settings
 from told.store import foreign as foreign_store
 from told.store.fts import match_all, match_any, quote_phrase
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.sync.backup_file import DIGEST_BYTES, BackupReader, is_known_name
 from told.sync.stores import TOOLS
 from told.text import clean
@@ -340,7 +341,7 @@ def _memories() -> Memories:
     home = str(scratch() / "memories")
     os.makedirs(home)
     memories = open_memories(home)
-    writer = JournalWriter(home, memories, _NOW)
+    writer = JournalWriter(FileJournal(home), memories, _NOW)
     for text in (
         'Use {"client_id":"abc"} for the deploy', "Never use npm, use pnpm", "The database is postgres",
         "数据库使用 postgres", "Prefer tabs over spaces", "We deploy to staging with make ship",

@@ -9,6 +9,7 @@ import pytest
 
 from told.journal.append import append
 from told.journal.apply import open_memories
+from told.journal.file_journal import FileJournal
 from told.journal.files import Draft
 from told.memories.caller import Caller
 from told.memories.journal_writer import JournalWriter
@@ -31,7 +32,7 @@ def old(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> str:
     made = append(home, [Draft("remember", AGENT, text)], now=begin)[0].memory
     memories = open_memories(home)
     for day in range(0, DAYS - 1, 7):
-        writer = JournalWriter(home, memories, begin + day * retention.DAY, Caller(CAPTURE))
+        writer = JournalWriter(FileJournal(home), memories, begin + day * retention.DAY, Caller(CAPTURE))
         retention.tick(writer, (1 + day) * retention.DAY)
     memories.close()
     monkeypatch.setattr(retention, "read_uptime", lambda: (1 + DAYS) * retention.DAY)
@@ -124,7 +125,9 @@ def test_a_prompt_that_says_it_again_brings_it_back(desk: Desk) -> None:
     made = desk.memories()[0]
     memories = open_memories(str(desk.told_home))
     one = memories.get([made["id"]])[made["id"]]
-    writer = JournalWriter(str(desk.told_home), memories, time.time_ns() // 1_000_000, Caller(CAPTURE))
+    writer = JournalWriter(
+        FileJournal(str(desk.told_home)), memories, time.time_ns() // 1_000_000, Caller(CAPTURE)
+    )
     known = [one.updated, one.shown, one.shown_last, one.followed, one.repeated]
     writer.add("archive", one.id, known=known)
     writer.write()

@@ -14,6 +14,7 @@ import pytest
 
 from tests.hook.desk import PATIENCE, Desk, Said, begun, installed, typed
 from tests.hook.forms import context_of
+from tests.soak import points
 
 _MANY = 32
 _AGENTS = ("claude-code", "codex", "gemini-cli", "copilot-cli")
@@ -75,16 +76,17 @@ def test_stores_32_prompts_at_once(desk: Desk, fresh: bool) -> None:
 
 def test_late_prompts_are_finished_and_not_learned_again_from_transcripts(desk: Desk) -> None:
     """With the real time limit: late hooks finish in the background."""
-    calls = [("claude-code", "prompt", typed(desk, _rule(n), session=_session(n))) for n in range(_MANY)]
+    many = points(everyday=12, soak=_MANY)
+    calls = [("claude-code", "prompt", typed(desk, _rule(n), session=_session(n))) for n in range(many)]
     _at_once(desk, calls, "")
     ends = time.monotonic() + PATIENCE
-    while len(desk.texts()) < _MANY and time.monotonic() < ends:
+    while len(desk.texts()) < many and time.monotonic() < ends:
         time.sleep(0.2)
     now = datetime.now(UTC)
-    for number in range(_MANY):
+    for number in range(many):
         desk.claude((_rule(number), "Understood."), at=now, cwd=desk.project, session=_session(number))
     assert desk.told("index").code == 0
-    assert sorted(desk.texts()) == sorted(map(_rule, range(_MANY)))
+    assert sorted(desk.texts()) == sorted(map(_rule, range(many)))
     assert {one["repeated"] for one in desk.memories()} == {0}
 
 

@@ -13,6 +13,7 @@ from tests.journal.writing import NOW
 from told.journal.append import append
 from told.journal.apply import find_memory_damage, open_memories, rebuild
 from told.journal.erase import erase
+from told.journal.file_journal import FileJournal
 from told.journal.files import Draft, journal_folder
 from told.journal.read import verify
 from told.journal.registry import (
@@ -58,7 +59,7 @@ class Told:
         """Write operations as one command does."""
         self.now += 1000
         memories = open_memories(self.home)
-        writer = JournalWriter(self.home, memories, self.now)
+        writer = JournalWriter(FileJournal(self.home), memories, self.now)
         for kind, memory, payload in operations:
             writer.add(kind, memory, **payload)
         writer.write()
@@ -248,7 +249,7 @@ def test_foreign_operations_apply_to_foreign_memories(told: Told, shop: Path, tm
     )
     other.remember("mtheirs3", "A slip of the tongue.")
     memories = open_memories(other.home)
-    undo(JournalWriter(other.home, memories, other.now + 1000))
+    undo(JournalWriter(FileJournal(other.home), memories, other.now + 1000))
     memories.close()
     told.init(shop)
     known = told.known()

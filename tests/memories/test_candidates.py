@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from told.errors import NotFoundError
-from told.journal.apply import open_memories, rebuild
+from told.journal.apply import open_memories
+from told.journal.file_journal import FileJournal
 from told.memories.caller import Caller
 from told.memories.candidates import confirm_candidate, dismiss_candidate
 from told.memories.change import CONFIRM, REJECT, change, correct
@@ -24,11 +25,11 @@ from told.store.memories.records import (
     QUARANTINED,
     Memory,
 )
-from told.store.memories.schema import dump_facts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
+
+    from tests.stores import Kept
 
 SCOPE = "project:github.com/acme/shop"
 NOW = 1_790_000_000_000
@@ -38,10 +39,8 @@ AGENT = Caller("agent", "claude-code", "one")
 
 
 @pytest.fixture
-def writer(tmp_path: Path) -> Iterator[JournalWriter]:
-    memories = open_memories(str(tmp_path))
-    yield JournalWriter(str(tmp_path), memories, NOW, TOLD)
-    memories.close()
+def writer(kept: Kept) -> JournalWriter:
+    return kept.writer(NOW, TOLD)
 
 
 def unsure(text: str = RULE, session: str = "one", **more: object) -> NewMemory:
@@ -54,7 +53,7 @@ def sure(text: str = RULE, session: str = "one", **more: object) -> NewMemory:
 
 
 def acting(writer: JournalWriter, caller: Caller) -> JournalWriter:
-    return JournalWriter(writer.home, writer.memories, writer.now + 1000, caller)
+    return JournalWriter(writer.journal, writer.memories, writer.now + 1000, caller)
 
 
 def stored(writer: JournalWriter) -> list[Memory]:
@@ -225,24 +224,22 @@ def test_named_memories_are_replaced(writer: JournalWriter) -> None:
     assert (writer.read(locked.id).status, len(done.proposals)) == (ACTIVE, 1)
 
 
-def test_rebuilt_database_has_the_same_candidates(writer: JournalWriter) -> None:
+def test_rebuilt_store_has_the_same_candidates(kept: Kept, writer: JournalWriter) -> None:
     remember(writer, unsure(marks=("warning",), context="about the nightly build"))
     remember(writer, unsure("Tests live next to the code.", kind="preference"))
     remember(writer, unsure("Tests live next to the code.", "two", kind="preference"))
     dismiss_candidate(writer, remember(writer, unsure("Use tabs in Go files.")).memory.id)
-    before = dump_facts(writer.memories.connection)
-    fresh = rebuild(writer.home)
-    try:
-        assert dump_facts(fresh.connection) == before
-    finally:
-        fresh.close()
+    before = writer.memories.load(writer.memories.of_scope(SCOPE))
+    assert len(before) == 3
+    kept.rebuild()
+    assert kept.memories.load(kept.memories.of_scope(SCOPE)) == before
 
 
 def _learn_at_once(home: str, number: int) -> None:
     memories = open_memories(home)
     try:
         new = sure(turn=number, seed=f"process {number}")
-        remember(JournalWriter(home, memories, NOW + number, TOLD), new)
+        remember(JournalWriter(FileJournal(home), memories, NOW + number, TOLD), new)
     finally:
         memories.close()
 

@@ -7,24 +7,20 @@ from typing import TYPE_CHECKING
 import pytest
 
 from told.conflict.compare import Comparison, compare_statement, quote_covers
-from told.journal.apply import open_memories
 from told.memories.journal_writer import JournalWriter
 from told.memories.remember import NewMemory, remember
 from told.memories.undo import undo
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from tests.stores import Kept
 
 SCOPE = "project:github.com/acme/shop"
 NOW = 1_790_000_000_000
 
 
 @pytest.fixture
-def writer(tmp_path: Path) -> Iterator[JournalWriter]:
-    memories = open_memories(str(tmp_path))
-    yield JournalWriter(str(tmp_path), memories, NOW)
-    memories.close()
+def writer(kept: Kept) -> JournalWriter:
+    return kept.writer(NOW)
 
 
 def compared(writer: JournalWriter, old: str, new: str) -> Comparison:

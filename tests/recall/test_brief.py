@@ -9,10 +9,12 @@ from told.fence import Fence
 from told.recall.brief import Brief, Line, fit_budget, make_line, make_prompt_brief
 from told.recall.prompt import RecallRequest
 from told.recall.start_brief import make_start_brief, select_start_memories
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.store.memories.records import AGENT, GLOBAL, SUPERSEDED, TEAM, TOOL, Edge, Evidence
 from told.store.sessions.read import Filter
 from told.text import count_tokens
+
+pytestmark = pytest.mark.usefixtures("each_store")
 
 FENCE = Fence(b"k" * 32)
 ASK = RecallRequest("install zod", (SHOP, GLOBAL), NOW)

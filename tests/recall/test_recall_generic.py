@@ -6,9 +6,13 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.recall.test_recall import NOW, SHOP, asked, bank, memory
 from told.recall.prompt import RecallRequest
 from told.recall.recall import describe_prompt, recall
+
+pytestmark = pytest.mark.usefixtures("each_store")
 
 _DATA: dict[str, Any] = tomllib.loads(
     (Path(__file__).parents[1] / "data" / "generic_prompts.toml").read_text(encoding="utf-8")

@@ -7,21 +7,22 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-import apsw
 import pytest
 
+from tests.recall import banks
 from told.memories.embed import embed_memories
 from told.recall.layers import MAX_LEARNED
 from told.recall.prompt import RecallRequest
 from told.recall.recall import FLOOR, Recalled, explain, recall
 from told.search.index_text import make_index_fields
 from told.search.vectors import table as vector_table
-from told.store.memories.read import Memories
+from told.store.memories.protocol import Memories
 from told.store.memories.records import USER, Embedding, IndexFields, Memory
-from told.store.memories.schema import migrate
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+pytestmark = pytest.mark.usefixtures("each_store")
 
 NOW = 1_790_000_000_000
 ZOO = "project:zoo"
@@ -46,9 +47,7 @@ def memory(number: int, text: str, **fields: object) -> Memory:
 
 
 def bank(*changed: Memory) -> Memories:
-    database = apsw.Connection(":memory:")
-    migrate(database)
-    memories = Memories(database)
+    memories = banks.make_empty()
     kept = {one.id: one for number, text in enumerate(SAID) for one in [memory(number, text)]}
     kept.update({one.id: one for one in changed})
     with memories.writer.transaction():

@@ -8,6 +8,8 @@ from told.store.memories.records import AGENT, TOOL
 
 from .test_recall import asked, bank, memory
 
+pytestmark = pytest.mark.usefixtures("each_store")
+
 
 def told_of(prompt: str, *texts: str, kind: str = "decision", folder: str = "") -> list[str]:
     """Return the recalled statements, the oldest of which is m1."""

@@ -14,6 +14,7 @@ from tests.journal.writing import fold
 from tests.soak import points
 from told.journal.append import append
 from told.journal.apply import open_memories, rebuild
+from told.journal.file_journal import FileJournal
 from told.journal.files import Draft, Operation, journal_folder
 from told.journal.read import read_operations
 from told.memories.caller import Caller
@@ -55,7 +56,7 @@ from told.store.memories.schema import dump_facts, find_damage
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from told.store.memories.read import Memories
+    from told.store.memories.read import SqliteMemories
     from told.store.memories.records import Memory
 
 BEGIN = 1_750_000_000_000
@@ -68,7 +69,7 @@ class FakeMachine:
 
     def __init__(self, home: str) -> None:
         self.home = home
-        self.memories: Memories = open_memories(home)
+        self.memories: SqliteMemories = open_memories(home)
         self.real = 0
         self.offset = BEGIN
         self.started = -30 * DAY
@@ -90,7 +91,7 @@ class FakeMachine:
 
     def writer(self, by: str = USER) -> JournalWriter:
         """Return a writer for the current time."""
-        return JournalWriter(self.home, self.memories, self.now, Caller(by))
+        return JournalWriter(FileJournal(self.home), self.memories, self.now, Caller(by))
 
     def teach(self, kind: str = OBSERVATION, trust: str = AGENT, text: str = "", **more: Any) -> str:
         """Add a memory; return its id."""
@@ -135,7 +136,7 @@ class FakeMachine:
     def put_away(self, memory: str) -> None:
         """Archive one memory, however old it is."""
         found = [one for one in self.memories.idle(1 << 62) if one.id == memory]
-        clock = ClockReading(self.now, read_clock(self.home, self.memories))
+        clock = ClockReading(self.now, read_clock(FileJournal(self.home), self.memories))
         archive(self.writer(CAPTURE), [_fading(one, clock) for one in found])
 
 
@@ -265,11 +266,11 @@ def test_memories_of_colleagues_stay(machine: FakeMachine) -> None:
 def test_next_archive_time_is_known(machine: FakeMachine) -> None:
     machine.teach()
     machine.pass_time(30)
-    clock = ClockReading(machine.now, read_clock(machine.home, machine.memories))
+    clock = ClockReading(machine.now, read_clock(FileJournal(machine.home), machine.memories))
     left = ms_until_next_archive(machine.memories, clock, 90)
     assert left is not None
     assert 53 * DAY <= left <= 70 * DAY
-    assert find_unused(machine.home, machine.memories, clock, 90) == []
+    assert find_unused(FileJournal(machine.home), machine.memories, clock, 90) == []
 
 
 # -- the clock -------------------------------------------------------------------------------------------
@@ -296,7 +297,7 @@ def test_repeated_clock_jumps_archive_nothing(machine: FakeMachine) -> None:
         machine.offset += (-1) ** number * 10 * YEAR + number * DAY
         machine.check()
     assert machine.status(memory) == ACTIVE
-    assert read_clock(machine.home, machine.memories).now <= machine.real
+    assert read_clock(FileJournal(machine.home), machine.memories).now <= machine.real
 
 
 def test_long_break_counts_as_a_week(machine: FakeMachine) -> None:
@@ -305,7 +306,7 @@ def test_long_break_counts_as_a_week(machine: FakeMachine) -> None:
     machine.real += 300 * DAY
     machine.check()
     assert machine.status(memory) == ACTIVE
-    assert read_clock(machine.home, machine.memories).now == 7 * DAY
+    assert read_clock(FileJournal(machine.home), machine.memories).now == 7 * DAY
 
 
 def test_restart_counts_uptime_only(machine: FakeMachine) -> None:
@@ -313,7 +314,7 @@ def test_restart_counts_uptime_only(machine: FakeMachine) -> None:
     machine.real += 5 * DAY
     machine.started = machine.real - 2 * HOUR
     machine.check()
-    assert read_clock(machine.home, machine.memories).now == 2 * HOUR
+    assert read_clock(FileJournal(machine.home), machine.memories).now == 2 * HOUR
 
 
 def test_day_is_counted_once(machine: FakeMachine) -> None:
@@ -449,7 +450,7 @@ def test_random_operations_never_archive_too_early(
             every = [*machine.made]
             machine.act(what, every[which] if which < len(every) else "", much)
         event("archived something" if machine.archived else "archived nothing")
-        assert read_clock(home, machine.memories).now <= machine.real
+        assert read_clock(FileJournal(home), machine.memories).now <= machine.real
         kept = dump_facts(machine.memories.connection)
         assert find_damage(machine.memories.connection) == []
         machine.close()
@@ -537,7 +538,7 @@ def test_use_on_another_machine_prevents_archiving(machine: FakeMachine) -> None
     archive(
         machine.writer(CAPTURE),
         [
-            _fading(one, ClockReading(machine.now, read_clock(machine.home, machine.memories)))
+            _fading(one, ClockReading(machine.now, read_clock(FileJournal(machine.home), machine.memories)))
             for one in known
         ],
     )

@@ -1,4 +1,4 @@
-"""Queries of `memory.db`."""
+"""What both stores of memories do alike."""
 
 from __future__ import annotations
 
@@ -6,16 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.journal.writing import dump_tables
-from told.jsontext import dump_json, load_json
+from tests.store.test_fts import HOSTILE
+from told.search.index_text import make_index_fields
 from told.search.rank import plan_query
-from told.store.memories.read import Memories, memory_path, open_memory_database
+from told.search.vectors.table import table_model_id
+from told.store.fts import match_all, match_any, match_except, match_in, quote_phrase
+from told.store.memories.match import pack_vector_signs, unpack_sign_columns
+from told.store.memories.protocol import Memories
+from told.store.memories.read import SqliteMemories
 from told.store.memories.records import Edge, Evidence, IndexFields, Memory, Trigger
-from told.store.memories.schema import find_damage, purge_memories
+from told.store.memories.schema import find_damage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from tests.stores import Kept
 
 HERE, EVERYWHERE = "project:acme", "global"
 WEIGHTS = (1.0, 0.5, 0.2)
@@ -23,12 +26,8 @@ NOW = 1_750_000_000_000
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Memories]:
-    connection = open_memory_database(memory_path(str(tmp_path)))
-    assert connection is not None
-    memories = Memories(connection)
-    yield memories
-    memories.close()
+def store(kept: Kept) -> Memories:
+    return kept.empty()
 
 
 def memory(number: int, text: str, **more: Any) -> Memory:
@@ -40,6 +39,10 @@ def put(store: Memories, *memories: Memory) -> None:
     with store.writer.transaction():
         for one in memories:
             store.writer.put(one, lambda text, _: IndexFields("extrawords" if "getUser" in text else "", ""))
+
+
+def damage(store: Memories) -> list[str]:
+    return find_damage(store.connection) if isinstance(store, SqliteMemories) else []
 
 
 def ids(store: Memories, rows: list[int]) -> list[str]:
@@ -61,7 +64,7 @@ def test_memory_round_trips(store: Memories) -> None:
     )  # fmt: skip
     put(store, whole)
     assert store.get([whole.id]) == {whole.id: whole}
-    assert find_damage(store.connection) == []
+    assert damage(store) == []
 
 
 def test_match_restricts_to_scopes(store: Memories) -> None:
@@ -102,7 +105,7 @@ def test_changed_memory_matches_new_words_only(store: Memories) -> None:
     assert (found(store, '"pip"'), found(store, '"uv"')) == ([], ["mmmmmm01"])
     assert store.by_entity(["pip"], [HERE]) == store.by_trigger("command", ["pip"], [HERE]) == []
     assert len(store.by_entity(["UV"], [HERE])) == len(store.by_trigger("command", ["uv"], [HERE])) == 1
-    assert find_damage(store.connection) == []
+    assert damage(store) == []
 
 
 def test_triggers_and_entities_link_active_memories_only(store: Memories) -> None:
@@ -164,71 +167,7 @@ def test_memories_of_same_time_get_different_rows(store: Memories) -> None:
     put(store, first, second)
     put(store, second._replace(text="Two again."), first)
     assert {one.text for one in store.get(["mmmmmm01", "mmmmmm99"]).values()} == {"One.", "Two again."}
-    assert find_damage(store.connection) == []
-
-
-def test_failed_transaction_changes_nothing(store: Memories) -> None:
-    put(store, memory(1, "Use uv."))
-    before = dump_tables(store.connection)
-
-    def stop() -> None:
-        with store.writer.transaction():
-            store.writer.put(memory(2, "Use pip."), lambda _text, _at: IndexFields("", ""))
-            raise KeyError
-
-    with pytest.raises(KeyError):
-        stop()
-    put(store)
-    assert dump_tables(store.connection) == before
-
-
-def test_tampered_row_is_reported_and_skipped(store: Memories) -> None:
-    put(store, memory(1, "Use uv."), memory(2, "Use ruff.", entities=("ruff",)))
-    store.connection.execute("UPDATE memory SET trust = 'user' WHERE number = 1")
-    assert find_damage(store.connection) == ["memory mmmmmm01 was changed"]
-    assert list(store.get(["mmmmmm01", "mmmmmm02"])) == ["mmmmmm02"]
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        "UPDATE entity_of SET name = 'other'", "DELETE FROM trigger_of", "UPDATE shown SET at = at + 1",
-        "UPDATE edge SET kind = 'supports'", "INSERT INTO memory_words(memory_words) VALUES('delete-all')",
-    ],
-)  # fmt: skip
-def test_tampered_links_are_reported(store: Memories, change: str) -> None:
-    put(
-        store,
-        memory(
-            1, "Use uv.", entities=("uv",), triggers=(Trigger("task", "x"),), edges=(Edge("about", "m2"),)
-        ),
-    )
-    with store.writer.transaction():
-        store.writer.put_shown("mmmmmm01", [("s", 4)])
-    assert find_damage(store.connection) == []
-    store.connection.execute(change)
-    assert find_damage(store.connection) != []
-
-
-def test_dropped_memory_leaves_nothing(store: Memories, tmp_path: Path) -> None:
-    put(store, *(memory(number, f"Rule {number}.") for number in range(50)))
-    put(store, memory(77, "Xylophonists only.", entities=("xylophon",)))
-    with store.writer.transaction():
-        store.writer.drop("mmmmmm77")
-    purge_memories(store.connection)
-    assert not any(b"ylophon" in path.read_bytes() for path in tmp_path.iterdir())
-    assert find_damage(store.connection) == []
-
-
-def test_json_round_trips() -> None:
-    value = {"a": [1, -2.5, True, None, 'ü\n"\\\u2028'], "b": {}}
-    assert load_json(dump_json(value)) == value
-    assert dump_json((1, float("inf"))) == "[1,null]"
-    for wrong in ("", "[1,]", "NaN", "1 2", "[" * 100_000, '"a\nb"'):
-        with pytest.raises(ValueError):
-            load_json(wrong)
-    with pytest.raises(TypeError):
-        dump_json(object())
+    assert damage(store) == []
 
 
 def test_candidates_are_only_matched_on_request(store: Memories) -> None:
@@ -257,7 +196,7 @@ def test_candidates_are_only_matched_on_request(store: Memories) -> None:
     assert (store.count_candidates(), store.count_candidates(["project:other"])) == (1, 0)
     assert [one.id for one in store.idle(1 << 62)] == ["mmmmmm01"]
     assert [one.id for one in store.idle_candidates(1 << 62)] == ["mmmmmm02"]
-    assert find_damage(store.connection) == []
+    assert damage(store) == []
 
 
 def test_marks_and_context_are_stored(store: Memories) -> None:
@@ -268,3 +207,113 @@ def test_marks_and_context_are_stored(store: Memories) -> None:
     assert ids(store, store.listed(scopes=[HERE], kinds=["warning"])) == ["mmmmmm01"]
     assert ids(store, store.listed(scopes=[HERE], kinds=["preference", "fact"])) == ["mmmmmm01"]
     assert store.listed(scopes=[HERE], kinds=["preference"]) == []
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_any_text_can_be_stored_and_asked_for(store: Memories, text: str) -> None:
+    if isinstance(store, SqliteMemories):
+        text = text.encode("utf-8", "replace").decode()  # what the fold makes of a lone surrogate
+    put(store, memory(1, "Use client_id abc for the deploy.", entities=("hi",)))
+    told = memory(2, f"{text} zebra", context=text[:50], entities=(text[:50] or "x",))
+    put(store, told)
+    phrase = quote_phrase(text)
+    for expression in (
+        phrase, quote_phrase(text, prefix=True), match_any((phrase, phrase)), match_all((phrase, phrase)),
+        match_except(phrase, phrase), match_in("text extra", match_any((phrase, phrase))), text,
+    ):  # fmt: skip
+        if expression is text and isinstance(store, SqliteMemories):
+            continue  # nobody asks without the builders, whose syntax is all that SQLite takes
+        assert len(found(store, expression, HERE)) <= 2
+        assert store.frequency(expression, 5, scopes=[HERE]) <= 2
+        assert len(store.latest(expression, 5, scopes=[HERE])) <= 2
+    store.with_term(phrase, 5, scopes=[text, HERE])
+    store.by_entity([text], [HERE, text])
+    store.by_topic(text, [HERE], 5)
+    store.by_trigger(text, [text], [text])
+    assert (store.shown_in(text), store.noted(text), store.get([text])) == ({}, {}, {})
+    assert found(store, '"zebra"', HERE) == ["mmmmmm02"]
+
+
+def test_phrases_prefixes_and_columns_match_alike(store: Memories) -> None:
+    put(
+        store,
+        memory(1, "Deploy from the release branch, never on Fridays."),
+        memory(2, "The branch of a release is cut on Monday.", context="deploying"),
+        memory(3, "Releases are signed.", entities=("branch",)),
+    )
+    expected = {
+        quote_phrase("release branch"): ["mmmmmm01"],
+        quote_phrase("branches"): ["mmmmmm01", "mmmmmm02", "mmmmmm03"],
+        quote_phrase("rel", prefix=True): ["mmmmmm01", "mmmmmm02", "mmmmmm03"],
+        match_in("text", quote_phrase("branch")): ["mmmmmm01", "mmmmmm02"],
+        match_in("words", quote_phrase("branch")): ["mmmmmm03"],
+        match_except(quote_phrase("release"), quote_phrase("signed")): ["mmmmmm01", "mmmmmm02"],
+        match_all((quote_phrase("deploy"), quote_phrase("monday"))): ["mmmmmm02"],
+        match_all((quote_phrase("release"), quote_phrase("..."))): [],
+        match_any((quote_phrase("fridays"), quote_phrase("..."))): ["mmmmmm01"],
+    }
+    for expression, names in expected.items():
+        for scopes in ((HERE,), ()):
+            assert sorted(found(store, expression, *scopes)) == names, expression
+            assert sorted(ids(store, store.latest(expression, 9, scopes=scopes))) == names
+            assert store.frequency(expression, 9, scopes=scopes) == len(names)
+
+
+def test_rare_words_and_short_texts_rank_first(store: Memories) -> None:
+    common = [memory(number, f"Services log to the queue, see page {number}.") for number in range(1, 30)]
+    rare = memory(40, "The queue is drained by a flamingo.")
+    long = memory(41, "The flamingo is one of many words, " + "which all say little about it. " * 12)
+    put(store, *common, rare, long)
+    ranked = found(store, match_any((quote_phrase("queue"), quote_phrase("flamingo"))), HERE)
+    assert ranked[:2] == ["mmmmmm40", "mmmmmm41"]
+    scores = [score for _, score in store.match('"flamingo"', WEIGHTS, 9, scopes=[HERE])]
+    assert scores == sorted(scores)
+    assert all(score < 0 for score in scores)
+
+
+def test_lists_of_what_the_user_decides(store: Memories) -> None:
+    mark = "a1b2c3d4e5f6a7b8c9d0e1f2"
+    put(
+        store,
+        memory(1, "One.", trust="user", worded_by="capture", evidence=(Evidence("codex", "s", 1, "one"),)),
+        memory(2, "Two.", trust="user", worded_by="user"),
+        memory(3, "Three.", trust="user", status="dismissed", was="user"),
+        memory(4, "", status="forgotten", evidence=(Evidence(mark=mark),)),
+        memory(5, "Five.", trust="agent", label="edit", kind="observation", scope="private:acme"),
+        memory(6, "Six.", trust="user", repeated=2, marks=("correction",), shown=1, shown_last=NOW),
+    )
+    assert ids(store, store.unreviewed([HERE])) == ["mmmmmm06", "mmmmmm01"]
+    assert ids(store, store.rejected()) == ids(store, store.rejected([HERE])) == ["mmmmmm03"]
+    assert ids(store, store.forgotten_with([mark])) == ["mmmmmm04"]
+    assert store.forgotten_with(["f" * 24]) == store.forgotten_with([mark], ["global"]) == []
+    assert store.private_scopes() == ["private:acme"]
+    assert store.count_observations([]) == store.count_observations(["private:acme"]) == 1
+    assert ids(store, store.listed(observations=False)) == ["mmmmmm06", "mmmmmm02", "mmmmmm01"]
+    assert ids(store, store.repeated()) == ["mmmmmm06"]
+    assert store.count_since("correction", NOW) == (1, 1)
+    assert store.count_from_sessions() == 1
+    assert store.ids_with_trust("agent") == ["mmmmmm05"]
+    assert sum(one[-2] for one in store.counts_by_trust()) == 6
+    assert store.span([HERE], 2) == (2, min(store.load_ids(["mmmmmm02", "mmmmmm06"])))
+
+
+def test_vectors_follow_their_memory(store: Memories) -> None:
+    first = memory(1, "Use pnpm, never npm.")
+    second = memory(2, "Tickets live in Linear.")
+    with store.writer.transaction():
+        for one in (first, second):
+            store.writer.put(one, make_index_fields)
+    model = table_model_id() or ""
+    rows = {one.id: row for row, one in store.load_ids([first.id, second.id]).items()}
+    expected = {rows[one.id]: make_index_fields(one.text, 0).embedding.vector for one in (first, second)}
+    assert store.vectors.vectors(sorted(expected), model) == expected
+    ((numbers, columns),) = store.vectors.signs([HERE], model, 10)
+    assert numbers.tolist() == sorted(expected)
+    assert unpack_sign_columns(numbers.tobytes(), columns)[rows[first.id]] == pack_vector_signs(
+        expected[rows[first.id]]
+    )
+    assert store.vectors.counts() == {model: 2}
+    assert (store.vectors.missing(model), len(store.vectors.missing("another"))) == ([], 2)
+    with store.writer.transaction():
+        store.writer.put(first._replace(status="superseded"), make_index_fields)
+    assert list(store.vectors.vectors(sorted(expected), model)) == [rows[second.id]]

@@ -12,7 +12,7 @@ from tests.journal.writing import dump_tables
 from told.search.index_text import make_index_fields
 from told.store.memories import match as memory_vectors
 from told.store.memories.match import pack_vector_signs, unpack_sign_columns
-from told.store.memories.read import Memories, memory_path, open_memory_database
+from told.store.memories.read import SqliteMemories, memory_path, open_memory_database
 from told.store.memories.records import IndexFields, Memory
 from told.store.memories.schema import find_damage, purge_memories
 
@@ -21,10 +21,10 @@ MODEL = make_index_fields("a text", 0).embedding.model
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Memories]:
+def store(tmp_path: Path) -> Iterator[SqliteMemories]:
     connection = open_memory_database(memory_path(str(tmp_path)))
     assert connection is not None
-    yield Memories(connection)
+    yield SqliteMemories(connection)
     connection.close()
 
 
@@ -33,20 +33,20 @@ def memory(number: int, text: str, **fields: object) -> Memory:
     return Memory(**{**given, "created": 1_790_000_000_000 + number * 1000, **fields})  # type: ignore[arg-type]
 
 
-def put(store: Memories, *memories: Memory) -> None:
+def put(store: SqliteMemories, *memories: Memory) -> None:
     with store.writer.transaction():
         for one in memories:
             store.writer.put(one, make_index_fields)
 
 
-def known(store: Memories, scope: str = SHOP) -> dict[int, bytes]:
+def known(store: SqliteMemories, scope: str = SHOP) -> dict[int, bytes]:
     found: dict[int, bytes] = {}
     for rows, columns in store.vectors.signs([scope], MODEL, 10_000):
         found |= unpack_sign_columns(rows.tobytes(), columns)
     return found
 
 
-def test_memory_has_vector_and_signs(store: Memories) -> None:
+def test_memory_has_vector_and_signs(store: SqliteMemories) -> None:
     put(store, memory(1, "Use pnpm, never npm."), memory(2, "Tickets live in Linear."))
     expected = [
         make_index_fields(text, 0).embedding.vector
@@ -58,7 +58,7 @@ def test_memory_has_vector_and_signs(store: Memories) -> None:
     assert find_damage(store.connection) == []
 
 
-def test_vector_follows_memory(store: Memories) -> None:
+def test_vector_follows_memory(store: SqliteMemories) -> None:
     first = memory(1, "Use pnpm, never npm.")
     put(store, first, memory(2, "Tickets live in Linear."))
     put(store, first._replace(scope="project:other"))
@@ -77,7 +77,7 @@ def test_vector_follows_memory(store: Memories) -> None:
     assert find_damage(store.connection) == []
 
 
-def test_forgotten_memory_leaves_no_byte_of_vector(store: Memories, tmp_path: Path) -> None:
+def test_forgotten_memory_leaves_no_byte_of_vector(store: SqliteMemories, tmp_path: Path) -> None:
     secret = memory(1, "The launch code is a purple elephant.")
     put(store, secret, memory(2, "Tickets live in Linear."), memory(3, "Errors go to Sentry."))
     vector = make_index_fields(secret.text, 0).embedding.vector
@@ -114,7 +114,7 @@ def test_write_order_does_not_change_blocks(monkeypatch: pytest.MonkeyPatch, tmp
         folder.mkdir()
         connection = open_memory_database(memory_path(str(folder)))
         assert connection is not None
-        store = Memories(connection)
+        store = SqliteMemories(connection)
         ordered = chance.sample(every, len(every))
         for start in range(0, len(ordered), 7 - turn):
             put(store, *ordered[start : start + 7 - turn])
@@ -128,7 +128,7 @@ def test_write_order_does_not_change_blocks(monkeypatch: pytest.MonkeyPatch, tmp
     assert dumps[0] == dumps[1] == dumps[2]
 
 
-def test_signs_are_limited_to_newest(store: Memories, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_signs_are_limited_to_newest(store: SqliteMemories, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory_vectors, "MAX_BLOCK", 4)
     put(store, *[memory(number, f"The cache has {number} entries.") for number in range(10)])
     newest = sorted(known(store))[-6:]
@@ -136,7 +136,7 @@ def test_signs_are_limited_to_newest(store: Memories, monkeypatch: pytest.Monkey
     assert sorted(found) == newest
 
 
-def test_damaged_vectors_are_reported(store: Memories) -> None:
+def test_damaged_vectors_are_reported(store: SqliteMemories) -> None:
     put(store, memory(1, "Use pnpm, never npm."))
     for change in (
         "UPDATE meaning_of SET vector = zeroblob(256)",
@@ -151,7 +151,7 @@ def test_damaged_vectors_are_reported(store: Memories) -> None:
     assert find_damage(store.connection) == []
 
 
-def test_rolled_back_memory_has_no_vector(store: Memories) -> None:
+def test_rolled_back_memory_has_no_vector(store: SqliteMemories) -> None:
     def broken(text: str, at: int) -> IndexFields:
         if "broken" in text:
             raise RuntimeError

@@ -12,6 +12,7 @@ from told.app.stores import open_store
 from told.hashing import blake2b
 from told.journal.append import new_memory_id
 from told.journal.apply import open_memories, rebuild
+from told.journal.file_journal import FileJournal
 from told.memories.forget import forget, plan_forget
 from told.memories.journal_writer import JournalWriter
 from told.memories.sync import SyncStores, sync_space
@@ -89,7 +90,7 @@ class Machine:
         return self.time + self.skew
 
     def writer(self) -> JournalWriter:
-        return JournalWriter(self.home, self.memories, self.now)
+        return JournalWriter(FileJournal(self.home), self.memories, self.now)
 
     def remember(self, text: str, scope: str = "global", **more: object) -> str:
         writer = self.writer()

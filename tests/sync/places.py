@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import signal
 import subprocess
@@ -11,10 +12,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from tests.server.live import serving
+from tests.server.site import Site
 from told.errors import BusyError, MissingError, ToldError
 from told.sync.transports.folder import FolderTransport
 from told.sync.transports.git import GitTransport
+from told.sync.transports.server import ServerTransport
 from told.sync.transports.ssh import SshTransport
+from told.sync.transports.wire import send
 
 SPACE = "team-7f3k"
 PYTHON = sys.executable
@@ -146,7 +151,7 @@ class Ssh:
 
     def serve(self) -> str:
         return (
-            "import sys; from told.sync.transports.ssh import serve; "
+            "import sys; from told.sync.transports.serve import serve; "
             f'serve(sys.stdin.buffer, sys.stdout.buffer, "{self.hub}", "{SPACE}")'
         )
 
@@ -175,6 +180,42 @@ class Ssh:
         for process in (self.tmp / "pids").read_text().split():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(int(process), signal.SIGKILL)
+
+
+class Team:
+    """A team server on a real database."""
+
+    away: type[ToldError] = BusyError
+    kills, kill_within = 6, 0.01
+
+    def __init__(self, site: Site) -> None:
+        self.site = site
+        self._running = contextlib.ExitStack()
+        self.url = self._running.enter_context(serving(site))
+
+    def connect(self, machine: str) -> Connection:
+        return ServerTransport(self.url, SPACE, self.site.tokens["max"])
+
+    def script(self, machine: str) -> str:
+        """Return Python that connects in another process."""
+        return (
+            "from told.sync.transports.server import ServerTransport\n"
+            f"place = ServerTransport({self.url!r}, {SPACE!r}, {self.site.tokens['max']!r})\n"
+        )
+
+    def add_junk(self) -> None:
+        """Let others of the team, and a broken client, write beside the space."""
+        other = ServerTransport(self.url, "team-7f3", self.site.tokens["max"])
+        with contextlib.closing(other):
+            assert other.write("bbbbbbbb", {}, b"x", before=None)
+        unfinished = io.BytesIO()  # files of a client that never sent its head
+        header = {"names": ["000001.jsonl"], "deleted": [], "before": None, "has_head": False}
+        send(unfinished, header, [b"x"])
+        path = f"/api/v1/sync/{SPACE}/cccccccc"
+        assert self.site.of("max").put(path, content=unfinished.getvalue()).status_code == 200
+
+    def disconnect(self) -> None:
+        self._running.close()
 
 
 def git(*words: str | Path, data: str = "") -> str:

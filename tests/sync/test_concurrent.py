@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.sync.machines import Machine, Make, Shelf
+from told.journal.file_journal import FileJournal
 from told.memories.change import correct
 from told.memories.concurrent import find_divergences
 from told.memories.remember import NewMemory
@@ -27,11 +28,11 @@ def correct_to(machine: Machine, memory: str, text: str) -> str:
 
 
 def items(machine: Machine) -> list[ReviewItem]:
-    return [one for one in find_review_items(machine.memories, machine.home) if one.sides]
+    return [one for one in find_review_items(machine.memories, FileJournal(machine.home)) if one.sides]
 
 
 def lost(machine: Machine, memory: str) -> list[str]:
-    return [edit.value for one in find_divergences(machine.home, memory) for edit in one.lost]
+    return [edit.value for one in find_divergences(FileJournal(machine.home), memory) for edit in one.lost]
 
 
 def diverge(shelf: Shelf, here: Machine, there: Machine) -> str:

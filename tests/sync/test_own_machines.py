@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+import apsw
+import pytest
+
 from tests.sync.machines import Machine, Make, Shelf
 from told.errors import MissingError
+from told.journal.files import Operation, parse_line
+from told.store.memories.schema import purge_memories
 
 YEAR = 365 * 86_400_000
 
@@ -80,6 +85,75 @@ def test_forgetting_reaches_all_machines_and_the_place(make: Make) -> None:
     for one in (here, there, third):
         assert one.texts() == []
         assert b"canary" not in one.bytes()
+
+
+def test_a_forget_that_a_killed_sync_fetched_is_carried_out_by_the_next(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class KilledError(Exception):
+        pass
+
+    def die(*_: object) -> None:
+        raise KilledError
+
+    here, there = make(2)
+    shelf = Shelf()
+    name = here.remember("The canary is called Kiki.")
+    for one in (here, there, here):
+        one.sync(shelf)
+    here.forget(name)
+    here.sync(shelf)
+    with monkeypatch.context() as patch:
+        patch.setattr("told.memories.sync.forget", die)
+        with pytest.raises(KilledError):
+            there.sync(shelf)
+    there.reopen()
+    there.sync(shelf)
+    assert b"Kiki" not in there.bytes()
+
+
+def test_only_new_lines_are_verified(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    here, there = make(2)
+    shelf = Shelf()
+    for number in range(20):
+        here.remember(f"Service{number} needs a lease.")
+    for one in (here, there):
+        one.sync(shelf)
+    parsed: list[bytes] = []
+
+    def count(line: bytes, machine: str) -> Operation:
+        parsed.append(line)
+        return parse_line(line, machine)
+
+    monkeypatch.setattr("told.sync.pull.parse_line", count)
+    here.remember("Service20 needs a lease.")
+    here.sync(shelf)
+    there.sync(shelf)
+    assert len(parsed) == 1
+    assert here.state() == there.state()
+
+
+def test_what_one_sync_learns_to_forget_is_erased_at_once(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = make(2)
+    shelf = Shelf()
+    names = [here.remember(f"Service{number} needs a lease.") for number in range(8)]
+    for one in (here, there):
+        one.sync(shelf)
+    purged: list[object] = []
+
+    def count(connection: apsw.Connection) -> None:
+        purged.append(connection)
+        purge_memories(connection)
+
+    for name in names[:5]:
+        here.forget(name)
+    here.sync(shelf)
+    monkeypatch.setattr("told.journal.apply.purge_memories", count)
+    there.sync(shelf)
+    assert len(purged) == 1
+    assert here.texts() == there.texts() == [f"Service{number} needs a lease." for number in (5, 6, 7)]
 
 
 def test_forgetting_what_became_private_reaches_its_copies(make: Make) -> None:

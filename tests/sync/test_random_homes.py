@@ -15,6 +15,7 @@ from tests.soak import points
 from told.app.stores import open_store
 from told.journal.append import append
 from told.journal.apply import find_memory_damage, open_memories
+from told.journal.file_journal import FileJournal
 from told.journal.files import SET, Draft, journal_folder
 from told.journal.read import verify
 from told.memories.exports import Source, collect
@@ -84,7 +85,7 @@ class _Home:
 
     def _write(self, kind: str, memory: str) -> None:
         memories = open_memories(self.folder)
-        writer = JournalWriter(self.folder, memories, self.now)
+        writer = JournalWriter(FileJournal(self.folder), memories, self.now)
         found = memories.get([memory]).get(memory)
         if kind == "undo":
             undo(writer)
@@ -107,13 +108,15 @@ class _Home:
         document = parse_export(value)
         plan = plan_restore(self.folder, memories, document, str, self.key)
         if not plan.is_empty:
-            apply_restore(JournalWriter(self.folder, memories, self.now), document, plan, conflicting=False)
+            apply_restore(
+                JournalWriter(FileJournal(self.folder), memories, self.now), document, plan, conflicting=False
+            )
         memories.close()
         return not plan.is_empty
 
     def undo(self) -> None:
         memories = open_memories(self.folder)
-        undo(JournalWriter(self.folder, memories, self.now + 1))
+        undo(JournalWriter(FileJournal(self.folder), memories, self.now + 1))
         memories.close()
 
     def state(self) -> tuple[list[Memory], dict[str, Any]]:

@@ -15,7 +15,8 @@ import pytest
 from tests.sync.places import PYTHON, SPACE, Ssh
 from told.errors import BusyError, MissingError, ToldError, UsageError
 from told.sync.transports.folder import FolderTransport
-from told.sync.transports.ssh import SshTransport, serve
+from told.sync.transports.serve import serve
+from told.sync.transports.ssh import SshTransport
 from told.sync.transports.wire import receive, send
 
 A, ONE, TWO = "aaaaaaaa", "000001.jsonl", "000002.jsonl"

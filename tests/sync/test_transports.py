@@ -1,4 +1,4 @@
-"""What every transport does: a folder, a git ref, ssh."""
+"""What every transport does: a folder, a git ref, ssh, a team server."""
 
 from __future__ import annotations
 
@@ -14,19 +14,24 @@ from pathlib import Path
 
 import pytest
 
-from tests.sync.places import PYTHON, Connection, Folder, Git, Ssh
+from tests.server.site import make_site
+from tests.sync.places import PYTHON, Connection, Folder, Git, Ssh, Team
 from told.errors import BusyError, ToldError
 
-Place = Folder | Git | Ssh
-PLACES: list[type[Place]] = [Folder, Git, Ssh]
+Place = Folder | Git | Ssh | Team
+PLACES: list[type[Place]] = [Folder, Git, Ssh, Team]
 A, B = "aaaaaaaa", "zzzzzzz9"
 ONE, TWO, THREE = "000001.jsonl", "000002.jsonl", "000003.jsonl"
 
 
 @pytest.fixture(params=PLACES, ids=lambda kind: kind.__name__.lower())
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
-    made: Place = request.param(tmp_path)
-    return made
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
+    if request.param is not Team:
+        yield request.param(tmp_path)
+        return
+    team = Team(make_site(request.getfixturevalue("postgres"), str(tmp_path)))
+    yield team
+    team.disconnect()
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Machines of one user sync in each way that exists: a folder, a git remote, ssh."""
+"""Machines of one user sync in each way that exists: a folder, a git remote, ssh, a team server."""
 
 from __future__ import annotations
 
@@ -11,16 +11,19 @@ from pathlib import Path
 
 import pytest
 
+from tests.server.live import serving
+from tests.server.site import make_site
 from tests.soak import points
 from tests.sync.machines import Machine
 from told.sync.transports import Transport
 from told.sync.transports.folder import FolderTransport
 from told.sync.transports.git import GitTransport
+from told.sync.transports.server import ServerTransport
 from told.sync.transports.ssh import SshTransport
 
-WAYS = ("folder", "git", "ssh")
+WAYS = ("folder", "git", "ssh", "server")
 SERVE = (
-    "import sys; from told.sync.transports.ssh import serve;"
+    "import sys; from told.sync.transports.serve import serve;"
     "serve(sys.stdin.buffer, sys.stdout.buffer, *sys.argv[1:])"
 )
 
@@ -34,6 +37,7 @@ class Way:
 
     def __init__(self, kind: str, root: Path) -> None:
         self.kind, self.root = kind, root
+        self.url = self.token = ""
         (root / "place").mkdir()
         if kind == "git":
             git("init", "--bare", "-q", ".", cwd=root / "place")
@@ -44,13 +48,22 @@ class Way:
             return FolderTransport(place, space)
         if self.kind == "git":
             return GitTransport(place, space, os.path.join(machine.home, "cache"), environ=os.environ)
+        if self.kind == "server":
+            return ServerTransport(self.url, space, self.token)
         words = [sys.executable, "-c", SERVE, place, space]
         return SshTransport("desk", space, environ=os.environ, command=words)
 
 
 @pytest.fixture(params=WAYS)
-def way(request: pytest.FixtureRequest, tmp_path: Path) -> Way:
-    return Way(request.param, tmp_path)
+def way(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Way]:
+    made = Way(request.param, tmp_path)
+    if made.kind != "server":
+        yield made
+        return
+    site = make_site(request.getfixturevalue("postgres"), str(tmp_path))
+    with serving(site) as made.url:
+        made.token = site.tokens["max"]
+        yield made
 
 
 @pytest.fixture

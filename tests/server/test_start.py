@@ -1,0 +1,166 @@
+"""`told server start` as a user runs it: a process, its token file, its socket, its end."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port: int = one.getsockname()[1]
+        return port
+
+
+class Machine:
+    """A home, and a server that may run in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.port = free_port()
+        self.token_file = folder / "token"
+        kept = {name: os.environ[name] for name in ("PATH", "TMPDIR", "LANG") if name in os.environ}
+        self.environ = {
+            **kept,
+            "HOME": os.fspath(folder),
+            "TOLD_HOME": os.fspath(folder / "told"),
+            "TOLD_BACKGROUND": "off",
+        }
+
+    def told(
+        self, *words: str, cwd: Path | None = None, **variables: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end."""
+        command = [sys.executable, "-m", "told", *words]
+        environ = self.environ | variables
+        return subprocess.run(command, env=environ, cwd=cwd, capture_output=True, text=True, check=False)
+
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        """Start the server, and wait until it answers."""
+        command = [
+            sys.executable,
+            "-m",
+            "told",
+            "server",
+            "start",
+            "--embedded",
+            "--port",
+            str(self.port),
+            *words,
+        ]
+        process = subprocess.Popen(command, env=self.environ, stdout=subprocess.PIPE, text=True)
+        while process.poll() is None:
+            with contextlib.suppress(OSError):
+                self.get("/api/health")
+                return process
+            time.sleep(0.05)
+        raise AssertionError(process.stdout.read() if process.stdout else "")
+
+    def get(self, path: str, token: str = "") -> Any:
+        """Return the answer to a request."""
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        wanted = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", headers=headers)
+        with urllib.request.urlopen(wanted, timeout=20) as answer:
+            return json.load(answer)
+
+    @property
+    def token(self) -> str:
+        """The token in the file."""
+        return self.token_file.read_text().strip()
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    made = Machine(tmp_path_factory.mktemp("server"))
+    process = made.start("--token-file", os.fspath(made.token_file))
+    yield made
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=60) == 0
+    assert made.told("server", "status").returncode == 1
+    assert not list((made.folder / "told" / "server").glob("*.json"))
+    if process.stdout:
+        process.stdout.close()
+
+
+def test_it_answers_and_its_token_works(machine: Machine) -> None:
+    health = machine.get("/api/health")
+    assert health["status"] == health["db"]["status"] == "ok"
+    assert machine.get("/api/v1/me", machine.token)["role"] == "admin"
+
+
+def test_only_the_user_can_read_its_files(machine: Machine) -> None:
+    home = machine.folder / "told"
+    assert machine.token_file.stat().st_mode & 0o777 == 0o600
+    assert (home / "server" / "told.sock").stat().st_mode & 0o777 == 0o600
+    assert (home / "server").stat().st_mode & 0o777 == 0o700
+    assert machine.folder.stat().st_mode & 0o077 == 0
+    open_to_others = [
+        path for path in home.rglob("*") if not path.is_symlink() and path.lstat().st_mode & 0o077
+    ]
+    assert [path for path in open_to_others if not path.is_socket()] == []
+
+
+def test_the_socket_is_for_this_user_without_a_token(machine: Machine) -> None:
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(os.fspath(machine.folder / "told" / "server" / "told.sock"))
+        connection.sendall(b"GET /api/v1/me HTTP/1.1\r\nhost: told\r\nconnection: close\r\n\r\n")
+        answer = b"".join(iter(lambda: connection.recv(65536), b""))
+    assert b"200 OK" in answer
+    assert b'"name":"admin"' in answer
+
+
+def test_people_are_managed_while_it_runs(machine: Machine) -> None:
+    made = json.loads(machine.told("server", "token", "create", "ana", "--json").stdout)
+    assert machine.get("/api/v1/me", made["secret"])["person"]["name"] == "ana"
+    assert "ana member" in machine.told("server", "token", "list").stdout
+    assert machine.told("server", "token", "revoke", made["token"]).returncode == 0
+    again = machine.told("server", "token", "revoke", made["token"])
+    assert (again.returncode, again.stderr.count("\n")) == (1, 1)
+    assert "running" in machine.told("server", "status", "--json").stdout
+
+
+def test_a_second_server_on_the_same_port_says_so(machine: Machine) -> None:
+    again = machine.told("server", "start", "--embedded", "--port", str(machine.port))
+    assert again.returncode == 3
+    assert f"Port {machine.port}" in again.stderr
+    assert "Traceback" not in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "TOLD_DATABASE_URL"),
+        (("--embedded", "--host", "0.0.0.0"), "--certificate"),
+        (("--embedded", "--host", "::"), "behind a proxy"),
+        (("--embedded", "--certificate", "c.pem"), "both --certificate"),
+        (("now",), "does not know"),
+    ],
+)
+def test_wrong_options_are_refused_in_one_sentence(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    answer = Machine(tmp_path).told("server", "start", *words)
+    assert answer.returncode == 2
+    assert said in answer.stderr
+    assert "Traceback" not in answer.stderr
+
+
+def test_a_wrong_database_is_one_sentence(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    machine.environ["TOLD_DATABASE_URL"] = "postgresql://nobody@127.0.0.1:1/none"
+    answer = machine.told("server", "start")
+    assert answer.returncode in (3, 4)
+    assert "PostgreSQL" in answer.stderr
+    assert "Traceback" not in answer.stderr
