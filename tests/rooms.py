@@ -16,7 +16,7 @@ ROWS = (
     ("audit", "reasoning"), ("judge",), ("checkpoints",), ("learning",), ("onboard", "retention"),
     ("recall",), ("memories",), ("conflict",), ("capture",), ("ingest",), ("agents",), ("sync",),
     ("journal",), ("search",), ("store",), ("redact",), ("fence",), ("endpoint",), ("settings",),
-    ("jsontext",), ("files",), ("text",), ("model", "errors", "hashing"), ("__init__",),
+    ("jsontext",), ("files",), ("text",), ("model", "errors", "hashing", "pattern"), ("__init__",),
 )  # fmt: skip
 LEVEL = {room: level for level, rooms in enumerate(ROWS) for room in rooms}
 

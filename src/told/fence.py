@@ -9,6 +9,7 @@ from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from told.hashing import blake2s
+from told.pattern import lazy_pattern
 from told.text import clean
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
@@ -22,7 +23,7 @@ OPENING, CLOSING = "<told>", "</told>"
 # Text that looks like these tags, and its bracket.
 _LOOK_ALIKES = {b"<told": b"<", b"</told": b"<", b"&lt;told": b"&lt;", b"&lt;/told": b"&lt;"}
 _ESCAPED_OPENING, _ESCAPED_CLOSING = "&lt;told&gt;", "&lt;/told&gt;"  # as some agents store them
-_FENCED = re.compile(r"<(agent|tool|user|team[^<>]{0,80}) ([a-z2-7]{5})>.*?</\1 \2>", re.DOTALL)
+_FENCED = lazy_pattern(r"<(agent|tool|user|team[^<>]{0,80}) ([a-z2-7]{5})>.*?</\1 \2>", re.DOTALL)
 
 
 class Fence:
@@ -151,20 +152,22 @@ def _defuse_fences(text: str) -> str:
 
 # A bracket, plain, as an entity, or escaped in JSON or an address; then what may stand before the name.
 _BRACKET = r"<|&(?:amp;)*(?:lt|#0*60|#x0*3c);?|%(?:25)*3c|\\u003c|\\u\{0*3c\}|\\x3c|\\0?74"
-_TAG = re.compile(
+_TAG = lazy_pattern(
     rf"(?P<bracket>{_BRACKET})(?P<gap>(?:[^\w<&%\u2039]|&(?:\#47|\#x2f|sol);|%2f|%|_){{0,8}}?)(?P<name>[^\W_][\w:.-]{{0,60}})",
     re.IGNORECASE,
 )
-_PLAIN_GAP = re.compile(r"(?:[\s/\\!?|]|&[^;]*;|%2f)*", re.IGNORECASE)
-_CLOSED = re.compile(r"[\s/\\?|]{0,8}(?:>|&(?:amp;)*(?:gt|#0*62|#x0*3e)\b|%3e|\\u003e|\\x3e)", re.IGNORECASE)
-_ATTRIBUTE = re.compile(r"\s{1,8}[\w:.-]{1,60}\s{0,8}=|=")
-_SECOND_NAME = re.compile(r"[-_]?\s{1,8}(\w[\w-]{0,60})")
+_PLAIN_GAP = lazy_pattern(r"(?:[\s/\\!?|]|&[^;]*;|%2f)*", re.IGNORECASE)
+_CLOSED = lazy_pattern(
+    r"[\s/\\?|]{0,8}(?:>|&(?:amp;)*(?:gt|#0*62|#x0*3e)\b|%3e|\\u003e|\\x3e)", re.IGNORECASE
+)
+_ATTRIBUTE = lazy_pattern(r"\s{1,8}[\w:.-]{1,60}\s{0,8}=|=")
+_SECOND_NAME = lazy_pattern(r"[-_]?\s{1,8}(\w[\w-]{0,60})")
 # Characters that are not seen, beside those that `clean` removes.
 _UNSEEN = frozenset(
     map(chr, (*range(0x300, 0x370), 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0, *range(0xFE00, 0xFE10)))
 )
 _SQUARE = r"\[|&(?:#91|#x5b|lbrack|lsqb);"
-_MAY_BE_BRACKET = re.compile(f"{_BRACKET}|{_SQUARE}", re.IGNORECASE)
+_MAY_BE_BRACKET = lazy_pattern(f"{_BRACKET}|{_SQUARE}", re.IGNORECASE)
 _COMPATIBLE = ((0x24B6, 0x24EA), (0xFE50, 0xFE6C), (0xFF01, 0xFF5F), (0x1D400, 0x1D800))
 
 
@@ -198,7 +201,7 @@ def _load_names() -> _Names:
         frozenset(map(_join_name, set(plain) - long)),
         tuple(name[:-1] for name in names if name[-1] == "*"),
         frozenset(_join_name(name[1:]) for name in names if name[0] == "|"),
-        re.compile(rf"(?:{_SQUARE})(?=\s{{0,8}}/?\s{{0,8}}(?:{bracketed})\s{{0,8}}[\]&])|(?<=\])<(?=\])"),
+        lazy_pattern(rf"(?:{_SQUARE})(?=\s{{0,8}}/?\s{{0,8}}(?:{bracketed})\s{{0,8}}[\]&])|(?<=\])<(?=\])"),
     )
 
 

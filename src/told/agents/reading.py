@@ -12,11 +12,12 @@ from told.agents.base import Table
 from told.agents.values import as_dict, as_list, as_text, get_dicts, get_list, get_text
 from told.jsontext import Line, read_json_file, read_json_lines
 from told.model import AGENT, Cursor, Event, Mark, Message, Problem, Touch
+from told.pattern import lazy_pattern
 from told.search.lookups import shorten_lookup
 from told.store.foreign import ForeignDatabase, ForeignError
 from told.text import cut_at_word, strip_message
 
-_PATCHED = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+)$", re.MULTILINE)
+_PATCHED = lazy_pattern(r"^\*\*\* (Add|Update|Delete) File: (.+)$", re.MULTILINE)
 _PATCH_HOW = {"Add": "create", "Update": "edit", "Delete": "delete"}
 
 

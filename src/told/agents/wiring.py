@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import sys
 from collections.abc import Callable, Mapping
@@ -13,10 +12,11 @@ from typing import Any
 import apsw
 
 import told
+from told.pattern import lazy_pattern
 
 SH, CMD, POWERSHELL = "sh", "cmd", "powershell"
 MARK = "told.hook"  # identifies told's hooks in agents' files and in the ledger
-_CLIENT = re.compile(r"\btold[/\\]+hook[/\\]+client\.py\b")
+_CLIENT = lazy_pattern(r"\btold[/\\]+hook[/\\]+client\.py\b")
 
 
 def has_mark(text: str, mark: str = MARK) -> bool:

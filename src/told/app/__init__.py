@@ -6,7 +6,6 @@ Most commands only read, so what imports, learns and writes is loaded by the fun
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Self
@@ -19,6 +18,7 @@ from told.fence import Fence
 from told.ingest.complete_sessions import CompleteSessions, Texts
 from told.ingest.projects import find_git_root, find_project, identify
 from told.ingest.scan import scan
+from told.pattern import lazy_pattern
 from told.redact.names import has_secret, is_plain_name, redact_id, redact_path
 from told.settings import CONFIG, CustomRule, Settings, load_safe_settings, load_settings
 from told.store.database import UNWRITABLE
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 # A command waits this long; the background does the rest, or `told index` where there is none.
 _LEARN_SECONDS, _LEARN_ALONE_SECONDS = 0.4, 2.0
 _IMPORT_SECONDS = 2.0
-_BARE_NAME = re.compile(r"[A-Za-z0-9._/@:+#~-]{0,80}")
-_PLAIN_PATH = re.compile(r"[A-Za-z0-9\u00c0-\u024f._/\\@:+#~()\[\]{}$,=%&-]{1,300}")
+_BARE_NAME = lazy_pattern(r"[A-Za-z0-9._/@:+#~-]{0,80}")
+_PLAIN_PATH = lazy_pattern(r"[A-Za-z0-9\u00c0-\u024f._/\\@:+#~()\[\]{}$,=%&-]{1,300}")
 
 
 def load_checked_settings(environ: Mapping[str, str], *, lenient: bool = False) -> Settings:

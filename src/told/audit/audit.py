@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -32,6 +31,7 @@ from told.onboard.files import Document, ProjectFiles
 from told.onboard.instructions import find_instruction_files, parse_instructions
 from told.onboard.onboard import OnboardPlan, plan_onboarding, read_project, source_file_of
 from told.onboard.tasks import MAKEFILES, find_tasks, parse_scripts, parse_targets
+from told.pattern import lazy_pattern
 from told.recall.filters import MIN_CONFIDENCE
 from told.store.memories.protocol import Memories
 from told.store.memories.records import (
@@ -60,7 +60,7 @@ _NEGATION = PATTERNS["discourages"]
 _SAYS_WHERE = PATTERNS["says_where"]
 _HOST_NAME = PATTERNS["host_name"]
 _RUN_SCRIPT = PATTERNS["run_script"]
-_OPERATOR = re.compile(r"\s*(?:&&|\|\||;|\|)\s*")
+_OPERATOR = lazy_pattern(r"\s*(?:&&|\|\||;|\|)\s*")
 _RUNNERS = ("make", "just", "task", "poe")
 _RUNNER_FLAGS = {"tox": "-e", "nox": "-s"}
 

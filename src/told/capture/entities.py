@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from pathlib import Path
 from typing import Any
 
 from told.capture.cues import has_cjk, normalise
+from told.pattern import lazy_pattern
 from told.store.memories.records import Trigger
 from told.text import remove_placeholders
 
-_TICKED = re.compile(r"`([^`\n]{1,120})`")
-_PATH = re.compile(
+_TICKED = lazy_pattern(r"`([^`\n]{1,120})`")
+_PATH = lazy_pattern(
     r"(?<![\w/.:@-])(?:@?(?:~|\.{1,2})?/?(?:[\w.*@+-]+/)+[\w.*+-]*"
     r"|\.?[\w*][\w.*-]*\.(?:py|pyi|js|jsx|ts|tsx|mjs|go|rs|rb|php|java|kt"
     r"|swift|c|cc|cpp|h|hpp|cs|sql|md|mdx|txt|json|jsonl|ya?ml|toml|ini|cfg|env|lock|sh|css|scss|html|vue|svelte|xml|db"
     r"|ipynb|gradle|tf|proto|csv)\b|\.env\b|\.gitignore\b|Makefile\b|Dockerfile\b)"
 )
-_SYMBOL = re.compile(
+_SYMBOL = lazy_pattern(
     r"(?<![\w`/.-])(?:[A-Za-z]\w*_\w+|[a-z]+[A-Z]\w*|(?:[A-Z][a-z0-9]+){2,}|[A-Za-z]\w*\(\))"
     r"(?![\w/])"
 )
-_FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]+")
-_WORD = re.compile(r"[\w.+]+")
+_FLAG = lazy_pattern(r"(?<![\w-])--[a-z][\w-]+")
+_WORD = lazy_pattern(r"[\w.+]+")
 _NAMES: dict[str, Any] = tomllib.loads(Path(__file__).with_name("entities.toml").read_text(encoding="utf-8"))
 _PROGRAMS = frozenset(_NAMES["programs"].split())
 _TOOLS = (_PROGRAMS | frozenset(_NAMES["tools"].split())) - frozenset(_NAMES["ambiguous"].split())

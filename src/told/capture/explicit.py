@@ -18,13 +18,14 @@ from told.capture.standalone import (
     make_standalone,
     shorten,
 )
+from told.pattern import lazy_pattern
 
 # ruff: noqa: RUF001 - punctuation of many languages
 
 _MAX_SENTENCES = 400  # of a message
 _MAX_WORDS = 70  # of a statement
 _MAX_VALUE = 8  # words of a sentence that says what something was changed to
-_DASS = re.compile(r"\bdass\W*$", re.IGNORECASE)
+_DASS = lazy_pattern(r"\bdass\W*$", re.IGNORECASE)
 # Words that begin a German clause in lower case.
 _ARTICLES = frozenset(
     ("der", "die", "das", "den", "dem", "ein", "eine", "wir", "es", "er", "sie", "man", "alle")

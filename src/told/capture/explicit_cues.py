@@ -20,14 +20,15 @@ from told.capture.explicit_grammar import (
 )
 from told.capture.sentences import count_words
 from told.capture.standalone import OPENINGS, is_small_talk
+from told.pattern import lazy_pattern
 
 # ruff: noqa: RUF001 - punctuation of many languages
 
 MIN_WORDS = 3  # of a statement
-_NAME = re.compile(r"[A-Z0-9_./`°-]")
-_WORD = re.compile(r"[\w'’°-]+")
-_ENDS_IN_OPENING = re.compile(rf"(?:^|\W)(?:{OPENINGS})$", re.IGNORECASE)
-_NOT_ME = re.compile(
+_NAME = lazy_pattern(r"[A-Z0-9_./`°-]")
+_WORD = lazy_pattern(r"[\w'’°-]+")
+_ENDS_IN_OPENING = lazy_pattern(rf"(?:^|\W)(?:{OPENINGS})$", re.IGNORECASE)
+_NOT_ME = lazy_pattern(
     r"\b(?:i|you|we|they|he|she|user|users|to|not|don't|can't|doesn't|didn't|should|must|will) "
     r"(?:still |also |always )?$",
     re.IGNORECASE,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from told.capture.standalone import OPENINGS
+from told.pattern import lazy_pattern
 
 # ruff: noqa: RUF001 - punctuation of many languages
 
@@ -21,15 +22,15 @@ _AFTER = {
     "request": _AND, "todo": _AND, "point": _AND, "henceforth": _AND, "order": _NEVER, "stop": _AND,
     "prohibit": _NEVER, "language": _NEVER, "again": _NEVER,
 }  # fmt: skip
-_CYRILLIC = re.compile(r"[\u0400-\u04ff]")
-_LATIN = re.compile(r"(?<![<a-z])[a-z]{3,}")
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
-_CJK_ONLY = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\W\d]*")
+_CYRILLIC = lazy_pattern(r"[\u0400-\u04ff]")
+_LATIN = lazy_pattern(r"(?<![<a-z])[a-z]{3,}")
+_CJK = lazy_pattern(r"[\u3040-\u30ff\u3400-\u9fff]")
+_CJK_ONLY = lazy_pattern(r"[\u3040-\u30ff\u3400-\u9fff\W\d]*")
 _CJK_STARTS = {"request", "announce", "todo", "heading", "henceforth"}
 
 
 def _compile(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
+    return lazy_pattern(pattern, re.IGNORECASE)
 
 
 def find_matches(name: str, text: str) -> Iterator[re.Match[str]]:
@@ -104,7 +105,7 @@ QUESTION_STARTS, TASK_STARTS = (frozenset(_DATA["guards"][name].split()) for nam
 NOT_ORDERS = frozenset(_DATA["order"]["not_verbs"].split())
 NOT_HABITS = frozenset(_DATA["habit"]["not_verbs"].split())
 BASE_FORMS = frozenset(_DATA["order"]["base_forms"].split())
-QUOTED = re.compile(
+QUOTED = lazy_pattern(
     r"“[^”\n]{3,600}”|«[^»\n]{3,600}»|„[^“”\n]{3,600}[“”]|(?<!\w)\"[^\"\n]{3,600}\"|(?<!\w)'[^'\n]{12,300}'(?!\w)"
     r"|「[^」\n]{3,600}」|`[^`\n]{1,200}`"
 )

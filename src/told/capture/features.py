@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
@@ -11,6 +10,7 @@ from zlib import crc32
 from told.capture.cues import find_cjk_cues, find_cues, has_cjk, load_cue_data, load_words, normalise
 from told.capture.language import detect_language
 from told.capture.sentences import Sentence, count_words
+from told.pattern import lazy_pattern
 from told.text import remove_placeholders
 
 # ruff: noqa: RUF001 - punctuation of many languages
@@ -24,15 +24,15 @@ _MESSAGE_SIZES = (5, 10, 20, 40, 80, 120)  # words
 _PASTED_SHARES = (1.1, 1.5, 3.0)  # characters of the message to those that were typed
 
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-_TOKEN = re.compile(rf"[{_CJK}]|[^\W\d_{_CJK}]+(?:['’][^\W\d_]+)?|\d+|[?!:;,.`/]")
-_NAME = re.compile(
+_TOKEN = lazy_pattern(rf"[{_CJK}]|[^\W\d_{_CJK}]+(?:['’][^\W\d_]+)?|\d+|[?!:;,.`/]")
+_NAME = lazy_pattern(
     r"`[^`\n]+`|\b[a-z]+[A-Z]\w*|\w_\w|\w/\w|\w/(?=\s|$)|/\w+/|\w\.(?:[a-z]{2,4}|go|rs|c|h)\b(?!\.)|(?<!\S)--?[a-z]"
 )
-_POINTER = re.compile(r"\b(?:lines?|issues?|PR|pr|ligne|línea|zeile)\s+#?\d|#\d|[Ii]mage\s*#?\d|screenshot")
-_QUOTED = re.compile(
+_POINTER = lazy_pattern(r"\b(?:lines?|issues?|PR|pr|ligne|línea|zeile)\s+#?\d|#\d|[Ii]mage\s*#?\d|screenshot")
+_QUOTED = lazy_pattern(
     r"“[^”\n]{1,120}”|«[^»\n]{1,120}»|„[^“”\n]{1,120}[“”]|(?<!\w)\"[^\"\n]{1,120}\"|「[^」\n]{1,120}」"
 )
-_CODE = re.compile(
+_CODE = lazy_pattern(
     r"`[^`\n]{1,200}`|https?://\S{1,400}|(?<!\S)@[\w./-]{1,200}|(?<!\S)--?[a-zA-Z][\w-]{0,60}"
     r"|(?<![\w./~-])@?[\w.~-]{0,80}[/\\][\w./\\~-]{1,300}"
 )

@@ -6,6 +6,8 @@ import re
 import tomllib
 from pathlib import Path
 
+from told.pattern import lazy_pattern
+
 # Languages with at least ten teaching messages in the training data; others get the explicit grammar only.
 MODELLED = frozenset(("en", "zh", "es", "fr", "ja", "ru", "pl"))
 _READ = 2000  # characters of a message
@@ -15,14 +17,14 @@ _WORDS = {
         Path(__file__).with_name("languages.toml").read_text(encoding="utf-8")
     ).items()
 }
-_WORD = re.compile(r"[^\W\d_]+")
-_KANA = re.compile(r"[\u3040-\u30ff]")
-_HAN = re.compile(r"[\u3400-\u9fff]")
-_HANGUL = re.compile(r"[\uac00-\ud7af]")
-_THAI = re.compile(r"[\u0e00-\u0e7f]")
-_CYRILLIC = re.compile(r"[\u0400-\u04ff]")
-_UKRAINIAN = re.compile(r"[іїєґ]", re.IGNORECASE)
-_OTHER = re.compile(r"[\u0370-\u03ff\u0590-\u06ff\u0900-\u0dff]")
+_WORD = lazy_pattern(r"[^\W\d_]+")
+_KANA = lazy_pattern(r"[\u3040-\u30ff]")
+_HAN = lazy_pattern(r"[\u3400-\u9fff]")
+_HANGUL = lazy_pattern(r"[\uac00-\ud7af]")
+_THAI = lazy_pattern(r"[\u0e00-\u0e7f]")
+_CYRILLIC = lazy_pattern(r"[\u0400-\u04ff]")
+_UKRAINIAN = lazy_pattern(r"[іїєґ]", re.IGNORECASE)
+_OTHER = lazy_pattern(r"[\u0370-\u03ff\u0590-\u06ff\u0900-\u0dff]")
 _MIN_HITS = 2  # words of a language in a text of plain letters
 _MIN_SHARE = 0.15  # of the letters that have to be in another script
 

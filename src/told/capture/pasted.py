@@ -22,15 +22,16 @@ from told.capture.pasted_lines import (
     read_lines,
     split_paragraphs,
 )
+from told.pattern import lazy_pattern
 
 # ruff: noqa: RUF001 - punctuation of many languages
 
 _WORDS = DATA["words"]
 _NOT_TYPED = tuple(_WORDS["not_typed"])  # programs send these in the user's name
-_INTRODUCES, _SAYS = (re.compile(_WORDS[name], re.IGNORECASE) for name in ("introduces", "says"))
-_MAIL = re.compile(_WORDS["mail"], re.MULTILINE)
-_INDENT = re.compile(r" {4,}|\t")
-_MIN_INDENT = re.compile(r" {2,}|\t")
+_INTRODUCES, _SAYS = (lazy_pattern(_WORDS[name], re.IGNORECASE) for name in ("introduces", "says"))
+_MAIL = lazy_pattern(_WORDS["mail"], re.MULTILINE)
+_INDENT = lazy_pattern(r" {4,}|\t")
+_MIN_INDENT = lazy_pattern(r" {2,}|\t")
 _WRAPPED = 40  # characters of a line before one that goes on with it
 _MAX_EDGE = 40  # words of a typed line after a document
 _TYPED, _UNSURE, _PASTED = range(3)

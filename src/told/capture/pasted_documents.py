@@ -7,28 +7,29 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from told.capture.pasted_lines import BULLET, DATA, PROSE, Line, split_paragraphs
+from told.pattern import lazy_pattern
 
 # ruff: noqa: RUF001 - punctuation of many languages
 
 SURE = 2  # signs of a text that somebody else wrote; one makes it unsure
 _SIGNS, _WORDS = DATA["documents"], DATA["words"]
-_SURE, _LIKELY = (tuple(map(re.compile, _SIGNS[name])) for name in ("sure", "likely"))
-_FURNITURE = re.compile("|".join(_SIGNS["furniture"]))
-_GREETING, _FAREWELL, _HEADER = (re.compile(_SIGNS[name]) for name in ("greeting", "farewell", "header"))
-_POINTS, _TEACHES = (re.compile(_WORDS[name], re.IGNORECASE) for name in ("points", "teaches"))
-_CLOSES = re.compile(_SIGNS["closes"])
-_READS, _GOES_ON = (re.compile(_SIGNS[name], re.IGNORECASE) for name in ("reads", "goes_on"))
-_INTRODUCES = re.compile(_WORDS["introduces"], re.IGNORECASE)
+_SURE, _LIKELY = (tuple(map(lazy_pattern, _SIGNS[name])) for name in ("sure", "likely"))
+_FURNITURE = lazy_pattern("|".join(_SIGNS["furniture"]))
+_GREETING, _FAREWELL, _HEADER = (lazy_pattern(_SIGNS[name]) for name in ("greeting", "farewell", "header"))
+_POINTS, _TEACHES = (lazy_pattern(_WORDS[name], re.IGNORECASE) for name in ("points", "teaches"))
+_CLOSES = lazy_pattern(_SIGNS["closes"])
+_READS, _GOES_ON = (lazy_pattern(_SIGNS[name], re.IGNORECASE) for name in ("reads", "goes_on"))
+_INTRODUCES = lazy_pattern(_WORDS["introduces"], re.IGNORECASE)
 _OWN_LABELS = frozenset(_WORDS["own_labels"].split())
-_AGENT = re.compile(_WORDS["agents"], re.IGNORECASE)
-_HEADING = re.compile(r"\s{0,3}#{1,4} \S")
-_ITEM_TITLE = re.compile(r"\d+\.\s[A-Z]\w+(?: \w+){0,2}$")
-_UNDERLINE = re.compile(r"[=-]{3,}\s*$")
-_LABEL = re.compile(r"([^\W\d_][\w.' -]{0,25}(?:\([^)]{1,20}\))?):\s+(\S.*)")
-_SPEAKER = re.compile(r"[^\W\d_]\w+(?: [^\W\d_]\w+)? [-–—] \w")
-_BOLD = re.compile(r"\*\*[^*\n]{2,80}\*\*")
-_KEY = re.compile(r"[\w-]+:(?:\s|$)")
-_SENTENCE_END = re.compile(r"[.!?]['\")]*\s+[A-Z]")
+_AGENT = lazy_pattern(_WORDS["agents"], re.IGNORECASE)
+_HEADING = lazy_pattern(r"\s{0,3}#{1,4} \S")
+_ITEM_TITLE = lazy_pattern(r"\d+\.\s[A-Z]\w+(?: \w+){0,2}$")
+_UNDERLINE = lazy_pattern(r"[=-]{3,}\s*$")
+_LABEL = lazy_pattern(r"([^\W\d_][\w.' -]{0,25}(?:\([^)]{1,20}\))?):\s+(\S.*)")
+_SPEAKER = lazy_pattern(r"[^\W\d_]\w+(?: [^\W\d_]\w+)? [-–—] \w")
+_BOLD = lazy_pattern(r"\*\*[^*\n]{2,80}\*\*")
+_KEY = lazy_pattern(r"[\w-]+:(?:\s|$)")
+_SENTENCE_END = lazy_pattern(r"[.!?]['\")]*\s+[A-Z]")
 _TITLE_WORDS, _TITLE_CJK = 5, 12  # words, characters of a line such as `Getting started`
 _FURNITURE_WORDS = 12
 _PAGE = 2  # titles of a page; a heading or a date counts as two

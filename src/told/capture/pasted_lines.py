@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from told.pattern import lazy_pattern
 from told.store.memories.records import KIND_NAMES
 
 # ruff: noqa: RUF001 - punctuation of many languages
@@ -18,25 +19,25 @@ Span = tuple[int, int]
 
 DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_name("pasted.toml").read_text(encoding="utf-8"))
 PROSE, OTHER, OUTPUT = range(3)  # the shape of a line
-BULLET = re.compile(r"\s*(?:[-*•+–]|\(?\d{1,3}[.)]|[a-zA-Z][.)])\s")
-QUOTE = re.compile(r"\s*>+ ?")
-ENDORSES = re.compile(DATA["words"]["endorses"], re.IGNORECASE)
+BULLET = lazy_pattern(r"\s*(?:[-*•+–]|\(?\d{1,3}[.)]|[a-zA-Z][.)])\s")
+QUOTE = lazy_pattern(r"\s*>+ ?")
+ENDORSES = lazy_pattern(DATA["words"]["endorses"], re.IGNORECASE)
 MAX_ENDORSED = 8  # lines of a quotation that the user asks to remember
 _HEAD, _TAIL = 12_000, 4_000  # characters of a long message that are read
 _MAX_LINE = 2_000  # characters; nobody types a longer line
-_LINE = re.compile(r"[^\n]+")
-_FENCE = re.compile(r"^[ \t]*(```+|~~~+|´´´+|\"\"\"|'''|/\*)", re.MULTILINE)
-_OPENING = re.compile(r"<([A-Za-z][\w:.-]*)((?: [^<>\n]{0,200})?)>")
-_OUTPUT = re.compile(rf"\s*(?:{'|'.join(DATA['lines']['output'])})")
-_OTHER = re.compile(rf"\s*(?:{'|'.join(DATA['lines']['other'])})")
-_ORDERS = re.compile(DATA["words"]["orders"], re.IGNORECASE)
-_CODE = re.compile(r"[({\[]$")
-_SYMBOLS = re.compile(r"[{}()\[\];=<>|\\/_:@#$%^&*+~]")
-_CODE_END = re.compile(r"(?:[;{]|=>|\);?|\},?)\s*$")
-_OPENS, _CLOSES = re.compile(r"[{(\[]\s*$"), re.compile(r"\s*[})\]]")
-_COLUMNS = re.compile(r"\S(?:\t| {2,})(?=\S)")
-_PREFIX = re.compile(r"\s*([^\s\w]?[\w./@-]+(?:\[[^\]\s]*\])?\s?[:|\])>]|\S*\d\S*[:|\])>→])(?=\s|$)")
-_NUMBERED = re.compile(r"[\d.]+")
+_LINE = lazy_pattern(r"[^\n]+")
+_FENCE = lazy_pattern(r"^[ \t]*(```+|~~~+|´´´+|\"\"\"|'''|/\*)", re.MULTILINE)
+_OPENING = lazy_pattern(r"<([A-Za-z][\w:.-]*)((?: [^<>\n]{0,200})?)>")
+_OUTPUT = lazy_pattern(rf"\s*(?:{'|'.join(DATA['lines']['output'])})")
+_OTHER = lazy_pattern(rf"\s*(?:{'|'.join(DATA['lines']['other'])})")
+_ORDERS = lazy_pattern(DATA["words"]["orders"], re.IGNORECASE)
+_CODE = lazy_pattern(r"[({\[]$")
+_SYMBOLS = lazy_pattern(r"[{}()\[\];=<>|\\/_:@#$%^&*+~]")
+_CODE_END = lazy_pattern(r"(?:[;{]|=>|\);?|\},?)\s*$")
+_OPENS, _CLOSES = lazy_pattern(r"[{(\[]\s*$"), lazy_pattern(r"\s*[})\]]")
+_COLUMNS = lazy_pattern(r"\S(?:\t| {2,})(?=\S)")
+_PREFIX = lazy_pattern(r"\s*([^\s\w]?[\w./@-]+(?:\[[^\]\s]*\])?\s?[:|\])>]|\S*\d\S*[:|\])>→])(?=\s|$)")
+_NUMBERED = lazy_pattern(r"[\d.]+")
 _OWN_LABELS = frozenset(DATA["words"]["own_labels"].split())
 _MIN_FIELDS = 3  # of a line of comma-separated values
 

@@ -11,15 +11,16 @@ from typing import Any, NamedTuple
 from told.capture.explicit_cues import blank_quotations
 from told.capture.pasted import mask_pasted
 from told.capture.sentences import split_sentences
+from told.pattern import lazy_pattern
 
 _DATA: dict[str, Any] = tomllib.loads(
     Path(__file__).with_name("retractions.toml").read_text(encoding="utf-8")
 )
 _PARTS = ("drop", "said", "rule", "ends", "words", "clause")
-_NEGATION = re.compile(_DATA["negations"], re.IGNORECASE)
-_PAST = re.compile(_DATA["past"], re.IGNORECASE)
-_ONCE = re.compile(_DATA["once"], re.IGNORECASE)
-_EXISTENCE = re.compile(_DATA["existence"], re.IGNORECASE)
+_NEGATION = lazy_pattern(_DATA["negations"], re.IGNORECASE)
+_PAST = lazy_pattern(_DATA["past"], re.IGNORECASE)
+_ONCE = lazy_pattern(_DATA["once"], re.IGNORECASE)
+_EXISTENCE = lazy_pattern(_DATA["existence"], re.IGNORECASE)
 _MAX_SENTENCES = 40  # of a message
 _MAX_LENGTH = 240  # characters of a sentence
 FILLERS = frozenset(_DATA["fillers"])
@@ -67,7 +68,7 @@ def _compile(name: str) -> re.Pattern[str]:
     joined = "|".join(_DATA[name]).replace("?P<about>", "")
     for part in _PARTS * 2:
         joined = joined.replace(f"{{{part}}}", _DATA[part])
-    return re.compile(f"{_DATA['opening']}(?:{joined}){_DATA['tail']}", re.IGNORECASE)
+    return lazy_pattern(f"{_DATA['opening']}(?:{joined}){_DATA['tail']}", re.IGNORECASE)
 
 
 def is_past(text: str) -> bool:

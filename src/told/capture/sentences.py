@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from told.capture.cues import has_cjk, load_words
 from told.capture.pasted import find_typed
+from told.pattern import lazy_pattern
 
 # ruff: noqa: RUF001 - punctuation of many languages
 
-_BULLET = re.compile(r"\s*(?:[-*•+–]|\(?\d{1,3}[.)]|[a-zA-Z][.)]|#{1,6})[ \t]+")
-_END = re.compile(r"""[.!?…]+["')\]”’*]*(?=\s|$)|[。！？；]+["」』）”]*|[.]{3,}""")
+_BULLET = lazy_pattern(r"\s*(?:[-*•+–]|\(?\d{1,3}[.)]|[a-zA-Z][.)]|#{1,6})[ \t]+")
+_END = lazy_pattern(r"""[.!?…]+["')\]”’*]*(?=\s|$)|[。！？；]+["」』）”]*|[.]{3,}""")
 _ABBREVIATIONS = load_words("abbreviations")
-_CLAUSE = re.compile(
+_CLAUSE = lazy_pattern(
     r";\s+|\s[-–—]{1,2}\s|:\s+|,\s+(?:but|so|and|then|which|because|aber|sondern|mais|donc|et|pero|y|mas|e)\s"
     r"|\s(?:but|because)\s|[，；：]"
 )
 _MAX_SENTENCE = 30  # words; a longer sentence is split into clauses
 _MIN_CLAUSE = 5  # words
-_WORD = re.compile(r"[^\W_]+")
+_WORD = lazy_pattern(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Any
 
 from told.capture.entities import find_entities
 from told.capture.sentences import Sentence, count_words, split_sentences
+from told.pattern import lazy_pattern
 
 # ruff: noqa: RUF001 - punctuation of many languages
 
@@ -21,13 +22,13 @@ _SIGNS = r"\s,.!:;…\-–—，。！、：；"
 
 
 def _compile(name: str) -> re.Pattern[str]:
-    return re.compile(_DATA[name], re.IGNORECASE)
+    return lazy_pattern(_DATA[name], re.IGNORECASE)
 
 
 _NEED_COMMA = frozenset(_DATA["need_comma"])
 _FREE_FILLERS = "|".join(one for one in _DATA["fillers"] if one not in _NEED_COMMA)
 OPENINGS = "|".join(_DATA["fillers"])  # of a sentence
-_FILLER = re.compile(
+_FILLER = lazy_pattern(
     rf"^[{_SIGNS}]*(?:(?:{_FREE_FILLERS})\b(?!')[{_SIGNS}]+|(?:{OPENINGS})\s?[,.!:;…–—-]+\s*"
     rf"|(?:{'|'.join(_DATA['cjk_fillers'])})[，。！、：,!]\s*)",
     re.IGNORECASE,
@@ -36,16 +37,16 @@ _TAIL, _HEDGE, _SWEARING = _compile("tails"), _compile("hedges"), _compile("swea
 _LEANS, _COMPLETES, _NOT_COMPLETING = _compile("leans"), _compile("completes"), _compile("not_completing")
 _SMALL_TALK, _PRONOUN, _REFERENCE = _compile("small_talk"), _compile("pronoun"), _compile("reference")
 _OBJECT = _compile("object")
-_FRAMES = [(re.compile(pattern, re.IGNORECASE), text) for pattern, text in _DATA["frames"]]
-_NOT_THIS = re.compile(
+_FRAMES = [(lazy_pattern(pattern, re.IGNORECASE), text) for pattern, text in _DATA["frames"]]
+_NOT_THIS = lazy_pattern(
     r"^(?!never |always |no |only )(?P<right>[^,，]{1,40}?)[,，]\s*"
     r"(?:not|nicht|pas|no|não|а не|不是|而不是)\s*"
     r"(?P<wrong>[^,，.。]{1,40})[.。]?$",
     re.IGNORECASE,
 )
-_THEIR_OWN = ((re.compile(r"\bmyself\b"), "themselves"), (re.compile(r"\bmy\b"), "their"))
-_QUESTION = re.compile(r"[?？]\s*$")
-_FIRST_PERSON = re.compile(r"\b(?:I|I'll|I've|I'm|let me|ich|je|yo|eu|я)\b|我", re.IGNORECASE)
+_THEIR_OWN = ((lazy_pattern(r"\bmyself\b"), "themselves"), (lazy_pattern(r"\bmy\b"), "their"))
+_QUESTION = lazy_pattern(r"[?？]\s*$")
+_FIRST_PERSON = lazy_pattern(r"\b(?:I|I'll|I've|I'm|let me|ich|je|yo|eu|я)\b|我", re.IGNORECASE)
 
 
 def make_standalone(

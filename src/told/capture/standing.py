@@ -11,6 +11,7 @@ from typing import Any
 from told.capture.explicit_grammar import GUARDS, QUESTION_STARTS, TASK_STARTS
 from told.capture.sentences import Sentence, count_words
 from told.capture.standalone import clean_sentence
+from told.pattern import lazy_pattern
 
 # ruff: noqa: RUF001 - punctuation of many languages
 
@@ -20,12 +21,12 @@ _MAX_MESSAGE = 70  # words of a message; a longer one is a specification
 _MAX_PASTED = 1.3  # characters of the message to those that were typed
 _SPARE = 20  # characters
 _FORBIDDING = ("one_off", "reports", "progress", "spec")
-_WORD = re.compile(r"[\w'’]+")
-_LABEL = re.compile(r"^[\w-]{2,20}: (?=\w+ \w+ \w+)")  # "tags: every resource needs an owner"
+_WORD = lazy_pattern(r"[\w'’]+")
+_LABEL = lazy_pattern(r"^[\w-]{2,20}: (?=\w+ \w+ \w+)")  # "tags: every resource needs an owner"
 
 
 def _compile(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
+    return lazy_pattern(pattern, re.IGNORECASE)
 
 
 _FIRST_WORDS = frozenset(_DATA["not_subjects"].split()) | TASK_STARTS | QUESTION_STARTS

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -21,6 +20,7 @@ from told.checkpoints.progress import (
 from told.ingest.checkpoint_rows import LISTS
 from told.model import TOOL, Handover
 from told.onboard.files import Git
+from told.pattern import lazy_pattern
 from told.store.memories.protocol import Memories
 from told.store.memories.records import ACTIVE, DECISION, PREFERENCE, RULE, USER, is_private
 from told.store.sessions.read import SessionRow, TurnRow
@@ -41,9 +41,9 @@ _MAX_GOAL, _MAX_NOW, _MAX_ITEM, _MAX_TITLE, _MAX_PATH = 240, 200, 200, 80, 160
 _STEM_LENGTH = 4
 _SHA_LENGTH = 10
 
-_PLAN_NAME = re.compile(r"(?:^|[-_. ])(?:plan|plans|todo|todos|roadmap|tasks|prd|spec)(?:$|[-_. ])")
+_PLAN_NAME = lazy_pattern(r"(?:^|[-_. ])(?:plan|plans|todo|todos|roadmap|tasks|prd|spec)(?:$|[-_. ])")
 _PLAN_SUFFIXES = (".md", ".mdx", ".txt", ".rst", ".org")
-_URL = re.compile(r"https?://[^\s<>\"'`)\]}|\\^]{4,300}")
+_URL = lazy_pattern(r"https?://[^\s<>\"'`)\]}|\\^]{4,300}")
 _READ, _CREATE, _EDIT, _DELETE = "read", "create", "edit", "delete"
 _GIT_CHANGES = {"A": _CREATE, "?": _CREATE, "D": _DELETE}
 _TOLD_FOLDER = ".told"

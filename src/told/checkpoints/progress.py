@@ -14,6 +14,7 @@ from told.agents.reading import DOING, OPEN, PLAN_MARK, parse_plan, parse_tasks
 from told.fence import strip_fenced
 from told.learning.observe import find_observations, summarise_answer
 from told.learning.tool_calls import CREATE, EDIT, SHELL, parse_calls
+from told.pattern import lazy_pattern
 from told.recall.prompt import find_quiet_reason
 from told.search.topics import split_words
 from told.store.sessions.read import TurnRow
@@ -29,11 +30,11 @@ _MAX_ANSWERS = 4
 _WIDTH = 200
 _PLAN_TURNS = 3  # an older to-do list is out of date
 _FULL_STEPS = 7_700  # characters of a turn's steps; later steps may be missing
-_MARKS = re.compile(r"^\s*(?:#{1,6}\s+|(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX>~-]\]\s*)?|>\s*)+")
-_LISTED = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+")
-_TICKED = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[xX]\]|✅|✔|☑)")
-_CODE_FENCE = re.compile(r"^\s*(?:```|~~~)")
-_SENTENCE = re.compile(
+_MARKS = lazy_pattern(r"^\s*(?:#{1,6}\s+|(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX>~-]\]\s*)?|>\s*)+")
+_LISTED = lazy_pattern(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+")
+_TICKED = lazy_pattern(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[xX]\]|✅|✔|☑)")
+_CODE_FENCE = lazy_pattern(r"^\s*(?:```|~~~)")
+_SENTENCE = lazy_pattern(
     r"[^.!?。！？]*(?:[.!?](?!\s|$|[)\"'*_])[^.!?。！？]*)*(?:[.!?]+[)\"'*_]*(?=\s|$)|[。！？]+|$)"
 )
 _QUESTION = ("?", "\uff1f")
@@ -53,7 +54,7 @@ _PHRASE_FORMS = {
 def _load_phrases() -> dict[str, re.Pattern[str]]:
     phrases = tomllib.loads(Path(__file__).with_name("phrases.toml").read_text(encoding="utf-8"))
     return {
-        name: re.compile(form.format("|".join(phrases[name].strip().splitlines())), re.IGNORECASE)
+        name: lazy_pattern(form.format("|".join(phrases[name].strip().splitlines())), re.IGNORECASE)
         for name, form in _PHRASE_FORMS.items()
     }
 

@@ -15,6 +15,7 @@ from typing import Any
 from told.agents import all_agents
 from told.cli.arguments import Command, Option, all_commands, command_named
 from told.errors import UsageError
+from told.pattern import lazy_pattern
 
 _START = """told: tell your coding agent once.
 
@@ -28,7 +29,7 @@ _END = """
 takes --color WHEN (auto, always, never); --json is for programs.
 """
 _WIDTH = 80
-_NAME = re.compile(r"[a-z][a-z-]*")
+_NAME = lazy_pattern(r"[a-z][a-z-]*")
 SHELLS = ("bash", "zsh", "fish")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -25,6 +24,7 @@ from told.ingest.checkpoint_approval import UNAPPROVED
 from told.install.ledger import Ledger
 from told.memories.review import find_review_items
 from told.memories.scopes import MemoryFilter, active_scopes, list_memories
+from told.pattern import lazy_pattern
 from told.search.query import find_keywords
 from told.store.memories.records import ACTIVE, Memory
 from told.store.sessions.read import CheckpointRow, Filter, SessionRow
@@ -33,7 +33,7 @@ from told.store.sessions.sources import Inventory, StoreStatus
 _SESSIONS, _NOTES, _LEARNED = 5, 3, 5
 _WEEK_MS = 7 * 86_400_000
 _QUERY_FROM, _QUERY_WORDS = 30, 3  # sessions, words
-_WORD = re.compile(r"\b[^\W\d_]{3,}\b")
+_WORD = lazy_pattern(r"\b[^\W\d_]{3,}\b")
 
 
 class _Page(NamedTuple):

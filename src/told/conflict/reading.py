@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
 import tomllib
 from functools import cache
 from typing import Any, NamedTuple
 
+from told.pattern import lazy_pattern
 from told.search.tokens import (
     PUNCTUATION,
     SLOTS,
@@ -53,7 +53,7 @@ WEAK_SLOTS = load_words("weak_slots")  # their words occur in many sentences wit
 MAX_TEXT = 2000  # characters of a statement that are read
 _MAX_UNITS = 160
 # A word in Katakana, or a character.
-_UNSPACED_UNITS = re.compile(r"[ァ-ヿ]+|\w")
+_UNSPACED_UNITS = lazy_pattern(r"[ァ-ヿ]+|\w")
 _OPENING, _CLOSING = "([{<\"'`“„«", ".,;:!?)]}>([\"'`”“»…。、\uff01\uff1f"
 _PLACEHOLDER = "[secret:"
 _HEX_TO_LETTERS = str.maketrans("0123456789", "ghijklmnop")

@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from told.model import AGENT, CLOSED, OPEN, TOOL, USER, Handover
+from told.pattern import lazy_pattern
 from told.store.database import public_id
 from told.store.sessions.schema import is_checkpoint_id
 from told.text import clean, shorten
@@ -31,12 +32,12 @@ _CLOSED_WORDS = ("closed", "done", "finished", "resolved")
 _UNNAMED = "More"  # the heading of a section without one
 
 _MAX_CODE_MARKER = 16  # characters
-_BULLET = re.compile(r"(?:[-*+•]|[0-9]{1,3}[.)])(?:[ \t]|$)")
-_BOX = re.compile(r"\[[ xX]\](?=[ \t\n]|$)")
+_BULLET = lazy_pattern(r"(?:[-*+•]|[0-9]{1,3}[.)])(?:[ \t]|$)")
+_BOX = lazy_pattern(r"\[[ xX]\](?=[ \t\n]|$)")
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MAX_TIME = 253_402_300_799_999  # the end of the year 9999
-_TIME = re.compile(
+_TIME = lazy_pattern(
     r"(\d{4})-(\d\d?)-(\d\d?)[T ]*(?:(\d\d?)(?::(\d\d?))?(?::(\d\d?)(?:\.(\d*))?)?)?"
     r" *(?:Z|([+-])(\d\d?):?(\d\d)?)?",
     re.ASCII,

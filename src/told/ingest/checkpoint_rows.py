@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any
@@ -25,6 +24,7 @@ from told.ingest.checkpoint_markdown import format_checkpoint, format_items, mak
 from told.ingest.forgotten import Forgotten, Tombstones
 from told.ingest.leftovers import Forgetting, note_forgetting, remove_traces
 from told.model import USER, Checkpoint, Handover
+from told.pattern import lazy_pattern
 from told.redact.engine import redact_all
 from told.redact.names import redact_path
 from told.search.index_text import make_extra_words, make_near_words
@@ -38,7 +38,7 @@ from told.store.sessions.write import SessionWriter
 LISTS = ("done", "pending", "decisions", "files", "plans", "references", "questions")
 _NAMES = ("agent", "project", "folder", "branch")
 _MIN_WORDS = 3  # of forgotten text that is cut out of any session's checkpoint
-_AGENT_NAME = re.compile(r"[A-Za-z0-9._-]*[A-Za-z0-9][A-Za-z0-9._-]*")
+_AGENT_NAME = lazy_pattern(r"[A-Za-z0-9._-]*[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 def is_agent_name(name: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Container, Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -11,6 +10,7 @@ from typing import Any, NamedTuple
 from told.agents.reading import PLAN_MARK, split_plan
 from told.fence import strip_fenced
 from told.model import USER, Begin, Checkpoint, Cursor, Event, Facts, Mark, Message, Problem, Ref, Touch
+from told.pattern import lazy_pattern
 from told.redact.engine import redact_all
 from told.redact.names import redact_path
 from told.store.sessions.read import TurnText
@@ -25,7 +25,7 @@ _MAX_NOTE = 32_000
 _MAX_NAME = 1_000
 MAX_SUMMARY = 200
 
-_ISSUE_URL = re.compile(r"https?://[\w.-]+/([\w.-]+/[\w.-]+)/(pull|issues|merge_requests)/(\d{1,9})\b")
+_ISSUE_URL = lazy_pattern(r"https?://[\w.-]+/([\w.-]+/[\w.-]+)/(pull|issues|merge_requests)/(\d{1,9})\b")
 
 
 class _Turn:

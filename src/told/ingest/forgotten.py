@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,6 +14,7 @@ from told.journal.apply import open_memories
 from told.journal.files import journal_folder, read_key
 from told.journal.registry import list_series
 from told.model import Checkpoint, Cursor
+from told.pattern import lazy_pattern
 from told.search.tokens import UNSPACED_RANGES
 from told.store.memories.records import FORGOTTEN as STATUS_FORGOTTEN
 from told.store.memories.records import Evidence
@@ -29,8 +29,8 @@ ANYWHERE = -1  # instead of a turn number: the words may be anywhere in the sess
 
 _UNSPACED = "".join(f"{chr(first)}-{chr(last)}" for first, last in UNSPACED_RANGES)
 # In scripts without spaces each character counts as a word.
-_WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
-_END = re.compile(r"[.!?…]+(?=\s)|[。！？]+|\n+|[.!?…]+\Z")  # noqa: RUF001 - Chinese and Japanese marks
+_WORD = lazy_pattern(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
+_END = lazy_pattern(r"[.!?…]+(?=\s)|[。！？]+|\n+|[.!?…]+\Z")  # noqa: RUF001 - Chinese and Japanese marks
 _PREFIX = 2  # characters of a mark that depend on the first word only
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 from dataclasses import dataclass, replace
 from types import ModuleType
 
@@ -27,13 +26,14 @@ from told.install.values import (
     put_in,
     take_out,
 )
+from told.pattern import lazy_pattern
 
 UNEDITED = "unedited"  # told's, as it was written, with an older text
 RESTORED, REMOVED, GONE = "restored", "removed", "gone"
 _VERSION = 1
-_BEGIN = re.compile(r"<!-- told:begin (\d+) ([0-9a-f]{8}) -->\r?\n")
+_BEGIN = lazy_pattern(r"<!-- told:begin (\d+) ([0-9a-f]{8}) -->\r?\n")
 _END = "<!-- told:end -->"
-_ANY_MARK = re.compile(r"<!-- told:(?:begin\b|end )")
+_ANY_MARK = lazy_pattern(r"<!-- told:(?:begin\b|end )")
 
 
 def state_in(text: str, change: Change) -> str:

@@ -32,16 +32,17 @@ from told.install.values import (
     starts_line,
     told_path,
 )
+from told.pattern import lazy_pattern
 
-_SPACES = re.compile(r"[ \t]*")
-_GAP = re.compile(r"(?:[ \t\r\n]+|#[^\r\n]*)*")
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
-_STRING = re.compile(
+_SPACES = lazy_pattern(r"[ \t]*")
+_GAP = lazy_pattern(r"(?:[ \t\r\n]+|#[^\r\n]*)*")
+_BARE = lazy_pattern(r"[A-Za-z0-9_-]+")
+_STRING = lazy_pattern(
     r'"""(?:\\.|[^\\])*?"""(?:"{0,2})|' r"'''.*?'''(?:'{0,2})|" r'"(?:\\.|[^"\\])*"|' r"'[^']*'", re.DOTALL
 )
-_SCALAR = re.compile(r"[^,\]}#\r\n]+")
-_REST_OF_LINE = re.compile(r"[ \t]*(?:#[^\r\n]*)?(?:\r?\n)?")
-_WHERE = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)")
+_SCALAR = lazy_pattern(r"[^,\]}#\r\n]+")
+_REST_OF_LINE = lazy_pattern(r"[ \t]*(?:#[^\r\n]*)?(?:\r?\n)?")
+_WHERE = lazy_pattern(r"\s*\(at (?:line (\d+), column \d+|end of document)\)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Any
 
 from told.agents.wiring import Entry, has_mark
 from told.errors import UsageError
+from told.pattern import lazy_pattern
 
 Keys = tuple[str, ...]
 Place = tuple[str | int, ...]  # in data, with the numbers of items
@@ -175,9 +176,9 @@ def _shared_path(value: Any, change: Entry) -> Place:
 
 
 DEEPEST = 200
-_GAP = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
-_STRING = re.compile(r'"(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+"')
-_SCALAR = re.compile(r"(?:-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null)(?![\w.+-])")
+_GAP = lazy_pattern(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
+_STRING = lazy_pattern(r'"(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+"')
+_SCALAR = lazy_pattern(r"(?:-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null)(?![\w.+-])")
 
 
 @dataclass(frozen=True, slots=True)

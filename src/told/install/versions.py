@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from told.agents.base import Agent
+from told.pattern import lazy_pattern
 
-_VERSION = re.compile(r"\d+(?:\.\d+)+")
-_FOLDER = re.compile(rf"({_VERSION.pattern})(?:[-+_][\w.]+)?")
+_VERSION = lazy_pattern(r"\d+(?:\.\d+)+")
+_FOLDER = lazy_pattern(rf"({_VERSION.pattern})(?:[-+_][\w.]+)?")
 _SECONDS = 2  # for `agent --version`, where no file has the version
 _LEVELS = 5  # from the program up to its package
 _LARGEST = 1_000_000  # bytes of a package.json

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import time
 from typing import Any, NamedTuple
 
@@ -25,6 +24,7 @@ from told.files import (
 )
 from told.hashing import blake2s
 from told.jsontext import dump_json, load_json
+from told.pattern import lazy_pattern
 from told.store.database import public_id
 from told.store.memories.names import STRANGER as STRANGER  # noqa: PLC0414 - part of an operation
 
@@ -61,9 +61,9 @@ LOCK_WAIT_MS = 5000
 SEGMENT_SUFFIX = ".jsonl"
 TORN_SUFFIX = ".torn"
 _SEGMENT_DIGITS = 6
-_SEGMENT = re.compile(rf"[0-9]{{{_SEGMENT_DIGITS}}}\.[^.]*")
+_SEGMENT = lazy_pattern(rf"[0-9]{{{_SEGMENT_DIGITS}}}\.[^.]*")
 _MACHINE_ID_LENGTH = 8
-_MACHINE_ID = re.compile(rf"[a-z2-7]{{{_MACHINE_ID_LENGTH}}}")
+_MACHINE_ID = lazy_pattern(rf"[a-z2-7]{{{_MACHINE_ID_LENGTH}}}")
 
 
 def journal_folder(home: str) -> str:

@@ -8,6 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from told.pattern import lazy_pattern
+
 
 @cache
 def load_table() -> dict[str, Any]:
@@ -28,7 +30,7 @@ def alternation(words: str) -> str:
 
 def compile_any_case(expression: str) -> re.Pattern[str]:
     """Compile a regular expression that ignores case."""
-    return re.compile(expression, re.IGNORECASE)
+    return lazy_pattern(expression, re.IGNORECASE)
 
 
 def load_alternation(name: str) -> str:

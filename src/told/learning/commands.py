@@ -17,6 +17,7 @@ from told.learning.mentions import (
 )
 from told.learning.shell import Command, plain_words
 from told.learning.tool_calls import Action, is_change, is_under
+from told.pattern import lazy_pattern
 
 _FLAG_ALIASES = {
     ("git", "push"): {"-f": "--force"},
@@ -26,13 +27,13 @@ _FLAG_ALIASES = {
 _NEUTRAL = frozenset(
     ("sudo", "env", "time", "nohup", "exec", "command", "nice", "timeout", "stdbuf", "do", "then")
 )
-_BEFORE_EVENT = re.compile(
+_BEFORE_EVENT = lazy_pattern(
     r"\b(?:before|vor|avant|antes)\b(?:\s+(?:you|we|each|every|any|a|an|the|making|doing|creating|git"
     r"|jedem|dem|einem|de|du|chaque|tout|le|un|faire|cada|el|hacer|um|o|fazer))*"
     r"\s+(?P<event>commit|push|pousse)",
     re.IGNORECASE,
 )
-_ORDER = re.compile(r"\b(?:before|after|vor|nach|avant|après|antes|después|depois)\b", re.IGNORECASE)
+_ORDER = lazy_pattern(r"\b(?:before|after|vor|nach|avant|après|antes|después|depois)\b", re.IGNORECASE)
 _TASKS = {
     "test": r"tests?|test suite|testing|specs?|teste[ns]?|pruebas|testes",
     "lint": r"lint(?:ing|er)?",
@@ -41,16 +42,16 @@ _TASKS = {
     "check": r"type[- ]?checks?|type checking",
     "install": r"install(?:ing|s)?|dependenc(?:y|ies)|packages?|abhängigkeiten|dépendances|depend[eê]ncias",
 }
-_TASK_WORDS = {task: re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for task, words in _TASKS.items()}
-_LONG_FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
-_ANY_FLAG = re.compile(r"(?<![\w-])--?[a-z][\w-]*")
-_NEGATION = re.compile(r"\b(?:never|not|no|don't|avoid|nie|nicht|jamais|nunca|não)\b", re.IGNORECASE)
+_TASK_WORDS = {task: lazy_pattern(rf"\b(?:{words})\b", re.IGNORECASE) for task, words in _TASKS.items()}
+_LONG_FLAG = lazy_pattern(r"(?<![\w-])--[a-z][a-z-]+")
+_ANY_FLAG = lazy_pattern(r"(?<![\w-])--?[a-z][\w-]*")
+_NEGATION = lazy_pattern(r"\b(?:never|not|no|don't|avoid|nie|nicht|jamais|nunca|não)\b", re.IGNORECASE)
 _FLAG_COMMANDS = {
     "--no-verify": ("git", "commit"), "--amend": ("git", "commit"), "--force": ("git", "push"),
     "--legacy-peer-deps": ("npm", "install"), "--no-edit": ("git", "commit"),
 }  # fmt: skip
 # A rule for another place than this project's folder, where nothing is known.
-_ELSEWHERE = re.compile(
+_ELSEWHERE = lazy_pattern(
     r"\s*(?:(?:in|for|on)\s+(?:the\s+)?(?!this\b|all\b|every|general|tests?\b|future|addition|most|our\b"
     r"|python|js\b|javascript|typescript)[\w.-]+"
     r"(?:\s+(?:repo|repository|project|package|service|app|folder|side))?\s*[,:]?\s+"
@@ -58,7 +59,7 @@ _ELSEWHERE = re.compile(
     r"|in (?:ci|prod|production)\b)",
     re.IGNORECASE,
 )
-_FOR = re.compile(r"\bfor\s+(?:the\s+|our\s+)?([\w-]+)", re.IGNORECASE)
+_FOR = lazy_pattern(r"\bfor\s+(?:the\s+|our\s+)?([\w-]+)", re.IGNORECASE)
 _GENERAL_TOPICS = load_words("general_topics")
 
 

@@ -10,20 +10,21 @@ from told.learning import load_alternation
 from told.learning.commands import check_commands, has_flag, runs_pattern
 from told.learning.shell import Command, plain_words
 from told.learning.tool_calls import CREATE, OTHER, SHELL, Action, is_change, is_under, parse_actions
+from told.pattern import lazy_pattern
 from told.store.memories.records import OBSERVATION, Memory
 
 _MAX_TEXT = 600  # characters
 
-_SENTENCE_END = re.compile(r"(?<=[.!?;])(?<!e\.g\.)(?<!i\.e\.)\s+(?=\S)|\n+")
+_SENTENCE_END = lazy_pattern(r"(?<=[.!?;])(?<!e\.g\.)(?<!i\.e\.)\s+(?=\S)|\n+")
 _REASON = _compile(
     r"\s*[,(]?\s*\b(?:because|since|so that|as it|weil|damit|parce que|car|porque|ya que|pois|já que)\b.*"
 )
-_PATH = re.compile(
+_PATH = lazy_pattern(
     r"(?<![\w/.:@-])(?:[\w.*@+~-]+/)+[\w.*+-]*"
     r"|(?<![\w/.:@-])[\w*-]*\.(?:lock|env|md|py|pyi|ts|tsx|js|jsx|json|toml|ya?ml|sql|go|rs|rb|java|kt|css"
     r"|html|proto|cfg|ini)\b"
 )
-_URL = re.compile(r"\S*://\S*")
+_URL = lazy_pattern(r"\S*://\S*")
 
 _NOT = (
     r"(?:never|don'?t|do not|must not|mustn'?t|should not|shouldn'?t|no|not|nie|niemals|nicht|kein\w*|jamais"
@@ -39,13 +40,13 @@ _PUSH_CONDITION = _compile(
     r"\b(?:without|unless|until|before|ask|except|if|when|ohne|sans|sin|sem|other than)\b"
     r"|\bpush\w* (?:to|auf|sur|a|para)\b"
 )
-_CONVENTIONAL = re.compile(
+_CONVENTIONAL = lazy_pattern(
     r"(?:feat|fix|docs|style|refactor|perf|test|build|ci|chore|revert)(?:\([^)]*\))?!?: \S"
 )
 _COMMIT_MESSAGE = _compile(r"\bcommit\w*|nachricht|subject|mensaje|mensagem")
-_TICKET = re.compile(r"\b([A-Z][A-Z0-9]{1,9})-(?:\d+|N+|X+|#+|<|\{|\.)")
+_TICKET = lazy_pattern(r"\b([A-Z][A-Z0-9]{1,9})-(?:\d+|N+|X+|#+|<|\{|\.)")
 _LENGTH = _compile(r"\b(\d{2,3})\s*(?:characters|chars|zeichen|caractères|caracteres)")
-_EMOJI = re.compile("[\u2600-\u27bf\u2b50\U0001f300-\U0001faff]|:[a-z_]{3,20}:")
+_EMOJI = lazy_pattern("[\u2600-\u27bf\u2b50\U0001f300-\U0001faff]|:[a-z_]{3,20}:")
 _NO_EMOJI = _compile(rf"\b(?:without|{_NOT}|ohne|sans|sin|sem)\s+(?:any\s+)?emojis?")
 _SIGN_OFF = _compile(r"\bsign(?:ed)?[- ]off\b|--signoff")
 
@@ -61,7 +62,7 @@ _PUT_IN = _compile(
     rf"\b{load_alternation('path_verbs')}\s+(?:{load_alternation('quantifiers')}\s+)*{_THINGS}\s+{_IN}"
 )
 _NEGATION = _compile(rf"\b{_PATH_NOT}\b")
-_NAME_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_NAME_PART = lazy_pattern(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _WRITING_COMMANDS = ("sed", "rm", "mv", "cp", "tee", "git", "perl")
 
 

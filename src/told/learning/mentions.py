@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from told.learning import compile_any_case as _compile
 from told.learning import load_alternation, load_table, load_words
 from told.learning.shell import Command, parse_commands, plain_words
+from told.pattern import lazy_pattern
 
 COMMON_PROGRAMS = load_words("common_programs")
 _PROGRAMS, _SPOKEN_PROGRAMS = load_words("program_names"), load_words("spoken_program_names")
@@ -22,11 +23,11 @@ _INSTALLERS, _TASK_RUNNERS = load_words("installers"), load_words("task_runners"
 _INSTALL_VERBS = ("install", "add", "i", "ci", "sync", "remove", "uninstall")
 _MAX_PATTERN_WORDS = 5
 
-_QUOTED = re.compile(r"`([^`\n]{1,120})`|\"([^\"\n]{1,120})\"")
-_WORD = re.compile(r"[\w.:@/+-]+")
-_NEXT_WORD = re.compile(r" (?:with )?(--?[\w-]+(?:=\S+)?|[\w:.-]*\w)")
-_SCRIPT = re.compile(r"(?:\.{0,2}/)?[\w./-]+\.(?:sh|py|js|ts|rb|ps1)|\./[\w./-]+")
-_CLAUSE_END = re.compile("[.;:!?,()]|\\s[\u2013\u2014-]\\s")
+_QUOTED = lazy_pattern(r"`([^`\n]{1,120})`|\"([^\"\n]{1,120})\"")
+_WORD = lazy_pattern(r"[\w.:@/+-]+")
+_NEXT_WORD = lazy_pattern(r" (?:with )?(--?[\w-]+(?:=\S+)?|[\w:.-]*\w)")
+_SCRIPT = lazy_pattern(r"(?:\.{0,2}/)?[\w./-]+\.(?:sh|py|js|ts|rb|ps1)|\./[\w./-]+")
+_CLAUSE_END = lazy_pattern("[.;:!?,()]|\\s[\u2013\u2014-]\\s")
 
 
 def _compile_words(name: str) -> re.Pattern[str]:

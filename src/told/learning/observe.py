@@ -11,6 +11,7 @@ from told.fence import strip_fenced
 from told.learning import alternation, load_alternation, load_table, load_words
 from told.learning.shell import Command, parse_commands
 from told.learning.tool_calls import CREATE, EDIT, SHELL, Call, find_commit, parse_calls
+from told.pattern import lazy_pattern
 from told.store.sessions.read import TurnRow
 from told.text import clean, shorten
 
@@ -20,12 +21,12 @@ _MAX_QUOTE = 400
 _MAX_PATHS = 8
 
 BUGFIX, DISCOVERY, CHANGE = "bugfix", "discovery", "change"
-_COMMIT_TYPE = re.compile(r"(\w+)(?:\([^)]{0,60}\))?!?:\s")
+_COMMIT_TYPE = lazy_pattern(r"(\w+)(?:\([^)]{0,60}\))?!?:\s")
 _COMMIT_LABELS: dict[str, str] = {
     name: label for label, names in load_table()["commit_types"].items() for name in names.split()
 }
 _LABEL_WORDS: list[tuple[str, re.Pattern[str]]] = [
-    (label, re.compile(rf"\b{alternation(words)}\b", re.IGNORECASE))
+    (label, lazy_pattern(rf"\b{alternation(words)}\b", re.IGNORECASE))
     for label, words in load_table()["label_words"].items()
 ]
 _CJK_LABELS = (
@@ -33,15 +34,15 @@ _CJK_LABELS = (
     (DISCOVERY, ("原因", "发现", "発見")), ("feature", ("添加", "新增", "追加", "实现", "実装")),
 )  # fmt: skip
 
-_CODE_FENCE = re.compile(r"^\s*(?:```|~~~)")
-_LINE_MARKS = re.compile(r"^\s*(?:#{1,6}\s+|[-*+•]\s+|\d{1,3}[.)]\s+|>\s*)+")
-_NARRATION = re.compile(rf"{load_alternation('narration')}(?![a-z])", re.IGNORECASE)
-_POLITENESS = re.compile(rf"{load_alternation('politeness')}(?![a-z])", re.IGNORECASE)
-_RESULT = re.compile(
+_CODE_FENCE = lazy_pattern(r"^\s*(?:```|~~~)")
+_LINE_MARKS = lazy_pattern(r"^\s*(?:#{1,6}\s+|[-*+•]\s+|\d{1,3}[.)]\s+|>\s*)+")
+_NARRATION = lazy_pattern(rf"{load_alternation('narration')}(?![a-z])", re.IGNORECASE)
+_POLITENESS = lazy_pattern(rf"{load_alternation('politeness')}(?![a-z])", re.IGNORECASE)
+_RESULT = lazy_pattern(
     rf"\b{load_alternation('result_words')}\b|已|修复|添加|更新|重命名|しました|修正|追加", re.IGNORECASE
 )
 _CJK_ENDS = "\u3002\uff01\uff1f"
-_SENTENCE = re.compile(
+_SENTENCE = lazy_pattern(
     rf"[^.!?{_CJK_ENDS}]*(?:[.!?](?!\s|$)[^.!?{_CJK_ENDS}]*)*(?:[.!?]+(?=\s|$)|[{_CJK_ENDS}]+|$)"
 )
 _MAX_PARAGRAPH = 2_000

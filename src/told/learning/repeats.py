@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from told.capture.explicit_cues import blank_quotations
 from told.capture.pasted import mask_pasted
 from told.learning import load_table
+from told.pattern import lazy_pattern
 from told.store.memories.protocol import Memories
 from told.store.memories.records import PROJECT, Memory, project_key
 
@@ -82,7 +83,7 @@ def _find_complaints(turns: TurnMatching) -> Iterator[_Repeat]:
     phrases, openings, unspaced = table["phrases"], table["openings"], table["unspaced"]
     anywhere = "|".join(map(re.escape, phrases))
     starting = "|".join(map(re.escape, openings))
-    pattern = re.compile(
+    pattern = lazy_pattern(
         rf"(?<!\w)(?:{anywhere})(?!\w)|{_SENTENCE_START}(?:{starting})\s?[:,!\u2013\u2014-]|{'|'.join(unspaced)}",
         re.IGNORECASE,
     )

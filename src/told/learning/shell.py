@@ -9,6 +9,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from told.learning import load_words
+from told.pattern import lazy_pattern
 
 _WORD_PARTS = r"""(?P<space>\s+)
     |(?P<redirect>\d?>>?&?\d?|&>>?|<)
@@ -17,9 +18,9 @@ _WORD_PARTS = r"""(?P<space>\s+)
     |(?P<double>"(?:\\.|[^"\\])*"?)
     """
 _HEREDOC = r"""(?P<heredoc><<-?\s*(?P<mark>['"]?)(?P<word>\w+)(?P=mark))|"""
-_TOKEN = re.compile(rf"{_HEREDOC}{_WORD_PARTS}|(?P<plain>(?:\\.|\$\(|[^\s'\"\\;&|()<>])+)", re.VERBOSE)
+_TOKEN = lazy_pattern(rf"{_HEREDOC}{_WORD_PARTS}|(?P<plain>(?:\\.|\$\(|[^\s'\"\\;&|()<>])+)", re.VERBOSE)
 _MAX_LINE = 2000
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_ASSIGNMENT = lazy_pattern(r"[A-Za-z_]\w*=")
 _SHELLS = ("bash", "sh", "zsh")
 _WRAPPERS = load_words("shell_wrappers")
 _RUNNERS = load_words("shell_runners")

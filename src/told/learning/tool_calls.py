@@ -12,15 +12,16 @@ from told.agents import installed_agents
 from told.agents.reading import FAILED, REFUSED
 from told.learning import load_words
 from told.learning.shell import Command, parse_commands, plain_words
+from told.pattern import lazy_pattern
 
 SHELL, EDIT, CREATE, OTHER = "shell", "edit", "create", "other"
 _EDIT_TOOLS, _CREATE_TOOLS = load_words("edit_tools"), load_words("create_tools")
 _MAX_NAME = 80
 _READ_COMMANDS = frozenset(("cat", "head", "tail", "less", "ls", "grep", "rg", "wc", "bat"))
-_HEREDOC = re.compile(r"""\$\(\s*cat\s+<<-?\s*['"\\]?(\w+)['"]?\s*""")
+_HEREDOC = lazy_pattern(r"""\$\(\s*cat\s+<<-?\s*['"\\]?(\w+)['"]?\s*""")
 _NO_COMMIT_FLAGS = frozenset(("--dry-run", "--help", "-h", "-F", "--file", "-C", "-c", "--no-edit"))
 _BODY = " ... "  # stands for the body of a stored commit message
-_WORTHLESS_SUBJECT = re.compile(
+_WORTHLESS_SUBJECT = lazy_pattern(
     r"(?:wip|tmp|temp|test|update|updates|changes|fixup!.*|squash!.*|merge .*|x+|\W*)", re.IGNORECASE
 )
 

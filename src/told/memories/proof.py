@@ -14,6 +14,7 @@ from told.capture.pasted import mask_pasted
 from told.capture.sentences import split_sentences
 from told.conflict.reading import DENY, EMPTY, Claim, read_claim
 from told.fence import remove_between, remove_fenced
+from told.pattern import lazy_pattern
 from told.search.tokens import STOP_WORDS, canonical_stem, is_unspaced, tokenize
 
 # Why a statement is not the user's word.
@@ -37,9 +38,9 @@ _WORDS: dict[str, str | list[str]] = tomllib.loads(
 _DENY = DENY | frozenset(str(_WORDS["deny"]).split())
 _ORDERS = tuple(_WORDS["orders"])
 _TAGS = frozenset(str(_WORDS["tags"]).split())
-_WORD = re.compile(r"[^\W_]+")
-_LINE = re.compile(r"[^\n]+")
-_GAP = re.compile(r"\s*(?:\[?(?:…|\.{3,})\]?)\s*")
+_WORD = lazy_pattern(r"[^\W_]+")
+_LINE = lazy_pattern(r"[^\n]+")
+_GAP = lazy_pattern(r"\s*(?:\[?(?:…|\.{3,})\]?)\s*")
 _QUESTION_ENDS = ("?", "？")  # noqa: RUF001 - people write these
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from told.pattern import lazy_pattern
 from told.store.memories.records import Evidence, Memory
 from told.store.sessions.read import SessionRow, TurnRow
 from told.text import clean
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from told.store.sessions.protocols import SessionReading
 
 _MAX_SESSIONS = 4  # rows that share the beginning of an id
-_GAP = re.compile(r"\s*(?:\[?(?:…|\.{3,})\]?)\s*")  # an agent may leave out words of a quote
+_GAP = lazy_pattern(r"\s*(?:\[?(?:…|\.{3,})\]?)\s*")  # an agent may leave out words of a quote
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ A memory is only dismissed if it is the only one that the words can mean; otherw
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -14,6 +13,7 @@ from told.conflict.reading import read_statement
 from told.memories.change import REJECT, read_proposals
 from told.memories.journal_writer import JournalWriter
 from told.memories.scopes import active_scopes
+from told.pattern import lazy_pattern
 from told.search.query import parse_query
 from told.search.tokens import STOP_WORDS, is_identifier, stem, tokenize
 from told.store.fts import match_any
@@ -23,7 +23,7 @@ _WHY = "taken back by the user"
 _MAX_ROWS = 60
 _MAX_ASKED = 3
 _COLUMN_WEIGHTS = (1.0, 1.0, 0.5)
-_CAPITAL = re.compile(r"(?<=[\w,;] )[A-Z]\w+")
+_CAPITAL = lazy_pattern(r"(?<=[\w,;] )[A-Z]\w+")
 
 
 class TakenBack(NamedTuple):

@@ -8,7 +8,6 @@ not seen is kept as a checkpoint of its own. Only the newest version of a checkp
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -48,6 +47,7 @@ from told.journal.read import find_by_kind, find_in_series
 from told.journal.registry import list_shared_series
 from told.jsontext import dump_json, load_json
 from told.model import CLOSED, USER, Handover
+from told.pattern import lazy_pattern
 from told.store.database import public_id
 from told.store.sessions.schema import is_checkpoint_id
 from told.sync.outbox import SEGMENT_BYTES
@@ -57,7 +57,7 @@ from told.sync.state import digest, read_file
 _MAX_TEXT = 400_000  # bytes; told's own checkpoints are shorter
 _MAX_BEFORE = 40  # earlier versions that a version names
 _BEFORE, _PLACE, _TEXT = "before", "folder", "text"  # payload fields
-_FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+_FOLDER_NAME = lazy_pattern(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 _FILE = "checkpoints.json"
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import io
 import os
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 
@@ -34,6 +33,7 @@ from told.journal.transfer import read_own_operations
 from told.jsontext import dump_json, load_json
 from told.memories.exports import Source, find_private, hide_private
 from told.memories.forget import erase_sessions
+from told.pattern import lazy_pattern
 from told.store.sessions.erase import SessionEraser
 from told.store.sessions.read import SessionReader
 from told.sync.exchange import Exchanger
@@ -49,7 +49,7 @@ from told.sync.session_files import (
 from told.sync.spaces import Space
 from told.sync.state import digest
 
-_AGENT = re.compile(r"[a-z0-9][a-z0-9-]{0,60}")
+_AGENT = lazy_pattern(r"[a-z0-9][a-z0-9-]{0,60}")
 _GROUP = 50  # files that are fetched before their sessions are imported
 State = list[int]  # size and time of a file
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from told.agents.base import is_inside
 from told.files import NotReadableError, read_document
+from told.pattern import lazy_pattern
 from told.store.memories.records import FACT
 from told.text import clean
 
@@ -144,7 +145,7 @@ def load_pattern(name: str) -> re.Pattern[str]:
 
 def compile_pattern(text: str) -> re.Pattern[str]:
     """Compile a regular expression; line breaks in it mean nothing."""
-    return re.compile("".join(map(str.strip, text.splitlines())), re.IGNORECASE)
+    return lazy_pattern("".join(map(str.strip, text.splitlines())), re.IGNORECASE)
 
 
 def skip_front_matter(lines: tuple[str, ...]) -> int:

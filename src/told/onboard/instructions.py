@@ -4,7 +4,6 @@ from __future__ import annotations
 
 # ruff: noqa: RUF001 - punctuation of many languages
 import os
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice, pairwise
@@ -27,26 +26,27 @@ from told.onboard.files import (
     shorten,
     skip_front_matter,
 )
+from told.pattern import lazy_pattern
 
 _MIN_PROBABILITY = 0.3  # that a sentence states something for every session
 _README_NAMES = ("readme.md", "readme.markdown", "readme.rst", "readme.adoc", "readme.txt", "readme")
-_HEADING = re.compile(r"#{1,6}[ \t]+(.{1,120}?)[ \t#]*$")
-_UNDERLINE = re.compile(r"([=\-~^\"'*+#])\1{2,}\s*$")
-_README_FENCE = re.compile(r"[ \t]{0,3}(```+|~~~+)[ \t]*([\w+-]*)")
+_HEADING = lazy_pattern(r"#{1,6}[ \t]+(.{1,120}?)[ \t#]*$")
+_UNDERLINE = lazy_pattern(r"([=\-~^\"'*+#])\1{2,}\s*$")
+_README_FENCE = lazy_pattern(r"[ \t]{0,3}(```+|~~~+)[ \t]*([\w+-]*)")
 _SHELL_LANGUAGES = frozenset(
     ("", "sh", "bash", "shell", "console", "zsh", "terminal", "shell-session", "fish")
 )
 _NOT_PROSE = ("[!", "![", "<", "|", ">", "```", "~~~", "- ", "* ", "+ ", "..", ":", "#", "=", "---", "{%")
-_LINK = re.compile(r"!?\[([^\][]{0,200})\](?:\([^()\s]{0,400}[^()]{0,100}\)|\[[^\][]{0,100}\])")
-_EMPHASIS = re.compile(r"(\*\*|__)(?=\S)(.{1,200}?)(?<=\S)\1")
-_TAG = re.compile(r"</?[a-zA-Z][^<>]{0,300}>")
-_FIRST_SENTENCE = re.compile(r".{10,400}?[.!?。！？](?=\s|$)")
+_LINK = lazy_pattern(r"!?\[([^\][]{0,200})\](?:\([^()\s]{0,400}[^()]{0,100}\)|\[[^\][]{0,100}\])")
+_EMPHASIS = lazy_pattern(r"(\*\*|__)(?=\S)(.{1,200}?)(?<=\S)\1")
+_TAG = lazy_pattern(r"</?[a-zA-Z][^<>]{0,300}>")
+_FIRST_SENTENCE = lazy_pattern(r".{10,400}?[.!?。！？](?=\s|$)")
 _MIN_SENTENCE_WORDS = 4
 _MAX_INTRO_LINES = 120
 _POINTS_ELSEWHERE = load_pattern("points_elsewhere")
 _COMMAND_HEADING = load_pattern("command_heading")
-_PROMPT = re.compile(r"(?:\$|%|❯|>)\s+")
-_COMMAND = re.compile(r"(?:\./|\.venv/|~/)?[a-zA-Z][\w./+-]*(?:\s|$)")
+_PROMPT = lazy_pattern(r"(?:\$|%|❯|>)\s+")
+_COMMAND = lazy_pattern(r"(?:\./|\.venv/|~/)?[a-zA-Z][\w./+-]*(?:\s|$)")
 _MAX_COMMANDS = 4
 _MAX_HEADINGS = 12
 
@@ -186,11 +186,11 @@ _MAX_CHARACTERS = 150_000  # of a file
 _MAX_SECTION = 1800  # characters
 _RULE_HEADING = load_pattern("rule_heading")
 _IMPERATIVE = load_pattern("imperative")
-_ONLY_LINK = re.compile(r"\W*(?:\[[^\]]*\]\([^)]*\)|https?://\S+|`[^`]*`)\W*$")
+_ONLY_LINK = lazy_pattern(r"\W*(?:\[[^\]]*\]\([^)]*\)|https?://\S+|`[^`]*`)\W*$")
 _MIN_WORDS, _MAX_WORDS = 3, 60
 _BRACKETS = {ord("<"): "(", ord(">"): ")"}
 _FENCES = ("```", "~~~")
-_BLOCK_START = re.compile(r"\s*(?:[-*+•>|#<]|\d{1,3}[.)]\s|```|~~~)")
+_BLOCK_START = lazy_pattern(r"\s*(?:[-*+•>|#<]|\d{1,3}[.)]\s|```|~~~)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +209,7 @@ class Instruction:
 
 
 # Written by `told install` and by `told export`.
-_TOLD_BLOCK = re.compile(r"<!-- told(?:-memories)?:(begin|end)")
+_TOLD_BLOCK = lazy_pattern(r"<!-- told(?:-memories)?:(begin|end)")
 
 
 def find_instruction_files(tree: ProjectFiles) -> list[Document]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -21,17 +20,18 @@ from told.onboard.files import (
     skip_front_matter,
 )
 from told.onboard.instructions import find_commands, find_readme, strip_markup
+from told.pattern import lazy_pattern
 from told.store.memories.records import DECISION
 
-_HEADING = re.compile(r"(#{1,6})[ \t]+(.{1,200}?)[ \t#]*$")
-_ITEM = re.compile(r"(\s*)(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[([ xX])\][ \t]+)?(?=\S)")
+_HEADING = lazy_pattern(r"(#{1,6})[ \t]+(.{1,200}?)[ \t#]*$")
+_ITEM = lazy_pattern(r"(\s*)(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[([ xX])\][ \t]+)?(?=\S)")
 _FENCES = ("```", "~~~")
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`*\"(])")
-_LOCAL_LINK = re.compile(r"\[([^\][]{0,200})\]\((?!\w+:|#|/)([^()\s#]{1,300})")
+_SENTENCE_END = lazy_pattern(r"(?<=[.!?])\s+(?=[A-Z`*\"(])")
+_LOCAL_LINK = lazy_pattern(r"\[([^\][]{0,200})\]\((?!\w+:|#|/)([^()\s#]{1,300})")
 # A line such as `Date: 2026-11-03` or `* **Status:** accepted`.
 _FIELD = load_pattern("decision_field")
 _STATUS = load_pattern("decision_status")
-_NUMBER = re.compile(r"(?i)^(?:\d{4}-\d\d-\d\d|(?:adr|rfc|decision)[\s:#-]*\d*|\d{1,5})[\s.:)–—-]+(?=\S)")  # noqa: RUF001
+_NUMBER = lazy_pattern(r"(?i)^(?:\d{4}-\d\d-\d\d|(?:adr|rfc|decision)[\s:#-]*\d*|\d{1,5})[\s.:)–—-]+(?=\S)")  # noqa: RUF001
 _IN_FORCE = ("accepted", "approved", "amended")
 _NOT_YET = ("proposed", "draft")
 _OUTCOME = load_pattern("decision_heading")
@@ -40,7 +40,7 @@ _PAST = load_pattern("done_heading")
 _DONE = ("~~", "✅", "✔", "☑")
 _RUNBOOK = load_pattern("runbook")
 _WARNING = load_pattern("warning")
-_ADMONITION = re.compile(r"(?i)\[!(?:warning|caution|important|danger)\]\s*")
+_ADMONITION = lazy_pattern(r"(?i)\[!(?:warning|caution|important|danger)\]\s*")
 _MIN_WORDS, _MAX_WORDS = 3, 60
 _MAX_BLOCK = 2000  # characters
 _MAX_RECORDS = 40

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
@@ -28,6 +27,7 @@ from told.onboard.files import (
 )
 from told.onboard.instructions import first_sentence
 from told.onboard.tasks import package_manager
+from told.pattern import lazy_pattern
 from told.store.memories.records import OBSERVATION
 
 _LANGUAGES = {
@@ -35,8 +35,8 @@ _LANGUAGES = {
 }
 _NOT_CODE = frozenset(("Markdown", "HTML", "CSS"))
 _VENDORED = ("node_modules/", "vendor/", "third_party/", "dist/", "build/", ".venv/")
-_VERSION = re.compile(r"[\w.*+/~^<>=| -]{1,40}$")
-_GO = re.compile(r"(go|module)\s+(\S{1,200})\s*$")
+_VERSION = lazy_pattern(r"[\w.*+/~^<>=| -]{1,40}$")
+_GO = lazy_pattern(r"(go|module)\s+(\S{1,200})\s*$")
 _TOOLS = frozenset((
     "black", "ruff", "mypy", "pyright", "pytest", "isort", "flake8", "pylint", "coverage", "tox", "hatch",
     "poetry", "pdm", "setuptools", "towncrier", "commitizen", "bandit", "pyrefly", "ty",
@@ -213,13 +213,15 @@ _MAX_COMMITS = 200
 _MIN_COMMITS = 10
 _MIN_SHARE = 0.6  # of commits or branches that follow a convention
 _CONVENTIONAL = load_pattern("conventional")
-_TICKET = re.compile(r"\[?([A-Z][A-Z0-9]{1,9})-\d{1,6}\b")
-_EMOJI = re.compile(r":[a-z_]{2,30}: ")
+_TICKET = lazy_pattern(r"\[?([A-Z][A-Z0-9]{1,9})-\d{1,6}\b")
+_EMOJI = lazy_pattern(r":[a-z_]{2,30}: ")
 _BRANCH_PREFIX = load_pattern("branch_prefix")
 _MIN_BRANCHES = 5
 _MAX_HOT_FILES = 8
 _MIN_CHANGES = 5
-_GENERATED = re.compile(r"(?i)(^|/)(CHANGELOG[^/]*|[^/]*\.lock|package-lock\.json|pnpm-lock\.yaml|.*\.snap)$")
+_GENERATED = lazy_pattern(
+    r"(?i)(^|/)(CHANGELOG[^/]*|[^/]*\.lock|package-lock\.json|pnpm-lock\.yaml|.*\.snap)$"
+)
 
 
 def learn_history(tree: ProjectFiles) -> Iterator[ProjectFact]:

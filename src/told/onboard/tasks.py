@@ -19,16 +19,17 @@ from told.onboard.files import (
     parse_toml,
     quote_command,
 )
+from told.pattern import lazy_pattern
 
 _COMMON_TASKS = frozenset(load_names()["common_tasks"].split())
 MAKEFILES = ("Makefile", "GNUmakefile", "makefile")
 _JUSTFILES = ("justfile", "Justfile", ".justfile")
 _TASKFILES = ("Taskfile.yml", "Taskfile.yaml", "taskfile.yml")
-_TARGET = re.compile(r"([A-Za-z0-9][\w./ -]{0,120}?)\s*::?(?!=)(?:\s|$)")
-_RECIPE = re.compile(r"@?([a-zA-Z_][\w-]{0,60})(?:\s[^:=]{0,200})?:(?!=)")
-_TASK = re.compile(r"  ([A-Za-z][\w:.-]{0,60}):\s*(.*)$")
-_ENVIRONMENTS = re.compile(r"\s*env_?list\s*=\s*(.*)$")
-_SESSION = re.compile(r"def\s+(\w{1,60})\s*\(")
+_TARGET = lazy_pattern(r"([A-Za-z0-9][\w./ -]{0,120}?)\s*::?(?!=)(?:\s|$)")
+_RECIPE = lazy_pattern(r"@?([a-zA-Z_][\w-]{0,60})(?:\s[^:=]{0,200})?:(?!=)")
+_TASK = lazy_pattern(r"  ([A-Za-z][\w:.-]{0,60}):\s*(.*)$")
+_ENVIRONMENTS = lazy_pattern(r"\s*env_?list\s*=\s*(.*)$")
+_SESSION = lazy_pattern(r"def\s+(\w{1,60})\s*\(")
 _MAX_TASKS = 14  # of a file, described one by one
 _MAX_NAMED = 30
 
@@ -195,18 +196,18 @@ def _yaml_tasks(tree: ProjectFiles) -> Iterator[Task]:
             yield Task("task", task.group(1), task.group(2).strip(" '\""), document, number + 1)
 
 
-_CHECK_WORKFLOW = re.compile(r"(?i)[/._-](ci|tests?|build|lint|checks?|main|pull|pr|quality|verify)[._-]")
+_CHECK_WORKFLOW = lazy_pattern(r"(?i)[/._-](ci|tests?|build|lint|checks?|main|pull|pr|quality|verify)[._-]")
 _OTHER_CI = (".gitlab-ci.yml", "azure-pipelines.yml", ".circleci/config.yml", ".travis.yml")
 _COMPOSE = ("docker-compose.yml", "docker-compose.yaml", "compose.yml", "compose.yaml")
 _EXAMPLES = (".env.example", ".env.sample", ".env.template", ".env.dist", "env.example", "example.env")
-_RUN = re.compile(r"(\s*(?:-\s+)?)run:\s*(.*)$")
-_SCRIPT_LIST = re.compile(r"(\s*)(?:before_script|script|after_script):\s*$")
-_ITEM = re.compile(r"(\s*)-\s+(.+)$")
-_KEY = re.compile(r"(\s*)([\w.-]{1,80}):\s*(.*)$")
-_PORT = re.compile(r"[\"']?([\d.:-]{1,40}(?:/(?:tcp|udp))?)[\"']?\s*(?:#.*)?$")
-_IMAGE = re.compile(r"[\w./:@-]{1,120}$")
-_VARIABLE = re.compile(r"\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]{1,80})\s*=")
-_COMMAND = re.compile(r"(?:\./)?[a-zA-Z][\w./+-]*(?:\s|$)")
+_RUN = lazy_pattern(r"(\s*(?:-\s+)?)run:\s*(.*)$")
+_SCRIPT_LIST = lazy_pattern(r"(\s*)(?:before_script|script|after_script):\s*$")
+_ITEM = lazy_pattern(r"(\s*)-\s+(.+)$")
+_KEY = lazy_pattern(r"(\s*)([\w.-]{1,80}):\s*(.*)$")
+_PORT = lazy_pattern(r"[\"']?([\d.:-]{1,40}(?:/(?:tcp|udp))?)[\"']?\s*(?:#.*)?$")
+_IMAGE = lazy_pattern(r"[\w./:@-]{1,120}$")
+_VARIABLE = lazy_pattern(r"\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]{1,80})\s*=")
+_COMMAND = lazy_pattern(r"(?:\./)?[a-zA-Z][\w./+-]*(?:\s|$)")
 _NOT_COMMANDS = (
     "echo ", "if ", "then", "else", "fi", "for ", "do", "done", "export ", "set ", "exit", "cat ", "printf ",
     "curl ", "EOF", "import ", "from ",

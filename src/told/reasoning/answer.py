@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from told.conflict.reading import read_claim
+from told.pattern import lazy_pattern
 from told.reasoning.graph import SessionMatches, TopicGraph, turn_id
 from told.reasoning.question import Question, load_cues, shared_weight
 from told.store.memories.records import AGENT, TEAM, USER, Memory
@@ -204,7 +204,7 @@ def _differ_by_scope(firm: Sequence[Sequence[Argument]]) -> bool:
 _REASON_PHRASES, _REASON_UNSPACED = load_cues()["reason_phrases"], load_cues()["reason_unspaced"]
 _MAX_TEXT = 6000
 _MAX_REASON = 300
-_SENTENCE_END = re.compile(r"(?<=[.!?])(?=\s)|(?<=[。！？])|\n")  # noqa: RUF001 - many languages
+_SENTENCE_END = lazy_pattern(r"(?<=[.!?])(?=\s)|(?<=[。！？])|\n")  # noqa: RUF001 - many languages
 _TURN_WEIGHT, _ANSWER_WEIGHT, _SESSION_WEIGHT = 0.8, 0.5, 0.5
 _SAME_QUESTION_WEIGHT = 0.9
 

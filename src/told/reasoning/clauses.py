@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -24,10 +23,11 @@ from told.conflict.reading import (
     load_words,
     read_claim,
 )
+from told.pattern import lazy_pattern
 from told.reasoning.question import load_cues, load_words_of
 from told.search.tokens import PUNCTUATION, STOP_WORDS, canonical_stem, tokenize
 
-_CLAUSE_END = re.compile(r"[;:.!?]+\s+|[。；！？]|\n")  # noqa: RUF001 - many languages
+_CLAUSE_END = lazy_pattern(r"[;:.!?]+\s+|[。；！？]|\n")  # noqa: RUF001 - many languages
 _ONLY = load_words("only")
 _PREFERS = load_words("prefers")
 _COPULAS = load_words("copulas")

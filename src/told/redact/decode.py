@@ -6,13 +6,14 @@ import re
 from binascii import Error, a2b_base64, a2b_hex
 from collections.abc import Iterable, Iterator
 
+from told.pattern import lazy_pattern
 from told.redact.scan import starts_like_secret
 from told.redact.values import is_random
 
 _FROM_URL_SAFE = bytes.maketrans(b"-_", b"+/")
 _TEXT_BYTES = bytes((9, 10, 13, *range(0x20, 0x7F)))
 _HEX_DIGITS = b"0123456789abcdefABCDEF"
-_NOT_IN_WORDS = re.compile(rb"[^\w+/-]")
+_NOT_IN_WORDS = lazy_pattern(rb"[^\w+/-]")
 # Encoded text has one of these in every fourth (base64) or every second (hex) place.
 _FOURTH_OF_TEXT = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdef")
 _SECOND_OF_TEXT = frozenset(b"234567")
@@ -95,12 +96,12 @@ def _as_text(data: bytes) -> str:
 
 
 # A word at the start of the next line, behind the marks of a quotation, diff, table or comment.
-_WRAPPED = re.compile(
+_WRAPPED = lazy_pattern(
     rb"\n(?<=[\w+/=~.\\-]\n)(?=[ \t>|#*+/-]{0,72}+[a-z_+/-]{0,12}+[0-9A-Z])"  # a cheap look first
     rb"[ \t>|#*]{0,48}+(?:[+-]|//)?+[ \t]{0,8}+"
     rb"(?=[a-z_+/-]{0,12}+[0-9A-Z])([\w+/=~-]{4,512}+)(?=[\s\"'`,;)\]}\\]|\Z)"
 )
-_NOT_A_WORD = re.compile(rb"[0-9]|[a-z][A-Z]|[A-Z]{2}")
+_NOT_A_WORD = lazy_pattern(rb"[0-9]|[a-z][A-Z]|[A-Z]{2}")
 _QUOTE = rb"\\{0,8}[\"'`]"
 _GAP = rb"(?:[ \t]|[ \\]\n|\n){0,40}+"
 # Behind most quotes is no joint; these cheap looks find that out.
@@ -112,7 +113,7 @@ _JOINT = (
     + _GAP + rb"(?:\.\.|\+\+|\|\||<>|[+.&~])?+" + _GAP
     + rb"[A-Za-z]{0,2}" + _QUOTE + rb"(?=[\w+/=~.-])"
 )  # fmt: skip
-_QUOTED = tuple(re.compile(quote + _JOINT) for quote in (b'"', b"'", b"`"))
+_QUOTED = tuple(lazy_pattern(quote + _JOINT) for quote in (b'"', b"'", b"`"))
 _IN_WORDS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~+/")
 _WORDS = bytes(97 if byte in _IN_WORDS else 32 for byte in range(256))
 # Behind these a string starts, so there is nothing to join.
@@ -194,8 +195,8 @@ def _any_spelling(plain: str, name: str, decimal: str, hexadecimal: str) -> str:
 _LESS = _any_spelling("<", "lt", "60", "3c")
 _MORE = _any_spelling(">", "gt", "62", "3e")
 _SLASH = _any_spelling(r"\\{0,8}/", "sol", "47", "2f")
-_BEFORE = re.compile(rf"{_LESS}\s{{0,3}}({_SLASH})?\s{{0,3}}\Z", re.IGNORECASE)
-_BEHIND = re.compile(rf"(?:\s[^<>&%\\]{{0,80}})?{_MORE}", re.IGNORECASE)
+_BEFORE = lazy_pattern(rf"{_LESS}\s{{0,3}}({_SLASH})?\s{{0,3}}\Z", re.IGNORECASE)
+_BEHIND = lazy_pattern(rf"(?:\s[^<>&%\\]{{0,80}})?{_MORE}", re.IGNORECASE)
 _TAG = "private"
 _MAX_TAG_START = 48
 _TAG_STARTS = frozenset("<;cC/fF7}")

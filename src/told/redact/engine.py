@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
 from told.hashing import blake2s
+from told.pattern import lazy_pattern
 from told.redact.custom_rules import compile_rule
 from told.redact.decode import decode_words, remove_private
 from told.redact.normalise import View, find_edits, to_plain_letters
@@ -16,7 +16,7 @@ from told.redact.scan import Scan
 from told.settings import Redaction
 from told.text import ESCAPE_OPENERS, clean
 
-_PLACEHOLDER = re.compile(r"\[secret:[a-z0-9-]{1,40}+:[0-9a-f]{4}\]")
+_PLACEHOLDER = lazy_pattern(r"\[secret:[a-z0-9-]{1,40}+:[0-9a-f]{4}\]")
 _MAX_DEPTH = 3  # encodings on top of each other
 _MAX_ROUNDS = 6  # a replacement may let a rule see more of the rest
 _AROUND = 2_000  # characters around a placeholder in which rules may find something new

@@ -9,6 +9,7 @@ from functools import cache
 from re import Match, Pattern
 from unicodedata import normalize
 
+from told.pattern import lazy_pattern
 from told.redact.decode import find_joints
 
 Edit = tuple[int, int, str]
@@ -131,15 +132,15 @@ def _plain_letters() -> dict[str, str]:
 # Only visible ASCII characters, spaces, tabs and new lines are decoded.
 _TWO_DIGITS = "(?:[2-6][0-9A-Fa-f]|7[0-9A-Ea-e]|0[9ADad])"
 # Patterns that start with one character are fast.
-_PERCENT = re.compile(f"%{_TWO_DIGITS}(?:%{_TWO_DIGITS})*+")
-_QUOTED_PRINTABLE = re.compile(f"={_TWO_DIGITS}(?:={_TWO_DIGITS})*+")
+_PERCENT = lazy_pattern(f"%{_TWO_DIGITS}(?:%{_TWO_DIGITS})*+")
+_QUOTED_PRINTABLE = lazy_pattern(f"={_TWO_DIGITS}(?:={_TWO_DIGITS})*+")
 # A run of escapes of one kind is one match: all of it may be a secret.
-_BACKSLASHED = re.compile(
+_BACKSLASHED = lazy_pattern(
     rf"(\\(?<!\\\\)(?=\\{{0,7}}+[uUxe/0-7])\\{{0,7}})(?:(u00|x){_TWO_DIGITS}(?:\1\2{_TWO_DIGITS})*+|(/)(?:\1/)*+"
     r"|(?:u\{0{0,4}|U000000)([2-7][0-9A-Fa-f])\}?|(0?[4-7][0-7]|0?1[0-7]{2})(?![0-9])"
     r"|(?:u001[Bb]|x1[Bb]|033|e)(\[)[0-9;?]{0,20}+[A-Za-z])"
 )
-_ENTITY = re.compile(
+_ENTITY = lazy_pattern(
     r"&(?:amp;){0,3}+(?:#0{0,5}([0-9]{2,3})|#x0{0,5}([0-9a-f]{2})|([a-z]{2,6}));", re.IGNORECASE
 )
 _ENTITY_NAMES = {
@@ -148,7 +149,7 @@ _ENTITY_NAMES = {
     "num": "#", "dollar": "$", "percnt": "%", "excl": "!", "ast": "*", "quest": "?", "semi": ";",
 }  # fmt: skip
 # Combining marks, ligatures and invisible fillers behind a letter.
-_COMBINING = re.compile(
+_COMBINING = lazy_pattern(
     "[\u0300-\u036f\u115f\u1160\u17b4\u17b5\u2800\u3164\ufb00-\ufb06\ufe00-\ufe0f\uffa0](?<=[!-~].)"
 )
 _LIGATURES = {

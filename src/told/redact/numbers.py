@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
+from told.pattern import lazy_pattern
 from told.redact.rules import load_pattern, load_words, seed_words
 
 Span = tuple[int, int]
@@ -16,8 +17,8 @@ _GROUPS = (b"dddd-dddd-dddd-dddd", b"dddd-dddddd-ddddd", b"dddd-dddddd-dddd")
 _FIRST_GROUPS = b"dddd-dddd"  # of each of these
 _UNBROKEN = b"d" * 14
 _MAX_DIGITS = 19
-_START = re.compile(rb"(?<![\w./#-])(?<!\d )")
-_END = re.compile(rb"(?![\w/-]|\.\d| \d{4}(?![\d/]))")
+_START = lazy_pattern(rb"(?<![\w./#-])(?<!\d )")
+_END = lazy_pattern(rb"(?![\w/-]|\.\d| \d{4}(?![\d/]))")
 _ISSUER = load_pattern("card_issuer")
 _TEST_CARDS = load_words("test_cards")
 _CARD_WORDS = load_pattern("card_words", re.IGNORECASE)

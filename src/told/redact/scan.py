@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import AnyStr, NamedTuple
 
+from told.pattern import lazy_pattern
 from told.redact.numbers import find_cards, find_seed_phrases
 from told.redact.rules import Rule, load_contexts, load_formats
 from told.redact.stated import STATED_CHECKS
@@ -15,7 +16,7 @@ from told.redact.unknown_tokens import find_emails, find_unknown_tokens
 from told.redact.values import VALUE_CHECKS
 
 # A pattern is bounded; the secret continues as far as its own characters do.
-_REST_OF_SECRET = re.compile(r"[\w+/=~-]*+")
+_REST_OF_SECRET = lazy_pattern(r"[\w+/=~-]*+")
 _IN_WORDS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~")
 _WORD_MAP = bytes(97 if byte in _IN_WORDS else 32 for byte in range(256))
 _LONG_WORD = b"a" * 18
@@ -243,7 +244,7 @@ def _prefixes() -> re.Pattern[bytes]:
     The parts of a UUID, of which some texts are full, are skipped.
     """
     prefixes = [literal for rule in load_formats() for literal in rule.literals]
-    return re.compile(rf"[\n.~/+-](?![0-9a-f]{{4,12}}+[\n-])({_any_of(prefixes)})".encode())
+    return lazy_pattern(rf"[\n.~/+-](?![0-9a-f]{{4,12}}+[\n-])({_any_of(prefixes)})".encode())
 
 
 @cache
@@ -255,7 +256,7 @@ def _formats_with(prefix: bytes) -> list[_CompiledRule]:
 @cache
 def _format(order: int) -> _CompiledRule:
     rule = load_formats()[order]
-    return _CompiledRule(order, rule.name, rule.accept, re.compile(rule.pattern), None)
+    return _CompiledRule(order, rule.name, rule.accept, lazy_pattern(rule.pattern), None)
 
 
 @cache
@@ -275,13 +276,13 @@ def _contexts() -> _ContextIndex:
     starts = {word.encode(): rules for word, rules in by_word.items()}
     # Many words have another first or second letter. A match ends there: a word may contain others.
     first, second = ("".join(sorted({re.escape(word[at]) for word in by_word})) for at in (0, 1))
-    words = re.compile(f" [{first}][{second}](?<=(?=({_any_of(by_word)}))..)".encode())
+    words = lazy_pattern(f" [{first}][{second}](?<=(?=({_any_of(by_word)}))..)".encode())
     return _ContextIndex(plain, foreign, marks, starts, words)
 
 
 def _compile_context(order: int, rule: Rule) -> _CompiledRule:
-    look = re.compile(rule.look.encode()) if rule.look else None
-    pattern = re.compile(rule.pattern, re.IGNORECASE)
+    look = lazy_pattern(rule.look.encode()) if rule.look else None
+    pattern = lazy_pattern(rule.pattern, re.IGNORECASE)
     return _CompiledRule(_CONTEXT_RANK + order, rule.name, rule.accept, pattern, look, rule.back)
 
 

@@ -7,24 +7,25 @@ from __future__ import annotations
 
 import re
 
+from told.pattern import lazy_pattern
 from told.redact.numbers import count_seed_words
 from told.redact.rules import load_pattern, load_words
 from told.redact.values import Check, is_filled, is_given, is_password_word, is_random
 
 _TECHNICAL = load_pattern("technical", re.IGNORECASE)
 _CODE_OR_PATH = load_pattern("code_or_path")
-_CALL = re.compile(r"[(\[{]|=>|&&|\|\||==|\\n|</|/>")
+_CALL = lazy_pattern(r"[(\[{]|=>|&&|\|\||==|\\n|</|/>")
 _LOGIN_LINE = load_pattern("login_line")
 _SENTENCE_END = ".,;:?)]}*_"
-_EVIDENCE = re.compile(r"\d|[!#$%*@^](?=.)")
-_DIGIT_OR_SIGN = re.compile(r"[\d!#$%*@^]")
-_LETTER = re.compile(r"[A-Za-z]")
-_DIGIT = re.compile(r"\d")
+_EVIDENCE = lazy_pattern(r"\d|[!#$%*@^](?=.)")
+_DIGIT_OR_SIGN = lazy_pattern(r"[\d!#$%*@^]")
+_LETTER = lazy_pattern(r"[A-Za-z]")
+_DIGIT = lazy_pattern(r"\d")
 _MAX_NEAR = 4  # words from the name to the value that leave no doubt
 _PINS_OF_EXAMPLES = load_words("example_pins")
 _NOT_A_KEY = load_pattern("not_a_key", re.IGNORECASE)
 _STOP_WORDS = load_words("stop_words")
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = lazy_pattern(r"[^\W\d_]+")
 _LETTERS_OF_WORD = range(3, 10)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from told.pattern import lazy_pattern
 from told.redact.rules import load_pattern, load_words
 from told.redact.values import (
     count_kinds,
@@ -34,17 +35,17 @@ _FIRST_PART = load_pattern("first_part")
 _NOBODY = load_pattern("nobody")
 _NO_DOMAIN = load_pattern("no_domain")
 
-_DIGIT = re.compile(r"\d")
+_DIGIT = lazy_pattern(r"\d")
 # Except for names of several words, a token has a run without a break or is a UUID.
 _RUN_MAP = bytes(97 if chr(byte).isalnum() and byte < 128 else 32 for byte in range(256))
 _RUN = b"a" * 16
 _DASH = ord("-")
-_SEPARATOR = re.compile(r"[_-]+")
-_PREFIX = re.compile(r"(?:[a-z]{2,14}\d{0,2}|[A-Z]{2,12}\d{0,2}|[a-z]\d[a-z]?|[a-z]{2,5}\d[a-z]{1,5})\Z")
+_SEPARATOR = lazy_pattern(r"[_-]+")
+_PREFIX = lazy_pattern(r"(?:[a-z]{2,14}\d{0,2}|[A-Z]{2,12}\d{0,2}|[a-z]\d[a-z]?|[a-z]{2,5}\d[a-z]{1,5})\Z")
 _MAX_PREFIXES = 4
-_REST_OF_SECRET = re.compile(r"[\w./+=$,~-]{0,400}+")
-_REST_OF_BASE64 = re.compile(r"[\w+/=~%-]*+")
-_NEAR_REST_OF_BASE64 = re.compile(r"[\w+/=~%-]{0,80}+")
+_REST_OF_SECRET = lazy_pattern(r"[\w./+=$,~-]{0,400}+")
+_REST_OF_BASE64 = lazy_pattern(r"[\w+/=~%-]*+")
+_NEAR_REST_OF_BASE64 = lazy_pattern(r"[\w+/=~%-]{0,80}+")
 # Most random words of a transcript are ids: names that end so say that a value is one.
 _SHORT_ID_NAMES = frozenset((b'Id":"', b'id":"', b'ID":"', b'-id "'))
 _SHORT_ID_NAME = 5
@@ -60,20 +61,20 @@ _LONG_LETTERS = 32
 _BEFORE, _BEHIND = 160, 81  # characters around a word that may announce it
 _FIRST_PART_LENGTH = 96
 
-_ATOMS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[A-Z]|\d+")
-_PATH = re.compile(r"/[a-z]{2,12}/")
+_ATOMS = lazy_pattern(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[A-Z]|\d+")
+_PATH = lazy_pattern(r"/[a-z]{2,12}/")
 _BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_%-"
 _IN_NAMES = _BASE64 + ".$"
 _GLUE = " \t\"'`([<{:=>,|\\\u2192-"
-_PARAMETER = re.compile(
+_PARAMETER = lazy_pattern(
     r"[?&](?:key|app_?id|code|auth|k|sid|jwt|hash|s|(?:\w{1,20}[_-])?sig(?:nature)?)=\Z|/key/\Z",
     re.IGNORECASE,
 )
-_COOKIE = re.compile(
+_COOKIE = lazy_pattern(
     r"cookie2?[:=]?[ \"']{1,2}(?:[^\n;]*;)*[ ]?(?:\w*sess\w*|sid|auth\w*|connect\.sid|remember\w*)=\Z",
     re.IGNORECASE,
 )
-_PRODUCT_KEY = re.compile(r"[A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){3,7}\Z")
+_PRODUCT_KEY = lazy_pattern(r"[A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){3,7}\Z")
 _NAME_LENGTH = 72
 _CHECKED = 80
 _PRIVATE_KEY_PART = 40  # characters that a part of a private key has at least
@@ -88,7 +89,7 @@ _NOT, _WEAKLY, _FIRMLY, _AS_PRIVATE_KEY = range(4)
 
 _LOCAL_PART = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._%+-"
 _LOCAL_LENGTH = 64
-_DOMAIN = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,5}([A-Za-z]{2,16})(?![\w@-])")
+_DOMAIN = lazy_pattern(r"(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,5}([A-Za-z]{2,16})(?![\w@-])")
 _REMOTE_COMMANDS = ("ssh", "scp", "sftp", "rsync", "mosh")
 
 

@@ -9,16 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from told.pattern import lazy_pattern
 from told.redact.rules import load_pattern, load_words
 
 # Pairs of letters that make up nine tenths of the names in programs and three tenths of random text.
 _USUAL_PAIR = load_pattern("usual_pair")
-_PAIR = re.compile(r"[a-z](?=[a-z])")
-_DIGITS = re.compile(r"\d+")
-_HEX = re.compile(r"(?:[0-9a-f]+|[0-9A-F]+)\Z")
-_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
-_INNER_DIGITS = re.compile(r"(?<=[A-Za-z])\d+(?=[A-Za-z])")
-_NOT_LETTERS_OR_DIGITS = re.compile(r"[^A-Za-z0-9]+")
+_PAIR = lazy_pattern(r"[a-z](?=[a-z])")
+_DIGITS = lazy_pattern(r"\d+")
+_HEX = lazy_pattern(r"(?:[0-9a-f]+|[0-9A-F]+)\Z")
+_UUID = lazy_pattern(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
+_INNER_DIGITS = lazy_pattern(r"(?<=[A-Za-z])\d+(?=[A-Za-z])")
+_NOT_LETTERS_OR_DIGITS = lazy_pattern(r"[^A-Za-z0-9]+")
 _FEW_PAIRS = 4
 _FEW_NUMBERS = 3
 
@@ -79,18 +80,20 @@ _PLACEHOLDER_SIGNS = tuple(load_words("placeholder_signs"))
 _CODE_OR_PATH = load_pattern("code_or_path")
 _CODE = load_pattern("code")
 _SEPARATORS = str.maketrans("", "", "_-.:/+=~,@")
-_CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]{6}")
-_KIND_CHANGE = re.compile(r"(?<=[a-z])[^a-z]|(?<=[A-Z])[^A-Z]|(?<=[0-9])[^0-9]|(?<=[^A-Za-z0-9])[A-Za-z0-9]")
-_DIGIT_OR_SYMBOL = re.compile(r"[\x00-+0-9;-@\[-^`{-\x7f]")  # of ASCII, except for _ . : / , and -
-_DOTTED_NAMES = re.compile(r"(?:\$\.?)?[A-Za-z_]\w{0,40}(?:(?:\??\.|->|::)[A-Za-z_]\w{0,40}){1,6}\Z")
-_DIGIT = re.compile(r"\d")
-_REPEATED = re.compile(r"([01])\1{15}|([a-zA-Z2-9])\2{15}")
-_UNBROKEN = re.compile(r"[A-Za-z0-9]{20}\Z")
-_SYMBOL = re.compile(r"[^\w\s.,:/-]")
+_CONSONANTS = lazy_pattern(r"[bcdfghjklmnpqrstvwxz]{6}")
+_KIND_CHANGE = lazy_pattern(
+    r"(?<=[a-z])[^a-z]|(?<=[A-Z])[^A-Z]|(?<=[0-9])[^0-9]|(?<=[^A-Za-z0-9])[A-Za-z0-9]"
+)
+_DIGIT_OR_SYMBOL = lazy_pattern(r"[\x00-+0-9;-@\[-^`{-\x7f]")  # of ASCII, except for _ . : / , and -
+_DOTTED_NAMES = lazy_pattern(r"(?:\$\.?)?[A-Za-z_]\w{0,40}(?:(?:\??\.|->|::)[A-Za-z_]\w{0,40}){1,6}\Z")
+_DIGIT = lazy_pattern(r"\d")
+_REPEATED = lazy_pattern(r"([01])\1{15}|([a-zA-Z2-9])\2{15}")
+_UNBROKEN = lazy_pattern(r"[A-Za-z0-9]{20}\Z")
+_SYMBOL = lazy_pattern(r"[^\w\s.,:/-]")
 _FEW_SYMBOLS = 3
-_KEY_FRAME = re.compile(r"-----(?:BEGIN|END)[^-]*-----")
-_KEY_LINE = re.compile(r"[A-Za-z0-9+/=]{24}")
-_SENTENCE = re.compile(r"\s*(?:[\w.,!?-]+\s+){3,}[\w.,!?-]*\Z")
+_KEY_FRAME = lazy_pattern(r"-----(?:BEGIN|END)[^-]*-----")
+_KEY_LINE = lazy_pattern(r"[A-Za-z0-9+/=]{24}")
+_SENTENCE = lazy_pattern(r"\s*(?:[\w.,!?-]+\s+){3,}[\w.,!?-]*\Z")
 _MIN_LETTERS = 12  # of a random value without digits
 _LONG = 16
 _UNSEPARATED = 10
@@ -99,28 +102,28 @@ _IN_NAMES = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-$"
 _PASSWORD_NAME = load_pattern("password_name")
 _SECRET_NAME = load_pattern("secret_name")
 _PLAIN_NAME = load_pattern("plain_name")
-_ANY_KEY_NAME = re.compile(r"[a-z0-9]{2,}[_.-]?key\Z")
+_ANY_KEY_NAME = lazy_pattern(r"[a-z0-9]{2,}[_.-]?key\Z")
 _PASSWORD_NAME_STARTS = ("pass", "pw", "senh", "wach", "cont", "kenn", "mdp", "mot_")
 _CALLS = frozenset("([")
 _OPERATORS = ("=", ":", ">", "%", ",", "(")
 _OPERATOR_SIGNS = frozenset("=:>,(")
 _LIST_OPERATORS = frozenset((",", "("))
 _VERBS = frozenset(("pass", "key", "token", "secret", "auth", "passes"))
-_SETTER_CALL = re.compile(
+_SETTER_CALL = lazy_pattern(
     r"(?:define|set\w*|put|add\w*|property|env|store|with\w*)[ ]?\([ ]?\\{0,4}[\"']\Z", re.IGNORECASE
 )
-_NAME_ONLY = re.compile(r"[A-Za-z_]+\d{0,3}\Z")
+_NAME_ONLY = lazy_pattern(r"[A-Za-z_]+\d{0,3}\Z")
 _VALUE_ENDS = "\n\r;& "
 _SHORT_WORD = 7
 _ARN_DISTANCE = 60
 _QUOTES = frozenset("\"'`")
-_ENV_LINE = re.compile(
+_ENV_LINE = lazy_pattern(
     r"(?:^|[ \t;&])(?:export[ ]|set[ ]|-e[ ]|ENV[ ]|ARG[ ]|-[ ])?[A-Z][A-Z0-9_]*\Z", re.MULTILINE
 )
-_YAML_LINE = re.compile(r"^[ \t]*(?:-[ ])?[\w.-]*\Z", re.MULTILINE)
-_CONNECTION_STRING = re.compile(r"[;?&][ \t]?[\w ]*\Z")
-_TYPE_NAME = re.compile(r"[A-Z]?[a-z]+(?:[A-Z][a-z]+)+\Z|[A-Z][a-z]+\Z")
-_SECRET_PART = re.compile(r"pass|pwd|secret|token|key|cred|user|auth")
+_YAML_LINE = lazy_pattern(r"^[ \t]*(?:-[ ])?[\w.-]*\Z", re.MULTILINE)
+_CONNECTION_STRING = lazy_pattern(r"[;?&][ \t]?[\w ]*\Z")
+_TYPE_NAME = lazy_pattern(r"[A-Z]?[a-z]+(?:[A-Z][a-z]+)+\Z|[A-Z][a-z]+\Z")
+_SECRET_PART = lazy_pattern(r"pass|pwd|secret|token|key|cred|user|auth")
 _PASSWORD_PROGRAM = load_pattern("password_program")
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from told.pattern import lazy_pattern
 from told.search.about import format_about
 from told.search.dates import MONTHS, WEEKDAYS, day_word
 from told.search.tokens import UNSPACED_RANGES, is_unspaced
@@ -18,20 +18,20 @@ _MAX_PARTS = 120  # a turn with more identifiers is a listing
 _NEAR = 200  # characters of the previous and the next turn
 
 # Starts with the rare upper-case letter, which keeps the scan of plain prose fast.
-_HUMP = re.compile(r"[A-Z](?:(?<=[a-z0-9].)|(?<=[A-Z].)(?=[a-z]))")
-_PART = re.compile(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*|[0-9]+")
-_WORD = re.compile(r"[a-z0-9]+")
+_HUMP = lazy_pattern(r"[A-Z](?:(?<=[a-z0-9].)|(?<=[A-Z].)(?=[a-z]))")
+_PART = lazy_pattern(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*|[0-9]+")
+_WORD = lazy_pattern(r"[a-z0-9]+")
 _RANGES = "".join(f"{chr(first)}-{chr(last)}" for first, last in UNSPACED_RANGES)
-_UNSPACED = re.compile(f"[{_RANGES}]")
-_SEGMENT = re.compile(rf"[{_RANGES}]+|[^{_RANGES}]+")
-_VOWEL_SIGNS = re.compile("[\u0e00-\u109f\u1780-\u17ff]")
-_LETTERS = re.compile(r"[^\W_]+")
+_UNSPACED = lazy_pattern(f"[{_RANGES}]")
+_SEGMENT = lazy_pattern(rf"[{_RANGES}]+|[^{_RANGES}]+")
+_VOWEL_SIGNS = lazy_pattern("[\u0e00-\u109f\u1780-\u17ff]")
+_LETTERS = lazy_pattern(r"[^\W_]+")
 
 _ASKED, _ANSWERED = 1500, 600  # characters of the first passage
 _ASKED_READ, _ANSWERED_READ = 3000, 2000  # characters split into passages
 _MIN_PASSAGE, _MAX_PASSAGE = 10, 45  # words
 _MAX_PASSAGES = 6  # of each side
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
+_SENTENCE_END = lazy_pattern(r"(?<=[.!?])\s+|\n+")
 
 
 def make_extra_words(text: str, at: int) -> str:

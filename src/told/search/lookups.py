@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
+from told.pattern import lazy_pattern
 
 # Commands and tools that read; a turn that also does something else is no lookup.
 _COMMANDS = "ask|brief|explain|files|find|list|memories|query|reason|recall|search|show|timeline|why|wonder"
-_SHELL = re.compile(rf"(?:^|[\s;&|(\"'/\\])told(?:\.exe)?[\"']?\s+(?:{_COMMANDS})\b")
-_TOOL = re.compile(r"(?:^|[^a-z])told[^a-z]+(?:files|get|reason|search|sessions|timeline|wonder)$")
-_SLASH = re.compile(r"/mem:(?:search|wonder|reason|why|stats)\b|\(told\) The user typed `/mem:")
-_CALL = re.compile(r"\[([^\]\n]+)\] ?(.*)")
-_NEXT_COMMAND = re.compile(r"\s*(?:&&|;)\s")
+_SHELL = lazy_pattern(rf"(?:^|[\s;&|(\"'/\\])told(?:\.exe)?[\"']?\s+(?:{_COMMANDS})\b")
+_TOOL = lazy_pattern(r"(?:^|[^a-z])told[^a-z]+(?:files|get|reason|search|sessions|timeline|wonder)$")
+_SLASH = lazy_pattern(r"/mem:(?:search|wonder|reason|why|stats)\b|\(told\) The user typed `/mem:")
+_CALL = lazy_pattern(r"\[([^\]\n]+)\] ?(.*)")
+_NEXT_COMMAND = lazy_pattern(r"\s*(?:&&|;)\s")
 
 
 def is_lookup(asked: str, steps: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from told.pattern import lazy_pattern
 from told.search.dates import Clock, find_month, find_weekday
 
 _WORD = r"(?:until|till|bis(?: zum)?|jusqu['’](?:au|à)|hasta(?: el)?)"  # noqa: RUF001 - an apostrophe
@@ -14,10 +15,10 @@ _DAY = (
 )
 _NEXT = r"(?:(?:next|this|the|nächsten|kommenden|diesen) )?"
 # Only at the start or the end: elsewhere it is a part of what the statement says.
-_END = re.compile(
+_END = lazy_pattern(
     rf"^{_WORD} {_NEXT}({_DAY})(?=,| \w)|\b{_WORD} {_NEXT}({_DAY})(?: only)?\s*[.!]*$", re.IGNORECASE
 )
-_PARTS = re.compile(r"\d+|[^\W\d]+")
+_PARTS = lazy_pattern(r"\d+|[^\W\d]+")
 
 
 def find_end(text: str, said_at: int) -> int:

@@ -7,24 +7,25 @@ words do. A paraphrase has another key.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from functools import lru_cache
 from pathlib import Path
 
+from told.pattern import lazy_pattern
+
 # Combining accents of Latin, Greek and Cyrillic; vowel signs of other scripts are letters.
-_ACCENTS = re.compile("[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]")
+_ACCENTS = lazy_pattern("[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]")
 _BLANKS = frozenset("\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")  # letters and signs that show nothing
 _KEPT_SIGNS = frozenset("+#%<>=/\\@&$^|.,:-")
 _ENCLOSED = range(0x1F130, 0x1F150), range(0x1F150, 0x1F16A), range(0x1F170, 0x1F18A), range(0x1F1E6, 0x1F200)
-_LEADING = re.compile(r"^(?:[#>+-]+\s+)+")  # of a heading, a quotation, a list
+_LEADING = lazy_pattern(r"^(?:[#>+-]+\s+)+")  # of a heading, a quotation, a list
 _LETTER = r"[^\W\d]"
-_LOOSE = re.compile(
+_LOOSE = lazy_pattern(
     r"[.,:]+(?!\w)"  # the end of a sentence or a clause
     r"|(?<!\d)[,:]|[,:](?!\d)"
     rf"|(?<={_LETTER})-+(?={_LETTER})|-+(?!\w)"  # a hyphen, a dash
 )
-_SPACE = re.compile(r"(?<!\d)\s+|\s+(?!\d)")
+_SPACE = lazy_pattern(r"(?<!\d)\s+|\s+(?!\d)")
 
 
 def _load_look_alikes() -> dict[str, str]:

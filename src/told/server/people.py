@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import secrets
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from told.errors import MissingError, NotFoundError, UsageError
 from told.files import create_private
+from told.pattern import lazy_pattern
 from told.store.database import public_id
 from told.store.postgres.database import Database, Viewer
 from told.store.postgres.people import (
@@ -30,7 +30,7 @@ from told.store.postgres.people import (
 
 TOKEN_PREFIX = "told_"  # noqa: S105 - what every token begins with, so that scanners recognise it
 _TEAM_LETTERS = 12
-_NAME = re.compile(r"[\w][\w .@-]{0,39}")
+_NAME = lazy_pattern(r"[\w][\w .@-]{0,39}")
 
 
 class NewToken(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
@@ -11,6 +10,7 @@ from typing import Any, NamedTuple
 
 from told.errors import MissingError, UsageError
 from told.files import NotReadableError, is_utf8, read_document
+from told.pattern import lazy_pattern
 from told.settings.keys import (
     AGENT_NAME,
     ASK,
@@ -47,7 +47,7 @@ _MAX_PROJECT_BYTES = 64_000
 _MAX_RULE_TEXT = 1_000
 _MAX_RULES = 100
 _MAX_RULE_NAME = 40
-_RULE_NAME = re.compile(f"[a-z0-9-]{{1,{_MAX_RULE_NAME}}}")
+_RULE_NAME = lazy_pattern(f"[a-z0-9-]{{1,{_MAX_RULE_NAME}}}")
 _RULE_PARTS = ("name", "pattern", "example")
 _NAMED_SETTINGS = 5  # in one sentence
 _DEFAULT, _FILE, _ENVIRONMENT, _PROJECT = "default", "file", "environment", "project"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import stat
 import zipfile
 import zlib
@@ -19,6 +18,7 @@ from told.errors import UsageError
 from told.files import NotReadableError, open_regular
 from told.journal.files import BadLineError, drop_partial_batch, first_hash, parse_line
 from told.jsontext import load_json
+from told.pattern import lazy_pattern
 
 FORMAT, VERSION = "told-backup", 1
 MANIFEST = "manifest.json"
@@ -33,9 +33,9 @@ _MAX_ENTRIES = 1_000_000
 _MAX_ENTRY = 2 << 30  # bytes
 _MAX_MANIFEST = 256 << 20
 _BLOCK = 1 << 20
-_PART = re.compile(r"[^\x00-\x1f\x7f/\\:]{1,255}")
+_PART = lazy_pattern(r"[^\x00-\x1f\x7f/\\:]{1,255}")
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, ValueError, RuntimeError, OSError, EOFError)
-_DIGEST = re.compile(r"[0-9a-f]{64}")
+_DIGEST = lazy_pattern(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,13 +12,14 @@ from told.errors import MissingError, UsageError
 from told.files import cannot_write, make_folder, read_text, write_private
 from told.journal.copies import sync_folder
 from told.jsontext import dump_json, load_json
+from told.pattern import lazy_pattern
 from told.sync.identity import Identity, sign
 from told.sync.transports.server import PROTOCOL, Answer, ServerConnection
 
 KEY_USE = "told server"  # what a member key signs to be tied to a name
 TOKEN_VARIABLE = "TOLD_SERVER_TOKEN"  # noqa: S105 - the name of a variable
 _TOKENS = "tokens"
-_TOKEN = re.compile(r"[\x21-\x7e]{8,200}")
+_TOKEN = lazy_pattern(r"[\x21-\x7e]{8,200}")
 
 
 @dataclass(frozen=True, slots=True)

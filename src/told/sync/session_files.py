@@ -7,13 +7,13 @@ machine fetches only what is new, and the place learns nothing from it.
 from __future__ import annotations
 
 import os
-import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from told.hashing import blake2b
 from told.jsontext import dump_json, load_json
+from told.pattern import lazy_pattern
 from told.sync.heads import BadHeadError, Head
 from told.sync.identity import decrypt, encrypt
 from told.sync.spaces import Space
@@ -30,7 +30,7 @@ _MAX_PARTS = 40  # of a session
 _MAX_SESSIONS = 20_000
 _BOOK = "sessions.json"
 _LIST, _PART = ".list", ".session"
-_NAME = re.compile(r"[0-9a-f]{32}\.session")
+_NAME = lazy_pattern(r"[0-9a-f]{32}\.session")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,22 +14,23 @@ from told.hashing import blake2b
 from told.jsontext import read_raw_lines
 from told.model import AGENT as BY_AGENT
 from told.model import USER, Begin, Cursor, Event, Facts, Mark, Message, Problem, Ref, Source, Touch
+from told.pattern import lazy_pattern
 
 # Aider ends what it prints and what the user typed with two spaces; a model's own Markdown does not.
 _END = "  "
 _PROMPT = "#### "
 _PRINTED = "> "
 # Commands with a prompt; others (/add, /drop, /run …) are for Aider and not for the model.
-_ASK_COMMAND = re.compile(r"/(?:ask|code|architect|context)\s+(.+)", re.DOTALL)
-_MODEL = re.compile(r"(?:Main )?[Mm]odel: (\S+)")
-_ADDED = re.compile(r"Added (.+) to the chat\.?")
-_APPLIED = re.compile(r"Applied edit to (.+)")
-_COMMIT = re.compile(r"Commit ([0-9a-f]{7,40}) (.*)")
-_CREATE = re.compile(r"Create new file\?.*: ?y(?:es)?", re.IGNORECASE)
-_CODE_BLOCK = re.compile(r"^(```[^\n]*\n)(.*?)(^```|\Z)", re.DOTALL | re.MULTILINE)
+_ASK_COMMAND = lazy_pattern(r"/(?:ask|code|architect|context)\s+(.+)", re.DOTALL)
+_MODEL = lazy_pattern(r"(?:Main )?[Mm]odel: (\S+)")
+_ADDED = lazy_pattern(r"Added (.+) to the chat\.?")
+_APPLIED = lazy_pattern(r"Applied edit to (.+)")
+_COMMIT = lazy_pattern(r"Commit ([0-9a-f]{7,40}) (.*)")
+_CREATE = lazy_pattern(r"Create new file\?.*: ?y(?:es)?", re.IGNORECASE)
+_CODE_BLOCK = lazy_pattern(r"^(```[^\n]*\n)(.*?)(^```|\Z)", re.DOTALL | re.MULTILINE)
 _MAX_BLOCK = 60  # lines of one code block worth storing
-_STARTED = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*")
-_STATE = re.compile(r"(\d{1,15}) (\d{1,15})")
+_STARTED = lazy_pattern(r"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*")
+_STATE = lazy_pattern(r"(\d{1,15}) (\d{1,15})")
 
 
 def read(source: Source, cursor: Cursor) -> Iterator[Event | Problem]:

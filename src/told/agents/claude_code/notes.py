@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Mapping
 
 from told.agents.base import expand_path
 from told.files import NotReadableError, read_document
+from told.pattern import lazy_pattern
 
 _MAX_SETTINGS = 1 << 20
-_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9]")
+_NOT_IN_NAMES = lazy_pattern(r"[^A-Za-z0-9]")
 
 
 def find_notes_folder(environ: Mapping[str, str], root: str) -> str:

@@ -21,6 +21,7 @@ from told.agents.values import (
 )
 from told.jsontext import read_json_file
 from told.model import AGENT, USER, Checkpoint, Cursor, Event, Facts, Message, Problem, Ref, Source, Touch
+from told.pattern import lazy_pattern
 
 _MAX_AWAITED = 16  # an output that never came must not be searched for in every later line
 
@@ -157,7 +158,7 @@ _HUMAN_ORIGINS = ("", "human", "sdk")
 _REJECTED = "The user doesn't want to proceed with this tool use."
 _REASON = "the user said:\n"
 _AFTER_REASON = "\n\nNote: The user's next message may contain"
-_KIND_FIRST = re.compile(rb'\{"type":"([^"]*)"')
+_KIND_FIRST = lazy_pattern(rb'\{"type":"([^"]*)"')
 _KINDS = frozenset(
     b"user assistant attachment ai-title custom-title agent-name summary pr-link".split()
 )  # fmt: skip
@@ -168,7 +169,7 @@ _HOW = {
     "Write": "create",
     "Edit": "edit", "MultiEdit": "edit", "NotebookEdit": "edit",
 }  # fmt: skip
-_COMMITTED = re.compile(r"^\[[^\]\n]{1,300} ([0-9a-f]{7,40})\] ", re.MULTILINE)
+_COMMITTED = lazy_pattern(r"^\[[^\]\n]{1,300} ([0-9a-f]{7,40})\] ", re.MULTILINE)
 _MAX_OUTPUT = 64 * 1024
 _NO_TITLES = ("Invalid API key", "API Error", "Credit balance", "Please run /login", "Claude AI usage limit")
 

@@ -16,16 +16,17 @@ from told.agents.wiring import OWN, START, STOP, Block, Change, OwnFile, Place
 from told.jsontext import parse_json, read_json_file
 from told.model import AGENT as BY_AGENT
 from told.model import USER, Begin, Checkpoint, Cursor, Event, Facts, Message, Problem, Source, Touch
+from told.pattern import lazy_pattern
 from told.text import cut_at_word
 
-_INPUT = re.compile(r"<user_input\b[^>]{0,200}>(.*?)(?:</user_input>|\Z)", re.DOTALL)
-_INJECTED = re.compile(
+_INPUT = lazy_pattern(r"<user_input\b[^>]{0,200}>(.*?)(?:</user_input>|\Z)", re.DOTALL)
+_INJECTED = lazy_pattern(
     r"<(hook_context|environment_details|system_reminder|file_content)\b[^>]{0,400}>.*?(?:</\1>|\Z)",
     re.DOTALL,
 )
-_CWD = re.compile(r"# Current (?:Working|Workspace) Directory \(([^)\n]+)\) Files")
-_TYPED = re.compile(r"\s*<(task|feedback|user_message|answer)>(.*?)</\1>", re.DOTALL)
-_RESULT = re.compile(r"\[[^\]]*\] Result:?\s*")
+_CWD = lazy_pattern(r"# Current (?:Working|Workspace) Directory \(([^)\n]+)\) Files")
+_TYPED = lazy_pattern(r"\s*<(task|feedback|user_message|answer)>(.*?)</\1>", re.DOTALL)
+_RESULT = lazy_pattern(r"\[[^\]]*\] Result:?\s*")
 _TASK_TOOLS = {
     "readFile": "read", "editedExistingFile": "edit", "newFileCreated": "create", "fileDeleted": "delete",
 }  # fmt: skip

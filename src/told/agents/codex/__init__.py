@@ -27,6 +27,7 @@ from told.agents.values import as_count, as_dict, as_millis, as_text, get_dict, 
 from told.agents.wiring import Block, Change, Place, has_mark
 from told.jsontext import parse_json
 from told.model import Begin, Cursor, Event, Facts, Mark, Problem, Source
+from told.pattern import lazy_pattern
 from told.store.foreign import ForeignDatabase, ForeignError
 
 STATE, HISTORY = "state", "history"
@@ -41,7 +42,7 @@ _THREAD = (
 )  # fmt: skip
 _ITEM = ("thread_id", "item_json", "created_at_ms")
 _IN_THREADS = "thread_id IN (SELECT value FROM json_each(?))"
-_NUMBER = re.compile(r"_(\d{1,6})\.sqlite$")
+_NUMBER = lazy_pattern(r"_(\d{1,6})\.sqlite$")
 _BATCH = 50  # threads whose items are held in memory at once
 
 

@@ -31,10 +31,11 @@ from told.agents.values import (
     parse_object,
 )
 from told.model import AGENT, USER, Checkpoint, Cursor, Event, Facts, Message, Problem, Source, Touch
+from told.pattern import lazy_pattern
 from told.text import cut_at_word
 
 _HOW = {"add": "create", "update": "edit", "delete": "delete"}
-_MOVE = re.compile(r"^\*\*\* Move to: (.+?)\s*$", re.MULTILINE)
+_MOVE = lazy_pattern(r"^\*\*\* Move to: (.+?)\s*$", re.MULTILINE)
 _SHELL_FLAGS = {"-c", "-lc", "-lic", "/c", "-Command"}
 
 # Beginnings of text that Codex put into a user's message.
@@ -205,8 +206,8 @@ ARCHIVED = "archived"
 _ITEMS, _EVENTS, _RESPONSES = "items", "events", "responses"
 _PLAN = "update_plan"  # not among the items
 
-_THREAD = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?=\.jsonl$)")
-_SUMMARY = re.compile(r"<summary>\s*(.*?)\s*</summary>", re.DOTALL)
+_THREAD = lazy_pattern(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?=\.jsonl$)")
+_SUMMARY = lazy_pattern(r"<summary>\s*(.*?)\s*</summary>", re.DOTALL)
 _CALLS = {"function_call", "custom_tool_call", "local_shell_call"}
 _IGNORED = (
     b'"type":"token_count"', b'"type":"token_usage_record"', b'"type":"world_state"',

@@ -13,15 +13,16 @@ from told.agents.values import as_list, as_millis, as_text, get_dict, get_dicts,
 from told.files import NotReadableError, read_document
 from told.jsontext import parse_json
 from told.model import AGENT, USER, Checkpoint, Cursor, Event, Facts, Mark, Message, Problem, Source, Touch
+from told.pattern import lazy_pattern
 from told.text import cut_at_word
 
 _MAX_NOTE = 1024 * 1024  # bytes
 _MAX_NOTES = 500
 SECTIONS = ("overview", "history", "work_done", "technical_details", "important_files", "next_steps")
-_SECTION = re.compile(rf"<({'|'.join(SECTIONS)})>\s*(.*?)\s*</\1>", re.DOTALL)
-_TITLE = re.compile(r"<checkpoint_title>\s*(.*?)\s*</checkpoint_title>", re.DOTALL)
-_FILE = re.compile(r"0*(\d{1,6})[-_. ].*\.md$|0*(\d{1,6})\.md$")
-_KEY = re.compile(r"([A-Za-z_][\w-]*):(?:\s+(.*))?$")
+_SECTION = lazy_pattern(rf"<({'|'.join(SECTIONS)})>\s*(.*?)\s*</\1>", re.DOTALL)
+_TITLE = lazy_pattern(r"<checkpoint_title>\s*(.*?)\s*</checkpoint_title>", re.DOTALL)
+_FILE = lazy_pattern(r"0*(\d{1,6})[-_. ].*\.md$|0*(\d{1,6})\.md$")
+_KEY = lazy_pattern(r"([A-Za-z_][\w-]*):(?:\s+(.*))?$")
 _HUMAN_SOURCES = {"", "user", "human", "immediate-prompt"}
 _CHANGES = {
     "create": "create", "write": "create", "edit": "edit", "str_replace": "edit", "insert": "edit",

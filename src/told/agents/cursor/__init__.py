@@ -29,11 +29,12 @@ from told.files import NotReadableError, read_document
 from told.jsontext import read_json_file
 from told.model import AGENT as BY_AGENT
 from told.model import USER, Begin, Cursor, Event, Facts, Mark, Message, Problem, Source
+from told.pattern import lazy_pattern
 
 _MAX_FOLDERS = 400  # searched for a project; enough for any real path
-_QUERY = re.compile(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
-_INJECTED = re.compile(r"<([a-z][a-z_]+)(?: [^>]*)?>.*?</\1>", re.DOTALL)
-_MARKER = re.compile(r"(user|assistant|A):\s*|\[(Thinking|Tool call|Tool result)\] ?(.*)")
+_QUERY = lazy_pattern(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
+_INJECTED = lazy_pattern(r"<([a-z][a-z_]+)(?: [^>]*)?>.*?</\1>", re.DOTALL)
+_MARKER = lazy_pattern(r"(user|assistant|A):\s*|\[(Thinking|Tool call|Tool result)\] ?(.*)")
 
 
 def read_transcript(source: Source, cursor: Cursor) -> Iterator[Event | Problem]:

@@ -26,21 +26,22 @@ from told.files import NotReadableError, read_document
 from told.jsontext import parse_json
 from told.model import AGENT as BY_AGENT
 from told.model import USER, Begin, Cursor, Event, Facts, Mark, Message, Problem, Source, Touch
+from told.pattern import lazy_pattern
 
 _MAX_PARENTS = 40
 _STARTS = ("partition.created", "session.start")
 _ROLES = {"user": USER, "assistant": BY_AGENT, "copilot": BY_AGENT}
 _ID = rb"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 # JSON text has no control bytes, so it ends before the first one.
-_FRAGMENT_TEXT = re.compile(
+_FRAGMENT_TEXT = lazy_pattern(
     rb'\{"(?:__first__|' + _ID + rb')":\{"type":"(?:Subgraph|Value)"[^\x00-\x1f]*'
 )  # fmt: skip
 _DOCUMENT = b"\xac\xed\x00\x05"  # the start of a serialised Java object
-_SESSION = re.compile(rb"sessionIdt\x00\x24(" + _ID + rb")")
-_TITLE = re.compile(rb"t\x00\x24(" + _ID + rb").{0,8}name.{0,300}?valuet(..)", re.DOTALL)
+_SESSION = lazy_pattern(rb"sessionIdt\x00\x24(" + _ID + rb")")
+_TITLE = lazy_pattern(rb"t\x00\x24(" + _ID + rb").{0,8}name.{0,300}?valuet(..)", re.DOTALL)
 _REQUEST, _RESPONSE = b"t\x00\x07request", b"t\x00\x08response"
 # Java writes a character above U+FFFF as two surrogates of three bytes each.
-_SURROGATES = re.compile(rb"\xed([\xa0-\xaf])([\x80-\xbf])\xed([\xb0-\xbf])([\x80-\xbf])")
+_SURROGATES = lazy_pattern(rb"\xed([\xa0-\xaf])([\x80-\xbf])\xed([\xb0-\xbf])([\x80-\xbf])")
 _NODES = ("Markdown", "AgentRound", "Thinking", "WorkingSet", "FixedContextPanel")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,10 +24,11 @@ from told.files import NotReadableError, read_document
 from told.jsontext import read_json_file
 from told.model import AGENT as BY_AGENT
 from told.model import USER, Begin, Checkpoint, Cursor, Event, Facts, Mark, Message, Problem, Source
+from told.pattern import lazy_pattern
 
 # CopilotChat repeats these above every question: `> #buffer`, `> $model`, `> @tools`, `> /prompt`.
-_STICKY = re.compile(r"\A(?:> [#$@/]\S.*\n?|\s*\n)+")
-_LOCAL_TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
+_STICKY = lazy_pattern(r"\A(?:> [#$@/]\S.*\n?|\s*\n)+")
+_LOCAL_TIME = lazy_pattern(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
 
 
 def _parse_copilotchat(document: Any, session: str, name: str) -> Iterator[Event]:

@@ -43,6 +43,7 @@ from told.agents.wiring import (
 from told.jsontext import parse_json, read_json_file
 from told.model import AGENT as BY_AGENT
 from told.model import USER, Begin, Checkpoint, Cursor, Event, Facts, Mark, Message, Problem, Source, Touch
+from told.pattern import lazy_pattern
 from told.store.foreign import ForeignDatabase
 
 _SESSION = (
@@ -245,7 +246,7 @@ def _strip_quotes(said: str) -> str:
     return inner.replace('\\"', '"').strip()
 
 
-_FULL_PROFILE = re.compile(r"// begin: full profile\n(.*?)// end: full profile\n", re.DOTALL)
+_FULL_PROFILE = lazy_pattern(r"// begin: full profile\n(.*?)// end: full profile\n", re.DOTALL)
 
 
 def read(source: Source, cursor: Cursor) -> Iterator[Event | Problem]:

@@ -12,23 +12,24 @@ from told.agents.values import as_millis
 from told.files import NotReadableError, read_document
 from told.model import AGENT as BY_AGENT
 from told.model import USER, Begin, Cursor, Event, Facts, Mark, Message, Problem, Source, Touch
+from told.pattern import lazy_pattern
 
-_ROLE = re.compile(
+_ROLE = lazy_pattern(
     r"_\*\*(User|Agent|Assistant)(?P<side> - sidechain)?(?: \((?P<about>[^)]*)\))?( - sidechain)?\*\*_\s*"
 )
-_TIME = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d\S*")
-_MODEL = re.compile(r"(?:model )?([\w./:-]*[A-Za-z][\w./:-]*)")
-_FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})(.*)")
-_TOOL = re.compile(
+_TIME = lazy_pattern(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d\S*")
+_MODEL = lazy_pattern(r"(?:model )?([\w./:-]*[A-Za-z][\w./:-]*)")
+_FENCE = lazy_pattern(r"\s{0,3}(`{3,}|~{3,})(.*)")
+_TOOL = lazy_pattern(
     r'<tool-use\b[^>]{0,200}\bdata-tool-type="([^">]{0,80})"[^>]{0,200}\bdata-tool-name="([^">]{0,200})"'
 )
-_SUMMARY = re.compile(r"<summary>(.*?)</summary>")
-_TAG = re.compile(r"</?(?:think|details|tool-use)\b[^>]*>|<summary>.*?</summary>")
-_CODE = re.compile(r"\s*`([^`]+)`\s*")
-_NAMED = re.compile(r"(?:Read|Edit|Create|Write|Delete) file: (.+)")
+_SUMMARY = lazy_pattern(r"<summary>(.*?)</summary>")
+_TAG = lazy_pattern(r"</?(?:think|details|tool-use)\b[^>]*>|<summary>.*?</summary>")
+_CODE = lazy_pattern(r"\s*`([^`]+)`\s*")
+_NAMED = lazy_pattern(r"(?:Read|Edit|Create|Write|Delete) file: (.+)")
 
 # Text that agents put into a user's message.
-_INJECTED = re.compile(
+_INJECTED = lazy_pattern(
     r"<(system-reminder|local-command-\w+|command-\w+|environment_context|user_instructions|hook_context)\b[^>]{0,400}>"
     r".*?(?:</\1>|\Z)",
     re.DOTALL,
@@ -38,10 +39,10 @@ _INTERRUPTED = "[Request interrupted by user"
 _CREATE_TOOLS = ("write", "write_file", "create_file", "create", "write_to_file")
 _HEADER_LINES = 12
 _HEADER_WIDTH = 500
-_SESSION = re.compile(r"<!--.*?\bSession ([0-9A-Za-z][0-9A-Za-z_-]{7,63})(?: \(([^)]{10,40})\))?.*-->")
-_HEADING = re.compile(r"# (.+?)(?: \((\d{4}-\d\d-\d\d[^)]*)\))?\s*")
-_DATE = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d")
-_FILE_NAME = re.compile(r"(\d{4}-\d\d-\d\d)_(\d\d)-(\d\d)(?:-(\d\d))?(Z|[+-]\d{4})?.*")
+_SESSION = lazy_pattern(r"<!--.*?\bSession ([0-9A-Za-z][0-9A-Za-z_-]{7,63})(?: \(([^)]{10,40})\))?.*-->")
+_HEADING = lazy_pattern(r"# (.+?)(?: \((\d{4}-\d\d-\d\d[^)]*)\))?\s*")
+_DATE = lazy_pattern(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d")
+_FILE_NAME = lazy_pattern(r"(\d{4}-\d\d-\d\d)_(\d\d)-(\d\d)(?:-(\d\d))?(Z|[+-]\d{4})?.*")
 
 
 class _Parser:

@@ -34,11 +34,12 @@ from told.files import NotReadableError, read_document
 from told.jsontext import parse_json, read_json_file
 from told.model import AGENT as BY_AGENT
 from told.model import USER, Begin, Cursor, Event, Facts, Mark, Message, Problem, Ref, Source, Touch
+from told.pattern import lazy_pattern
 
 _INITIAL, _SET, _PUSH, _DELETE = 0, 1, 2, 3
-_LINK = re.compile(r"\[([^\]]*)\]\((\S+?)\)")
+_LINK = lazy_pattern(r"\[([^\]]*)\]\((\S+?)\)")
 # Left where the text of an edited file was.
-_EMPTY_FENCE = re.compile(r"```[^\n`]*\s*```")
+_EMPTY_FENCE = lazy_pattern(r"```[^\n`]*\s*```")
 _NOT_CONFIRMED = (0, 5)  # denied, skipped
 _PROSE = ("", "markdownContent", "markdownVuln", "inlineReference")
 

@@ -15,6 +15,7 @@ from rich.text import Text
 from rich.theme import Theme
 
 from told.cli.terminal.blocks import Block, Cell, Diff, Heading, Paragraph, Span, Table, spans
+from told.pattern import lazy_pattern
 
 _STYLES = {
     "heading": "bold", "id": "cyan", "project": "blue", "good": "green", "warn": "yellow", "bad": "bold red",
@@ -33,9 +34,9 @@ _AGENT_COLOURS = (
     "bright_magenta",
 )
 _NARROWEST, _WIDEST = 40, 200
-_INDENT = re.compile(r" *(?:- |-> )?")
-_COMMANDS = re.compile(r"`[^`\n]+`")
-_BLANK_ENDS = re.compile(r" +((?:\x1b\[[0-9;]*m)*) *$", re.MULTILINE)
+_INDENT = lazy_pattern(r" *(?:- |-> )?")
+_COMMANDS = lazy_pattern(r"`[^`\n]+`")
+_BLANK_ENDS = lazy_pattern(r" +((?:\x1b\[[0-9;]*m)*) *$", re.MULTILINE)
 _PAGER = "less -FRX"
 
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from told.hook.guard import load_table, load_words
+from told.pattern import lazy_pattern
 
 _MAX_SCRIPT = 20_000
 _MAX_DEPTH = 4
 _MAX_LAYERS = 6
-_TOKEN = re.compile(
+_TOKEN = lazy_pattern(
     r"""(?P<space>(?:[ \t\r]|\\\n)+)
     |(?P<nested>[$<>]\()
     |(?P<heredoc><<-?[ \t]*(?P<mark>['"\\]?)(?P<word>\w+)['"]?)
@@ -24,7 +25,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
+_ASSIGNMENT = lazy_pattern(r"[A-Za-z_]\w*\+?=")
 _PIPES = ("|", "|&")
 
 

@@ -7,19 +7,20 @@ from dataclasses import dataclass
 from functools import cache
 
 from told.hook.guard import load_table, load_words
+from told.pattern import lazy_pattern
 from told.search.tokens import stem
 
 COMMAND, OPTION, PATH, WORD, COMMA, STOP = "command", "option", "path", "word", "comma", "stop"
-_TOKEN = re.compile(r"`([^`]+)`|((?<!\s)[.!?;:]+(?=\s|$)|;|\n|\s-\s)|(,)|([^\s,()`;]+)")
+_TOKEN = lazy_pattern(r"`([^`]+)`|((?<!\s)[.!?;:]+(?=\s|$)|;|\n|\s-\s)|(,)|([^\s,()`;]+)")
 _CJK = "\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af"
 # Curly and full-width signs become plain ones; dashes become a break.
 _PLAIN = {0x2019: "'", 0x2013: " ; ", 0x2014: " ; ", 0xFF0C: ", ", 0x3002: ". ", 0x3001: ", ", 0x7C: " | "}
-_SCRIPT_CHANGE = re.compile(rf"(?<=[{_CJK}])(?=[!-~])|(?<=[!-~])(?=[{_CJK}])")
+_SCRIPT_CHANGE = lazy_pattern(rf"(?<=[{_CJK}])(?=[!-~])|(?<=[!-~])(?=[{_CJK}])")
 _ENDINGS = (
     "py|pyi|js|jsx|ts|tsx|mjs|go|rs|rb|php|java|kt|swift|c|cc|cpp|h|hpp|cs|sql|md|mdx|txt|json|jsonl|ya?ml|toml|ini"
     "|cfg|env|lock|sh|css|scss|html|vue|svelte|xml|db|ipynb|gradle|tf|tfvars|tfstate|proto|csv|pem|key|crt|sqlite3?"
 )
-_PATH = re.compile(
+_PATH = lazy_pattern(
     r"(?:~|\.{1,2})?/?(?:[\w.*@+-]+/)+[\w.*+-]*|(?:~|\.{1,2})/[\w.*/+-]*|/[\w.*/-]+|\.[a-z]\w+|~"
     rf"|\.?[\w*-][\w.*-]*\.(?:{_ENDINGS})|makefile|dockerfile|justfile"
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from fnmatch import fnmatchcase
 from functools import cache
 
@@ -11,9 +10,10 @@ from told.hook.guard import load_table, load_words
 from told.hook.guard.pattern import Call
 from told.hook.guard.script import Command
 from told.ingest.projects import find_git_root
+from told.pattern import lazy_pattern
 
 BRANCH, ENVIRONMENT = "branch", "environment"
-_WORD = re.compile(r"[a-z]+|\d+")
+_WORD = lazy_pattern(r"[a-z]+|\d+")
 _SPOKEN = ("test", "local")  # in a rule, these are seldom the name of an environment
 _HEAD = "ref: refs/heads/"
 

@@ -13,9 +13,10 @@ from told.hook.guard.pattern import Call, list_calls
 from told.hook.guard.rules import Prohibition, read_rule
 from told.hook.guard.script import Command, parse_script
 from told.hook.guard.targets import in_environment, on_branch
+from told.pattern import lazy_pattern
 
 DENY, ASK = "deny", "ask"
-_PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$", re.MULTILINE)
+_PATCHED = lazy_pattern(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from told.pattern import lazy_pattern
+
 _NOT_IN_WORD = r"(?<![A-Za-z0-9_+])"
 _NOT_IN_BASE64 = r"(?<![A-Za-z0-9_+/])"
 # The check of a token by the mark behind its alphabet in issuers.toml.
@@ -69,7 +71,7 @@ def load_words(name: str) -> frozenset[str]:
 
 def load_pattern(name: str, flags: int = 0) -> re.Pattern[str]:
     """Compile a regular expression of patterns.toml."""
-    return re.compile(_join(_read("patterns")[name]), flags)
+    return lazy_pattern(_join(_read("patterns")[name]), flags)
 
 
 @cache

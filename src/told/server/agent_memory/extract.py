@@ -11,6 +11,7 @@ from typing import Any
 from told.agents.reading import FAILED, describe_call
 from told.capture.statements import Statement, capture
 from told.learning.observe import find_observations
+from told.pattern import lazy_pattern
 from told.server.agent_memory.keep import keep_in
 from told.server.context import Client, Server
 from told.server.jobs import Write
@@ -31,7 +32,7 @@ from told.text import shorten
 
 _TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _SKIPPED_TOOLS = frozenset(_TABLE["skipped_tools"].split())
-_FAILURE = re.compile("|".join(_TABLE["failures"]), re.IGNORECASE)
+_FAILURE = lazy_pattern("|".join(_TABLE["failures"]), re.IGNORECASE)
 _TYPES: dict[str, str] = _TABLE["types"]
 _MAX_TITLE = 80  # characters
 

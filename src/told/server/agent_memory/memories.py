@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 from told.capture.statements import Description, describe_statement
 from told.memories.change import correct
 from told.memories.journal_writer import JournalWriter
 from told.memories.remember import NewMemory, remember
+from told.pattern import lazy_pattern
 from told.store.memories.records import AGENT, GLOBAL, OBSERVATION, PROJECT, SUPERSEDED, Memory, Trigger
 from told.store.postgres.agent_memory.lessons import LessonRow
 from told.store.postgres.agent_memory.observations import ObservationRow
@@ -18,8 +17,8 @@ from told.text import shorten
 TOOL = "agent-memory"
 _KINDS = {"decision": "decision", "gotcha": "warning", "discovery": "fact", "pattern": "fact"}
 _MAX_CONTEXT = 200  # characters
-_SPACES = re.compile(r"\\s[+*]?|\s+")
-_PLAIN = re.compile(r"[\w ./:=-]+")
+_SPACES = lazy_pattern(r"\\s[+*]?|\s+")
+_PLAIN = lazy_pattern(r"[\w ./:=-]+")
 
 
 def remember_row(

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import apsw
 
+from told.pattern import lazy_pattern
 from told.store.database import make_tokenizer
 from told.store.fts import unquote_phrase
 
@@ -19,7 +20,7 @@ _MAX_DEPTH = 100  # of groups in groups
 _MAX_VECTOR = 900_000  # bytes; PostgreSQL takes 1 MiB
 _MAX_PLACES = 255  # of one word
 _GAP = 10  # between two columns, so that no phrase matches across them
-_PART = re.compile(
+_PART = lazy_pattern(
     r'\s*(?:("(?:[^"]|"")*"\*?)|\{([^{}"]*)\}\s*:|([()])|(AND|OR|NOT)(?![^\s()"{]))', re.DOTALL
 )
 _LOOSEST = ("OR", "AND", "NOT")  # operators, the one that binds the tightest last

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from told.files import NotReadableError, read_document
+from told.pattern import lazy_pattern
 from told.store.memories.names import ACTIVE, AGENT, ARCHIVED, GLOBAL, PROJECT, SHARED, SUPERSEDED, USER
 from told.store.memories.records import KIND_NAMES, Memory
 from told.sync.formats.words import ID, format_time, make_tag, parse_time
@@ -16,10 +16,10 @@ from told.text import shorten
 
 _STATUSES = (ACTIVE, SUPERSEDED, ARCHIVED)
 _TITLE = 60  # characters
-_FORBIDDEN = re.compile(r'[\\/:*?"<>|#^\[\]\x00-\x1f]+')
-_FIELD = re.compile(r"([a-z_]+): (.*)")
-_OBSERVATION = re.compile(r"- \[([a-z]+)\] (.*)")
-_RELATION = re.compile(r"- ([a-z]+) \[\[.*\((m[a-z2-7]{4,40})\)\]\]")
+_FORBIDDEN = lazy_pattern(r'[\\/:*?"<>|#^\[\]\x00-\x1f]+')
+_FIELD = lazy_pattern(r"([a-z_]+): (.*)")
+_OBSERVATION = lazy_pattern(r"- \[([a-z]+)\] (.*)")
+_RELATION = lazy_pattern(r"- ([a-z]+) \[\[.*\((m[a-z2-7]{4,40})\)\]\]")
 _CONTEXT = "Context: "
 _LINKS = ("supports", "contradicts", "about", "supersedes")
 _MAX_NOTE = 1 << 20

@@ -15,6 +15,7 @@ from told.journal.files import SET
 from told.journal.fold import KNOWN_KINDS
 from told.journal.transfer import Copy, is_too_long, seal_copies
 from told.jsontext import dump_json
+from told.pattern import lazy_pattern
 from told.store.memories.names import ACTIVE, AGENT, FORGOTTEN, GLOBAL, PROJECT
 from told.store.memories.records import Memory
 from told.sync.stores.item import Item, LeftOut
@@ -22,8 +23,8 @@ from told.sync.stores.item import Item, LeftOut
 FORMAT, VERSION = "told-export", 1
 _PROPOSALS = ("propose", "decide")
 _KINDS = KNOWN_KINDS | {SET, *_PROPOSALS}
-_ID = re.compile(r"m[a-z2-7]{4,40}")
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,200}")
+_ID = lazy_pattern(r"m[a-z2-7]{4,40}")
+_NAME = lazy_pattern(r"[A-Za-z0-9][A-Za-z0-9._-]{0,200}")
 _MAX_TIME = 1 << 53
 _STATE = (
     "id", "text", "kind", "marks", "context", "label", "scope", "status", "was", "locked", "trust",

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 
-ID = re.compile(r"m[a-z2-7]{4,40}")  # of a memory
+from told.pattern import lazy_pattern
+
+ID = lazy_pattern(r"m[a-z2-7]{4,40}")  # of a memory
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MAX_TIME = 253_402_300_799_999  # the end of the year 9999
 

@@ -18,6 +18,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 from told.errors import MissingError, ToldError
 from told.files import NotReadableError, open_regular
 from told.jsontext import as_dict, as_list, as_millis, as_text
+from told.pattern import lazy_pattern
 from told.store.memories.names import ACTIVE, ARCHIVED
 from told.sync.stores.item import Item, LeftOut
 from told.sync.stores.reading import (
@@ -34,8 +35,8 @@ from told.sync.stores.statements import add_facts, join_title
 TOOL = "agent-memory"
 _SCHEMES = ("postgresql://", "postgres://")
 _SECONDS = 600.0
-_COPY = re.compile(rb"COPY (?:\w+\.)?(mem_\w+) \(([^)]*)\) FROM stdin;")
-_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_COPY = lazy_pattern(rb"COPY (?:\w+\.)?(mem_\w+) \(([^)]*)\) FROM stdin;")
+_ESCAPE = lazy_pattern(r"\\(.)", re.DOTALL)
 _ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _UNUSED = ("embedding", "tsv", "raw_text")
 _KINDS = {"decision": "decision", "gotcha": "warning", "discovery": "fact", "pattern": "fact"}

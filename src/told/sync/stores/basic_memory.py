@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from told.jsontext import as_dict, as_millis, as_text
 from told.model import Problem
+from told.pattern import lazy_pattern
 from told.sync.stores.item import Item, LeftOut
 from told.sync.stores.markdown import split_front_matter
 from told.sync.stores.reading import (
@@ -23,12 +24,12 @@ from told.sync.stores.statements import join_title, text_key
 
 TOOL = "basic-memory"
 _CONFIG = "config.json"
-_OBSERVATION = re.compile(r"\s*[-*]\s+\[([^\[\]()\n]{1,60})\]\s+(.*)")
-_RELATION = re.compile(r"\s*[-*]\s+(.{0,80}?)\s*\[\[([^\[\]\n]{1,200})\]\](?:\s*\(.*\))?\s*\Z")
-_LINK = re.compile(r"\[\[([^\[\]\n|]{1,200})(?:\|[^\[\]\n]{0,200})?\]\]")
-_TAG = re.compile(r"(?<!\S)#([\w/-]{1,60})")
-_CHECKBOX = re.compile(r"[ xX/-]?\Z")
-_HEADINGS = re.compile(r"^#{1,6}\s+(?:observations|relations)\s*$", re.IGNORECASE | re.MULTILINE)
+_OBSERVATION = lazy_pattern(r"\s*[-*]\s+\[([^\[\]()\n]{1,60})\]\s+(.*)")
+_RELATION = lazy_pattern(r"\s*[-*]\s+(.{0,80}?)\s*\[\[([^\[\]\n]{1,200})\]\](?:\s*\(.*\))?\s*\Z")
+_LINK = lazy_pattern(r"\[\[([^\[\]\n|]{1,200})(?:\|[^\[\]\n]{0,200})?\]\]")
+_TAG = lazy_pattern(r"(?<!\S)#([\w/-]{1,60})")
+_CHECKBOX = lazy_pattern(r"[ xX/-]?\Z")
+_HEADINGS = lazy_pattern(r"^#{1,6}\s+(?:observations|relations)\s*$", re.IGNORECASE | re.MULTILINE)
 _KINDS = {
     "decision": "decision", "preference": "preference", "rule": "rule", "requirement": "rule",
     "constraint": "rule", "warning": "warning", "gotcha": "warning", "issue": "warning", "problem": "warning",

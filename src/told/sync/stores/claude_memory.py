@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from told.files import NotReadableError, open_regular
 from told.jsontext import as_dict, as_text, parse_json
 from told.model import Problem
+from told.pattern import lazy_pattern
 from told.sync.stores.item import Item, LeftOut
 from told.sync.stores.markdown import split_blocks, split_front_matter
 from told.sync.stores.reading import NotAStoreError, file_time, find_files, read_markdown, require_path
@@ -17,7 +18,7 @@ from told.sync.stores.statements import text_key
 TOOL = "Claude Code's memory"
 _FOLDER, _INDEX = "memory", "MEMORY.md"
 _TRANSCRIPT_BYTES = 200_000  # in which the project's folder is named
-_LINK = re.compile(r"\s*[-*]?\s*\[([^\]\n]{1,200})\]\(([^)\s]{1,200}\.md)\)")
+_LINK = lazy_pattern(r"\s*[-*]?\s*\[([^\]\n]{1,200})\]\(([^)\s]{1,200}\.md)\)")
 _KINDS = {"feedback": "rule", "user": "preference"}
 
 

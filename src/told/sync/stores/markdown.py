@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-_FIELD = re.compile(r"\s*([\w-]{1,60})\s*:\s*(.*)")
-_ITEM = re.compile(r"\s*-\s+(.*)")
-_HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*\s*\Z")
-_BULLET = re.compile(r"[-*+]\s+")  # the steps of a numbered list belong together
+from told.pattern import lazy_pattern
+
+_FIELD = lazy_pattern(r"\s*([\w-]{1,60})\s*:\s*(.*)")
+_ITEM = lazy_pattern(r"\s*-\s+(.*)")
+_HEADING = lazy_pattern(r"(#{1,6})\s+(.*?)\s*#*\s*\Z")
+_BULLET = lazy_pattern(r"[-*+]\s+")  # the steps of a numbered list belong together
 _MAX_FIELDS = 200  # lines of front matter
 _FENCES = ("```", "~~~")
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from told.jsontext import as_dict, as_millis, as_text
+from told.pattern import lazy_pattern
 from told.store.memories.names import ACTIVE, ARCHIVED
 from told.sync.stores.item import Item, LeftOut
 from told.sync.stores.reading import (
@@ -29,7 +30,7 @@ _MEMORY = (
     "updated_at", "author", "origin_project_id", "tags", "expires_at",
 )  # fmt: skip
 _KINDS = {"decision": "decision", "warning": "warning", "preference": "preference", "summary": "observation"}
-_HASH = re.compile(r"-[0-9a-f]{8}\Z")  # of the folder's path, which differs between machines
+_HASH = lazy_pattern(r"-[0-9a-f]{8}\Z")  # of the folder's path, which differs between machines
 
 
 def places(home: str, environ: Mapping[str, str]) -> list[str]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from told.hashing import blake2b
+from told.pattern import lazy_pattern
 from told.store.memories.names import ACTIVE
 from told.sync.stores.item import Item, LeftOut
 from told.text import add_full_stop, clean, cut_at_word, fix_surrogates, shorten
@@ -18,9 +18,9 @@ _MAX_READ = 200_000  # characters of one text
 _MAX_NAME = 200
 _MAX_NAMES = 30
 _YEAR_2100 = 4_102_444_800_000
-_MARKER = re.compile(r"(?:#{1,6}|[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
+_MARKER = lazy_pattern(r"(?:#{1,6}|[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _FENCES = ("```", "~~~")
-_EMPHASIS = re.compile(r"\*\*|__(?=\S)|(?<=\S)__")
+_EMPHASIS = lazy_pattern(r"\*\*|__(?=\S)|(?<=\S)__")
 
 
 def make_statements(found: Iterable[Item | LeftOut]) -> Iterator[Item | LeftOut]:

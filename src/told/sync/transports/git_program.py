@@ -9,15 +9,16 @@ from collections import Counter
 from collections.abc import Mapping
 
 from told.errors import BusyError, DiskFullError, MissingError, ToldError, UsageError
+from told.pattern import lazy_pattern
 from told.sync.transports.process import Done, run
 
 OLDEST = (2, 31)  # reads settings from the environment, where `ps` does not show them
 # How the user reaches a host. Everything else that starts with GIT_ may name another repository.
-_KEPT = re.compile(
+_KEPT = lazy_pattern(
     r"GIT_(SSH|SSH_COMMAND|SSH_VARIANT|SSL_\w+|HTTP_\w+|PROXY_\w+|EXEC_PATH|ALLOW_PROTOCOL"
     r"|CONFIG_GLOBAL|CONFIG_SYSTEM|CONFIG_NOSYSTEM)"
 )
-_ACCESS = re.compile(
+_ACCESS = lazy_pattern(
     r"(http|credential|url|ssh|protocol)\..*|core\.(sshcommand|gitproxy)", re.DOTALL | re.IGNORECASE
 )
 _REMOTE = ("url", "pushurl", "proxy", "proxyauthmethod", "uploadpack", "receivepack", "vcs")
@@ -47,10 +48,10 @@ _NO_QUESTIONS = {
     "LC_ALL": "C", "LANGUAGE": "",
 }  # fmt: skip
 _SSH_OPTIONS = "-o BatchMode=yes -o ConnectTimeout=20 -o LogLevel=ERROR"  # no banner
-_NOT_A_NAME = re.compile(r"[/\\:]")
-_SECRET = re.compile(r"(?<=://)[^/@\s]+@")
+_NOT_A_NAME = lazy_pattern(r"[/\\:]")
+_SECRET = lazy_pattern(r"(?<=://)[^/@\s]+@")
 # What git, ssh and hosts say when trying again will not help.
-_REFUSED = re.compile(
+_REFUSED = lazy_pattern(
     r"permission denied|access denied|denied to|authentication failed|could not read (username|password)"
     r"|terminal prompts disabled|not found|does not appear to be a git repository|host key verification"
     r"|\b40[134]\b|read[- ]only|not allowed|not permitted|not authorized|dubious ownership"
@@ -58,12 +59,12 @@ _REFUSED = re.compile(
     r"|declined|not granted",
     re.IGNORECASE,
 )
-_DAMAGED = re.compile(
+_DAMAGED = lazy_pattern(
     r"corrupt|bad object|bad sha1|unable to read|missing (blob|tree|commit)|invalid object|\.lock'"
     r"|not a git repository: |garbage|broken|bad config|did not send all necessary",
     re.IGNORECASE,
 )
-_LINE = re.compile(r"(?:(?:fatal|error|remote|warning): )*(.*)")
+_LINE = lazy_pattern(r"(?:(?:fatal|error|remote|warning): )*(.*)")
 
 
 class DamagedCacheError(Exception):

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from told.errors import UsageError
+from told.pattern import lazy_pattern
 
 HEAD = "head"
 MAX_HEAD = 1024 * 1024  # bytes; ten times what a head needs
 MAX_FILE = 4 * 1024 * 1024
-_SERIES = re.compile(r"[a-z0-9]{8}")
-_FILE = re.compile(r"[0-9]{6}\.[a-z]{1,8}|[0-9a-f]{32}\.(list|session)")
+_SERIES = lazy_pattern(r"[a-z0-9]{8}")
+_FILE = lazy_pattern(r"[0-9]{6}\.[a-z]{1,8}|[0-9a-f]{32}\.(list|session)")
 # Letters that every file system, git and every shell take as they are.
-_SPACE = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+_SPACE = lazy_pattern(r"[a-z0-9][a-z0-9-]{0,63}")
 
 
 def is_series(name: str) -> bool:

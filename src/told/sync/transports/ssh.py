@@ -12,14 +12,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Any
 
 from told.errors import BusyError, MissingError, ToldError, UsageError
+from told.pattern import lazy_pattern
 from told.sync.transports.names import check_space, check_write, is_file, is_series
 from told.sync.transports.process import end, read_errors, start
 from told.sync.transports.serve import ERRORS, VERSION
 from told.sync.transports.wire import BrokenStreamError, receive, send
 
-_GREETED = re.compile(rb"told-sync (\d{1,4})\n")
+_GREETED = lazy_pattern(rb"told-sync (\d{1,4})\n")
 _MAX_BANNER = 65_536  # bytes that login scripts may print
-_HOST = re.compile(r"(?:[A-Za-z0-9_][\w.+-]*@)?[A-Za-z0-9_\[:][\w.:%\[\]-]*", re.ASCII)
+_HOST = lazy_pattern(r"(?:[A-Za-z0-9_][\w.+-]*@)?[A-Za-z0-9_\[:][\w.:%\[\]-]*", re.ASCII)
 _SSH = (
     "ssh", "-Tax", "-o", "BatchMode=yes", "-o", "ConnectTimeout=20", "-o", "ClearAllForwardings=yes",
     "-o", "LogLevel=ERROR",
@@ -27,7 +28,9 @@ _SSH = (
 _NO_QUESTIONS = {"SSH_ASKPASS_REQUIRE": "never", "SSH_ASKPASS": ""}
 _CLOSE_SECONDS = 1.0
 _SSH_FAILED, _NOT_FOUND = 255, 127  # exit codes of ssh, and of shells
-_REFUSED = re.compile(r"permission denied|host key verification|authentication|identification", re.IGNORECASE)
+_REFUSED = lazy_pattern(
+    r"permission denied|host key verification|authentication|identification", re.IGNORECASE
+)
 
 
 class SshTransport:

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import log
 from typing import NamedTuple
 
+from told.pattern import lazy_pattern
 from told.store.fts import match_any, match_in, quote_phrase
 from told.store.postgres.database import Connection, Viewer
 from told.store.postgres.fts import (
@@ -34,8 +35,8 @@ _GROUPS = 3  # of phrases of similar rarity, for the rough score
 # Constants of bm25, and the rarity of a phrase in half of the turns or more.
 _K1, _B = 1.2, 0.75
 _LEAST_RARITY = 1e-6
-_PLACE = re.compile(r"(\d+)([A-C]?)")
-_WORD = re.compile(r"[^\W_]+")
+_PLACE = lazy_pattern(r"(\d+)([A-C]?)")
+_WORD = lazy_pattern(r"[^\W_]+")
 
 
 class _Weights(NamedTuple):
