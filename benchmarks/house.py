@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -65,8 +66,9 @@ _LINE = {
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:  # noqa: ARG001 - the same for all benchmarks
     """Count the files below `src/told`."""
-    sources = {path: path.read_text(encoding="utf-8") for path in sorted(SOURCE.rglob("*.py"))}
-    lines = {_name(path): len(text.splitlines()) for path, text in sources.items()}
+    sources = {_name(path): path.read_text(encoding="utf-8") for path in sorted(SOURCE.rglob("*.py"))}
+    lines = {name: len(text.splitlines()) for name, text in sources.items()}
+    nodes = {name: list(ast.walk(ast.parse(text))) for name, text in sources.items()}
     folders = collections.Counter(os.path.dirname(name) for name in lines)
     rooms: dict[str, list[int]] = {}
     for name, count in lines.items():
@@ -81,12 +83,12 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:  # noqa: ARG001 - the 
         "most_files_in_a_folder": max(folders.values()),
         "files_above_400_lines": {name: count for name, count in lines.items() if count > MOST_LINES},
         "literal_data_above_40_lines": [
-            found for path, text in sources.items() for found in long_literals(_name(path), text)
+            found for name, inside in nodes.items() for found in long_literals(name, inside)
         ],
         "imports_of_private_names": [
-            found for path, text in sources.items() for found in private_imports(_name(path), text)
+            found for name, inside in nodes.items() for found in private_imports(name, inside)
         ],
-        "local_imports": sum(_local_imports(text) for text in sources.values()),
+        "local_imports": sum(map(_local_imports, nodes.values())),
         "files_executed_by_a_prompt": _executed(_PROMPT_SETUP, 'call("install the packages", "second")'),
         "files_executed_by_a_transcript_line": _executed(_LINE_SETUP, "call()"),
         "rooms": {room: {"files": files, "lines": count} for room, (files, count) in sorted(rooms.items())},
@@ -97,10 +99,10 @@ def _name(path: Path) -> str:
     return path.relative_to(SOURCE).as_posix()
 
 
-def long_literals(name: str, text: str) -> list[str]:
+def long_literals(name: str, nodes: Iterable[ast.AST]) -> list[str]:
     """Return the places of collections and strings that are longer than code should carry."""
     found = []
-    for node in ast.walk(ast.parse(text)):
+    for node in nodes:
         values = [node.value] if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value else []
         for value in values:
             length = (value.end_lineno or value.lineno) - value.lineno + 1
@@ -109,11 +111,11 @@ def long_literals(name: str, text: str) -> list[str]:
     return found
 
 
-def private_imports(name: str, text: str) -> list[str]:
+def private_imports(name: str, nodes: Iterable[ast.AST]) -> list[str]:
     room = name.partition("/")[0]
     return [
         f"{name}:{node.lineno} {node.module}.{alias.name}"
-        for node in ast.walk(ast.parse(text))
+        for node in nodes
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("told.")
         if (node.module or "").split(".")[1] != room
         for alias in node.names
@@ -121,9 +123,8 @@ def private_imports(name: str, text: str) -> list[str]:
     ]
 
 
-def _local_imports(text: str) -> int:
-    tree = ast.parse(text)
-    functions = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+def _local_imports(nodes: Iterable[ast.AST]) -> int:
+    functions = [node for node in nodes if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
     return len(
         {
             (node.lineno, node.col_offset)

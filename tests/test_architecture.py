@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from collections.abc import Iterable
 
 import pytest
 
 from benchmarks import house
-from tests.rooms import LEVEL, SOURCE, imported_rooms, room_of, trees
+from tests.rooms import LEVEL, SOURCE, imported_rooms, nodes, room_of, trees
 from tests.rooms_picture import PICTURE, draw
 from told.agents import all_agents, label
 
@@ -50,8 +51,8 @@ def test_every_file_is_in_a_known_room() -> None:
 def test_imports_go_down_the_rooms() -> None:
     wrong = [
         f"{name}:{line} imports {other}"
-        for name, tree in trees().items()
-        for line, other in imported_rooms(tree)
+        for name, imports in nodes(ast.Import, ast.ImportFrom).items()
+        for line, other in imported_rooms(imports)
         if other != room_of(name) and LEVEL.get(other, -1) <= LEVEL[room_of(name)]
     ]
     assert wrong == []
@@ -62,7 +63,7 @@ def test_imports_are_seen_anywhere_in_a_file() -> None:
         "def f():\n    from told.cli.main import run\nif TYPE_CHECKING:\n    import told.ingest.sweep\n"
         "from told import settings\nfrom told import __version__\nfrom . import x\n"
     )
-    rooms = [room for _, room in sorted(imported_rooms(ast.parse(written)))]
+    rooms = [room for _, room in sorted(imported_rooms(ast.walk(ast.parse(written))))]
     assert rooms == ["cli", "ingest", "settings", "__init__", "relative"]
 
 
@@ -79,8 +80,8 @@ def test_a_folder_has_at_most_30_files() -> None:
 def test_no_module_imports_private_names_of_another_room() -> None:
     private = [
         found
-        for name in trees()
-        for found in house.private_imports(name, (SOURCE / name).read_text(encoding="utf-8"))
+        for name, imports in nodes(ast.ImportFrom).items()
+        for found in house.private_imports(name, imports)
     ]
     assert private == []
 
@@ -88,8 +89,8 @@ def test_no_module_imports_private_names_of_another_room() -> None:
 def test_data_lives_in_data_files() -> None:
     long = [
         found
-        for name in trees()
-        for found in house.long_literals(name, (SOURCE / name).read_text(encoding="utf-8"))
+        for name, assigned in nodes(ast.Assign, ast.AnnAssign).items()
+        for found in house.long_literals(name, assigned)
     ]
     assert long == []
 
@@ -109,9 +110,8 @@ def test_every_room_is_a_package() -> None:
     assert [folder for folder in folders if f"{folder}/__init__.py".lstrip("/") not in trees()] == []
 
 
-def swallows(tree: ast.AST) -> list[int]:
+def swallows(handlers: Iterable[ast.ExceptHandler]) -> list[int]:
     """Return the lines of the handlers that catch everything and do not raise it again."""
-    handlers = [node for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler)]
     return [handler.lineno for handler in handlers if catches_all(handler) and not raises_again(handler)]
 
 
@@ -129,25 +129,28 @@ def raises_again(handler: ast.ExceptHandler) -> bool:
 
 
 def test_no_error_is_swallowed_outside_the_edges() -> None:
-    assert {name for name, tree in trees().items() if swallows(tree)} == MAY_CATCH_ALL
-    assert [name for name in MAY_CATCH_ALL if len(swallows(trees()[name])) > 1] == []
+    handlers = nodes(ast.ExceptHandler)
+    assert {name for name, inside in handlers.items() if swallows(inside)} == MAY_CATCH_ALL
+    assert [name for name in MAY_CATCH_ALL if len(swallows(handlers[name])) > 1] == []
 
 
 @pytest.mark.parametrize(
     "written", ["except:", "except Exception:", "except (OSError, Exception) as e:", "except BaseException:"]
 )
 def test_a_swallowed_error_is_noticed(written: str) -> None:
-    assert swallows(ast.parse(f"try:\n    pass\n{written}\n    pass\n"))
-    assert not swallows(ast.parse(f"try:\n    pass\n{written}\n    raise\n"))
+    for end, is_noticed in (("pass", True), ("raise", False)):
+        (block,) = ast.parse(f"try:\n    pass\n{written}\n    {end}\n").body
+        assert isinstance(block, ast.Try)
+        assert bool(swallows(block.handlers)) == is_noticed
 
 
 def test_sql_is_only_in_the_store() -> None:
     written = [
         f"{name}:{node.lineno} {node.value[:40]!r}"
-        for name, tree in trees().items()
+        for name, constants in nodes(ast.Constant).items()
         if room_of(name) != "store"
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        for node in constants
+        if isinstance(node.value, str)
         if node.value.lstrip().startswith(SQL)
     ]
     assert written == []
@@ -156,12 +159,7 @@ def test_sql_is_only_in_the_store() -> None:
 def test_no_module_or_class_has_a_name_that_says_nothing() -> None:
     names = [
         *(name.removesuffix(".py").replace("/", "_") for name in trees()),
-        *(
-            node.name
-            for tree in trees().values()
-            for node in ast.walk(tree)
-            if isinstance(node, ast.ClassDef)
-        ),
+        *(node.name for classes in nodes(ast.ClassDef).values() for node in classes),
     ]
     assert [name for name in names if words_of(name) & set(VAGUE)] == []
 
@@ -171,31 +169,26 @@ def words_of(name: str) -> set[str]:
     return set(spaced.lower().split("_"))
 
 
-def reads_environment(tree: ast.AST) -> bool:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute):
-            names = [node.attr]
-        elif isinstance(node, ast.ImportFrom):
-            names = [alias.name for alias in node.names]
-        else:
-            continue
-        if set(names) & ENVIRONMENT:
-            return True
-    return False
+def reads_environment(node: ast.Attribute | ast.ImportFrom) -> bool:
+    names = [node.attr] if isinstance(node, ast.Attribute) else [alias.name for alias in node.names]
+    return not ENVIRONMENT.isdisjoint(names)
 
 
 def test_only_the_edges_read_the_environment() -> None:
-    inside = {name: tree for name, tree in trees().items() if not name.startswith(READS_ENVIRONMENT)}
-    assert {name for name, tree in inside.items() if reads_environment(tree)} == set(ENVIRONMENT_EXCEPTIONS)
+    reading = {
+        name
+        for name, inside in nodes(ast.Attribute, ast.ImportFrom).items()
+        if not name.startswith(READS_ENVIRONMENT) and any(map(reads_environment, inside))
+    }
+    assert reading == set(ENVIRONMENT_EXCEPTIONS)
 
 
 def test_nothing_else_can_open_a_connection() -> None:
     imports = [
         (name, module)
-        for name, tree in trees().items()
+        for name, inside in nodes(ast.Import, ast.ImportFrom).items()
         if not name.startswith(MAY_CONNECT)
-        for node in ast.walk(tree)
-        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for node in inside
         for module in modules_of(node)
     ]
     assert ("store/foreign.py", "urllib.parse") in imports

@@ -38,6 +38,7 @@ from benchmarks import (
 )
 from benchmarks.__main__ import main
 from benchmarks.floor import texts, transcripts
+from tests.soak import points
 from told.agents import claude_code, copilot_cli
 from told.agents.base import Agent, Folder, find_roots, find_sources
 from told.hook.dispatch import answer_hook
@@ -114,8 +115,8 @@ def test_the_same_seed_gives_the_same_history(tmp_path: Path) -> None:
     for _ in range(2):
         home = tmp_path / "home"
         language = words.Language(1, sentences=500)
-        histories.claude(str(home), 4, 20, now=NOW, language=language)
-        histories.copilot(str(home), 20, 40, now=NOW, language=language)
+        histories.claude(str(home), 2, 8, now=NOW, language=language)
+        histories.copilot(str(home), 10, 20, now=NOW, language=language)
         files = content(home)
         made.append(
             {name: text for name, text in files.items() if not name.endswith((".db", "-wal", "-shm"))}
@@ -131,6 +132,7 @@ def test_what_is_searched_for_is_there(tmp_path: Path, language: words.Language)
     assert any("cache" in text and "TTL" in text for text in said)
 
 
+@pytest.mark.soak
 def test_words_are_spread_as_in_a_language() -> None:
     language = words.Language(7)
     drawn = language.prose(30_000).lower().replace(".", "").split()
@@ -142,6 +144,7 @@ def test_words_are_spread_as_in_a_language() -> None:
     assert len(counts) > 60_000, "most words are rare"
 
 
+@pytest.mark.soak
 def test_bulk_is_as_large_as_asked_and_mixed_as_real_transcripts(tmp_path: Path) -> None:
     written = histories.claude_bulk(str(tmp_path), 6, now=NOW)
     assert 5_500_000 < written.bytes < 8_000_000
@@ -289,6 +292,7 @@ def test_ingest_has_its_figures_and_finds_the_appended_turn() -> None:
     json.dumps(figures)
 
 
+@pytest.mark.soak
 def test_brief_has_its_figures() -> None:
     figures = brief.run(tiny(sizes="60"))
     assert set(figures["sizes"]) == {"60 memories"}
@@ -318,6 +322,7 @@ def test_hook_has_its_figures(tmp_path: Path) -> None:
     json.dumps(figures)
 
 
+@pytest.mark.soak
 def test_hook_measures_what_a_real_call_does(tmp_path: Path) -> None:
     machine = wired.Machine(str(tmp_path), hook_banks.generated(60, brief.PROMPTS))
     taught = machine.command(hook.TEACHES, teaching=True)
@@ -347,8 +352,8 @@ def test_the_same_seed_gives_the_same_store() -> None:
 
 
 def test_tokens_has_its_figures_and_repeats_them() -> None:
-    made = [tokens.run(tiny(projects=1, seed=3)) for _ in range(2)]
-    assert made[0] == made[1]
+    made = [tokens.run(tiny(projects=1, seed=3)) for _ in range(points(everyday=1, soak=2))]
+    assert made[0] == made[-1]
     assert made[0]["tokens_per_prompt"]["brief"] < made[0]["tokens_per_prompt"]["everything"]
     assert {"hit_rate", "recall", "precision", "silence", "saved_share", "captured"} <= set(made[0])
 
@@ -369,6 +374,7 @@ def test_surface_measures_the_invented_projects() -> None:
     assert figures["all"]["harmful_share"] == 0
 
 
+@pytest.mark.soak
 def test_surface_keeps_projects_apart_that_nothing_was_set_on() -> None:
     figures = surface.run(tiny(predictions="", projects="lumen,parley", budget=450, fresh=True))
     assert figures["weights set on"] == figures["lumen"]

@@ -40,6 +40,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.soak
 def test_every_figure_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["mcp", "--quick", "--rounds", "1", "--alone", "--json"]) == 0
     figures = json.loads(capsys.readouterr().out)

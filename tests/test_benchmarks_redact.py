@@ -135,6 +135,7 @@ def test_what_scanners_print_is_read_by_text(tmp_path: Path) -> None:
     assert found[2] == scanner.version
 
 
+@pytest.mark.soak
 def test_speed_is_measured_on_as_much_text_as_it_says() -> None:
     texts = redact_text.from_sessions(0.2)
     assert 200_000 <= sum(map(len, texts)) < 300_000

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.soak import points, thinned
 from told.fence import (
     CLOSING,
     OPENING,
@@ -168,22 +169,25 @@ def test_defusing_keeps_values_that_are_not_text() -> None:
 
 @pytest.mark.parametrize(
     "piece",
-    [
-        "<",
-        "<agent abcde>",
-        "<team ",
-        "</agent ",
-        "<agent abcde",
-        "<agent aaaab></agent aaaac>",
-        "&amp;",
-        "<system-",
-        "<task ",
-        "\\u003c",
-        "< /",
-    ],
+    thinned(
+        [
+            "<",
+            "<agent abcde>",
+            "<team ",
+            "</agent ",
+            "<agent abcde",
+            "<agent aaaab></agent aaaac>",
+            "&amp;",
+            "<system-",
+            "<task ",
+            "\\u003c",
+            "< /",
+        ],
+        4,
+    ),
 )
 def test_fence_terminates_on_many_brackets(piece: str) -> None:
-    text = piece * (200_000 // len(piece))
+    text = piece * (points(everyday=60_000, soak=200_000) // len(piece))
     # Anything but linear work would not come to an end here.
     assert Fence(KEY).block(text).endswith(">")
     assert len(strip_fenced(text)) <= len(text)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.soak import thinned
 from told.text import clean, count_tokens, remove_placeholders, shorten
 
 PIECES = [
@@ -83,7 +84,7 @@ def test_clean_removes_hidden_text(dirty: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["\x1b]", "\x9d", "\x1b[1;", "\x1b", "\x1bP\x1b\\", "\x90x", "\x9b0", "\x1b( "]
+    "piece", thinned(["\x1b]", "\x9d", "\x1b[1;", "\x1b", "\x1bP\x1b\\", "\x90x", "\x9b0", "\x1b( "], 4)
 )
 def test_clean_terminates_on_many_openers(piece: str) -> None:
     assert "\x1b" not in clean(piece * (1_000_000 // len(piece)))

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks import frames
 from benchmarks.supersede_framed import make_groups, make_pairs
-from tests.soak import sampled
+from tests.soak import points, sampled, thinned
 from told.conflict.compare import compare_statement
 from told.memories.change import accept, decide, find_proposal
 from told.memories.journal_writer import JournalWriter
@@ -71,34 +71,37 @@ def test_statement_of_stop_words_is_a_repetition(writer: JournalWriter) -> None:
 
 @pytest.mark.parametrize(
     "texts",
-    [
-        [f"Name branch number{one} with prefix zulu{one}." for one in range(32)],
-        ["The checkout timeout is 30 s.", "The search timeout is 60 s."],
-        ["Customer 1041 is billed monthly.", "Customer 1042 is billed yearly."],
-        ["Issue 12 is fixed in 3.1.", "Issue 13 is fixed in 3.2."],
-        ["Release v1 is built with npm.", "Release v2 is built with pnpm."],
-        ["app1 uses Postgres.", "app2 uses MySQL.", "app3 is now on MySQL."],
-        ["Staging is now on Hetzner.", "Production is now on AWS."],
-        ["Variant A shows the long form.", "Variant C now shows no form."],
-        ["On HTTP 401 retry twice.", "From now on, on HTTP 403 retry twice."],
-        ["Pods in team-a get 256 MiB of memory.", "Pods in team-b now get 512 MiB of memory."],
-        ["In src/api use tabs.", "In src/web use spaces."],
-        ["Use npm for packages.", "In tools/legacy use yarn for packages."],
-        ["Use Redis for sessions.", "We no longer use Redis for caching."],
-        ["The Redis password is in Vault.", "Redis is gone."],
-        ["Deploys need a ticket.", "Deploys are faster now."],
-        ["Format Python files on save.", "Format Go files on save."],
-        ["Write the docs in German.", "Write the tests in German."],
-        ["Prices are integers.", "Prices are net."],
-        ["The search timeout is 30 s.", "The timeout is 60 s now."],
-    ],
+    thinned(
+        [
+            [f"Name branch number{one} with prefix zulu{one}." for one in range(32)],
+            ["The checkout timeout is 30 s.", "The search timeout is 60 s."],
+            ["Customer 1041 is billed monthly.", "Customer 1042 is billed yearly."],
+            ["Issue 12 is fixed in 3.1.", "Issue 13 is fixed in 3.2."],
+            ["Release v1 is built with npm.", "Release v2 is built with pnpm."],
+            ["app1 uses Postgres.", "app2 uses MySQL.", "app3 is now on MySQL."],
+            ["Staging is now on Hetzner.", "Production is now on AWS."],
+            ["Variant A shows the long form.", "Variant C now shows no form."],
+            ["On HTTP 401 retry twice.", "From now on, on HTTP 403 retry twice."],
+            ["Pods in team-a get 256 MiB of memory.", "Pods in team-b now get 512 MiB of memory."],
+            ["In src/api use tabs.", "In src/web use spaces."],
+            ["Use npm for packages.", "In tools/legacy use yarn for packages."],
+            ["Use Redis for sessions.", "We no longer use Redis for caching."],
+            ["The Redis password is in Vault.", "Redis is gone."],
+            ["Deploys need a ticket.", "Deploys are faster now."],
+            ["Format Python files on save.", "Format Go files on save."],
+            ["Write the docs in German.", "Write the tests in German."],
+            ["Prices are integers.", "Prices are net."],
+            ["The search timeout is 30 s.", "The timeout is 60 s now."],
+        ],
+        4,
+    ),
 )
 def test_different_subjects_never_end_each_other(writer: JournalWriter, texts: list[str]) -> None:
     assert say(writer, *texts) == sorted(texts)
 
 
 def test_framed_statements_with_different_subjects_stay_active(writer: JournalWriter) -> None:
-    for number, (old, new) in enumerate(make_pairs(60, seed=3)):
+    for number, (old, new) in enumerate(make_pairs(points(everyday=15, soak=60), seed=3)):
         scope = f"project:example.com/{number}"
         for text in (old, new):
             done = remember(writer, NewMemory(text, scope), sync=False)
@@ -109,7 +112,7 @@ def test_framed_statements_with_different_subjects_stay_active(writer: JournalWr
 _FRAMES = [frame for half in frames.HALVES for frame in frames.load_frames(half)]
 
 
-@pytest.mark.parametrize("at", sampled(range(len(_FRAMES)), range(0, len(_FRAMES), 12)))
+@pytest.mark.parametrize("at", sampled(range(len(_FRAMES)), range(0, len(_FRAMES), 50)))
 def test_subjects_of_a_frame_are_independent(at: int) -> None:
     for texts in frames.make_groups(_FRAMES[at]).values():
         failures: list[str] = []
@@ -141,28 +144,31 @@ def test_many_statements_of_one_frame_stay_active(writer: JournalWriter) -> None
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [
-        ("We use npm.", "Switched to pnpm."),
-        ("Use npm for packages.", "Use bun for packages."),
-        ("The API runs on port 8000.", "The API runs on port 9000."),
-        ("The API runs on port 8000.", "The API port is 9000 now."),
-        ("Line length is 80.", "Line length is 100 from now on."),
-        ("Deploys are on Friday.", "Deploys are on Monday."),
-        ("The staging server is stage1.acme.io.", "The staging server is stage2.acme.io."),
-        ("Unit tests run with jest.", "jest is gone, we use vitest."),
-        ("Background jobs run on Celery.", "We no longer use Celery."),
-        ("Migrations are run with alembic.", "We got rid of alembic."),
-        ("Redis is used for caching.", "We dropped Redis."),
-        ("Never force push.", "Force push."),
-        ("Fehler gehen an Sentry.", "Sentry ist abgeschaltet."),
-        ("Wir nutzen MySQL.", "Wir sind auf Postgres umgestiegen."),
-        ("La base est MySQL.", "On a migré vers Postgres."),
-        ("Usamos npm.", "Ya no usamos npm."),
-        ("Usamos Vue.", "Não usamos mais Vue."),
-        ("Мы используем npm.", "Мы перешли на pnpm."),
-        ("使用 npm 安装依赖。", "不再使用 npm。"),
-        ("テストは jest で実行する。", "jest はもう使わない。"),
-    ],
+    thinned(
+        [
+            ("We use npm.", "Switched to pnpm."),
+            ("Use npm for packages.", "Use bun for packages."),
+            ("The API runs on port 8000.", "The API runs on port 9000."),
+            ("The API runs on port 8000.", "The API port is 9000 now."),
+            ("Line length is 80.", "Line length is 100 from now on."),
+            ("Deploys are on Friday.", "Deploys are on Monday."),
+            ("The staging server is stage1.acme.io.", "The staging server is stage2.acme.io."),
+            ("Unit tests run with jest.", "jest is gone, we use vitest."),
+            ("Background jobs run on Celery.", "We no longer use Celery."),
+            ("Migrations are run with alembic.", "We got rid of alembic."),
+            ("Redis is used for caching.", "We dropped Redis."),
+            ("Never force push.", "Force push."),
+            ("Fehler gehen an Sentry.", "Sentry ist abgeschaltet."),
+            ("Wir nutzen MySQL.", "Wir sind auf Postgres umgestiegen."),
+            ("La base est MySQL.", "On a migré vers Postgres."),
+            ("Usamos npm.", "Ya no usamos npm."),
+            ("Usamos Vue.", "Não usamos mais Vue."),
+            ("Мы используем npm.", "Мы перешли на pnpm."),
+            ("使用 npm 安装依赖。", "不再使用 npm。"),
+            ("テストは jest で実行する。", "jest はもう使わない。"),
+        ],
+        4,
+    ),
 )
 def test_statement_that_says_so_ends_the_old_one(writer: JournalWriter, old: str, new: str) -> None:
     others = ("Answer in German.", "Tests need a running Docker.", "Never log user emails.")
@@ -186,7 +192,7 @@ def test_bare_switch_ends_nothing_if_two_memories_may_be_meant(writer: JournalWr
 
 def test_finds_another_choice_among_many_newer_memories(writer: JournalWriter) -> None:
     remember(writer, NewMemory("We use npm.", SCOPE))
-    for number in range(40):
+    for number in range(points(everyday=15, soak=40)):
         remember(writer, NewMemory(f"Shelf {number} holds the parts of machine {number + 100}.", SCOPE))
     found = compare_statement(writer.memories, "switched to pnpm", SCOPE, NOW)
     assert [old.text for old, _ in found.replaces] == ["We use npm."]

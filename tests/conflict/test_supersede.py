@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from benchmarks.supersede import summary
 from benchmarks.supersede_framed import FRAMES, SUBJECTS, VALUES
+from tests.soak import points
 from told.conflict.judge import LABELS, judge_many, judge_pair
 from training.supersede_data import met, pairs
 
@@ -87,13 +88,13 @@ def test_statement_for_another_folder_contradicts_scope() -> None:
 
 
 def test_same_text_repeats() -> None:
-    for text in {pair.old for pair in pairs()[::9]}:
+    for text in {pair.old for pair in pairs()[:: points(everyday=27, soak=9)]}:
         assert judge_pair(text, text).label == "repeats", text
         assert judge_pair(text, f"  {text.upper()} ").label == "repeats", text
 
 
 def test_only_replaced_statements_of_written_pairs_end() -> None:
-    some = pairs()[::3]
+    some = pairs()[:: points(everyday=9, soak=3)]
     found = [judge_pair(pair.old, pair.new, older=pair.older) for pair in some]
     wrong = [pair for pair, one in zip(some, found, strict=True) if one.ends and pair.label != "replaces"]
     assert wrong == []
@@ -102,7 +103,7 @@ def test_only_replaced_statements_of_written_pairs_end() -> None:
 
 
 def test_only_changed_statements_of_a_project_end() -> None:
-    for one in met()[::5]:
+    for one in met()[:: points(everyday=15, soak=5)]:
         assert one.ends or not judge_many(one.new, [one.old])[0].ends, one
 
 
