@@ -13,6 +13,7 @@ import threading
 import pytest
 
 from tests.service.house import CLIENT, PYTHON, House, Said, end
+from tests.soak import SOAK, sampled
 
 # Beside `_socket` only what is built into the interpreter or frozen in it.
 ALLOWED = {"_socket", "_signal", "os", "stat", "_stat", "posixpath", "genericpath", "_collections_abc"}
@@ -33,7 +34,10 @@ def test_served_prompt_imports_only_built_in_modules_and_sockets(house: House) -
     assert imported(house.words("prompt"), house.environ, raw) - bare <= ALLOWED
 
 
-@pytest.mark.parametrize("raw", [b"", b"{", b"[]", b"\xff\xfe", b"null", b'{"prompt": 7}', b"{}" * 2_100_000])
+BAD = (b"", b"{", b"[]", b"\xff\xfe", b"null", b'{"prompt": 7}', b"{}" * 2_100_000)
+
+
+@pytest.mark.parametrize("raw", sampled(BAD, (b"", b"\xff\xfe", b'{"prompt": 7}', BAD[-1])))
 def test_bad_call_gets_no_output_and_exit_code_0(house: House, raw: bytes) -> None:
     assert house.call("prompt", raw, TOLD_BACKGROUND="off") == Said(0, "", "")
 
@@ -137,7 +141,7 @@ def test_code_in_the_home_is_never_executed(house: House) -> None:
         "PYTHONPATH": str(house.home), "PYTHONHOME": "", "PYTHONUSERBASE": str(house.home),
         "PYTHONSTARTUP": str(house.home / "snapshot.py"),
     }  # fmt: skip
-    for event in ("start", "stop", "end"):
+    for event in ("start", "stop", "end") if SOAK else ("start",):
         house.call(event, house.started("s-0"), TOLD_BACKGROUND="off", **environ)
     assert "remembers" in house.prompt("/mem:remember We use pnpm here", **environ).text
     house.serve()

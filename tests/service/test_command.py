@@ -11,8 +11,11 @@ from pathlib import Path
 import pytest
 
 from tests.service.house import CLIENT, PYTHON, House, folders
+from tests.soak import sampled
 from told.agents.wiring import CMD, POWERSHELL, Launch, has_mark
 
+NAMES = ("with space", "it's", 'a "quoted" one', "do$HOME`ls`", "ünïcode", "semi;colon&")
+ALL = "".join(NAMES)
 SHELLS = [shell for shell in ("sh", "bash", "dash", "zsh") if shutil.which(shell)]
 
 
@@ -39,9 +42,7 @@ def test_deleted_interpreter_or_client_is_silent_and_exits_0(
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-@pytest.mark.parametrize(
-    "name", ["with space", "it's", 'a "quoted" one', "do$HOME`ls`", "ünïcode", "semi;colon&"]
-)
+@pytest.mark.parametrize("name", sampled([ALL, *NAMES], [ALL]))
 def test_any_path_works(house: House, tmp_path: Path, shell: str, name: str) -> None:
     folder = tmp_path / name
     folder.mkdir()

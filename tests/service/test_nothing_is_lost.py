@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.service.house import HURRY, PATIENCE, REAL, House, Said, end, until
-from tests.soak import points
+from tests.soak import points, sampled
 from told.service.state import read_counts
 
 HOLD = (
@@ -38,7 +38,7 @@ def keeps(house: House, *words: str) -> bool:
 
 @pytest.mark.parametrize("is_served", [True, False])
 def test_many_prompts_at_once_are_all_kept(house: House, is_served: bool) -> None:
-    teaching, locking = points(everyday=4, soak=32), points(everyday=2, soak=24)
+    teaching, locking = points(everyday=2, soak=32), points(everyday=2, soak=24)
     if is_served:
         house.serve()
     locks = [f"/mem:lock Always run check{number} before step{number}" for number in range(locking)]
@@ -52,7 +52,7 @@ def test_many_prompts_at_once_are_all_kept(house: House, is_served: bool) -> Non
     assert sum(bool(one["locked"]) for one in house.memories()) == locking
 
 
-@pytest.mark.parametrize("is_served", [True, False])
+@pytest.mark.parametrize("is_served", sampled([True, False], [False]))  # the first prompt starts it anyway
 def test_every_brief_arrives_on_a_busy_machine(house: House, is_served: bool) -> None:
     house.prompt("/mem:lock Always run make check before a commit", "s-0")
     if is_served:
@@ -62,7 +62,7 @@ def test_every_brief_arrives_on_a_busy_machine(house: House, is_served: bool) ->
         for _ in range(points(everyday=2, soak=10))
     ]
     try:
-        for number in range(points(everyday=2, soak=20)):
+        for number in range(points(everyday=1, soak=20)):
             said = [house.start(f"s-{number}", **REAL).text]
             said += [house.prompt("thanks, go on", f"s-{number}", **REAL).text for _ in range(3)]
             assert sum("make check" in text for text in said) == 1, said
@@ -77,17 +77,19 @@ def test_nothing_acknowledged_is_lost_when_the_service_is_killed(house: House) -
     moments = random.Random(7)
     acknowledged: list[str] = []
     killed = round_ = 0
-    while killed < points(everyday=2, soak=200):
+    locking, teaching = points(everyday=2, soak=3), points(everyday=1, soak=2)
+    house.serve()
+    while killed < points(everyday=1, soak=200):
         round_ += 1
-        prompts = [f"/mem:lock Always run check{round_}x{n} before step{round_}x{n}" for n in range(3)]
-        prompts += [taught(1000 * round_ + n) for n in range(2)]
+        prompts = [f"/mem:lock Always run check{round_}x{n} before step{round_}x{n}" for n in range(locking)]
+        prompts += [taught(1000 * round_ + n) for n in range(teaching)]
         with ThreadPoolExecutor(1) as pool:
             running = pool.submit(at_once, house, prompts)
             time.sleep(moments.uniform(0.0, 0.4))
             killed += house.kill()
             said = running.result()
         assert {(one.code, one.err) for one in said} == {(0, "")}
-        for n in range(3):
+        for n in range(locking):
             is_done = "remembers" in said[n].text or "knew already" in said[n].text
             acknowledged += [f"check{round_}x{n} "] if is_done else []
             assert is_done, said[n]
@@ -98,20 +100,21 @@ def test_nothing_acknowledged_is_lost_when_the_service_is_killed(house: House) -
 
 def test_stopped_service_finishes_what_it_has_received(house: House) -> None:
     house.serve()
-    prompts = [f"/mem:lock Always run check{number} before step{number}" for number in range(8)]
+    many = points(everyday=4, soak=8)
+    prompts = [f"/mem:lock Always run check{number} before step{number}" for number in range(many)]
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(at_once, house, prompts)
         assert until(lambda: running.done() or (found := house.pong()) is None or found.calls > 1)
         house.stop()
         said = running.result()
     assert {(one.code, one.err) for one in said} == {(0, "")}
-    assert keeps(house, *[f"check{number} " for number in range(8)])
+    assert keeps(house, *[f"check{number} " for number in range(many)])
 
 
 def test_prompt_that_is_typed_slowly_is_kept(house: House) -> None:
     for is_served in (False, True):
         process = house.begin("prompt")
-        time.sleep(2)
+        time.sleep(points(everyday=1, soak=20) / 2)
         assert process.poll() is None
         text = f"/mem:remember The {'service' if is_served else 'hook'} waits for late input"
         assert "remembers" in end(process, json.dumps(house.typed(text)).encode()).text
@@ -119,7 +122,7 @@ def test_prompt_that_is_typed_slowly_is_kept(house: House) -> None:
     assert keeps(house, "service waits", "hook waits")
 
 
-@pytest.mark.parametrize("is_served", [True, False])
+@pytest.mark.parametrize("is_served", sampled([True, False], [True]))
 def test_prompt_is_kept_while_another_process_locks_the_journal(house: House, is_served: bool) -> None:
     house.prompt("/mem:remember The journal exists")
     if is_served:

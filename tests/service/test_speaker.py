@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.service.house import CLIENT, PATIENCE, PYTHON, House, Said
+from tests.soak import sampled
 from told.agents.wiring import Launch
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
@@ -64,6 +65,9 @@ class Agent:
         return Said(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
+SERVICE = pytest.mark.parametrize("agent", sampled(["on", "off"], ["on"]), indirect=True)
+
+
 @pytest.fixture(params=["on", "off"])
 def agent(house: House, request: pytest.FixtureRequest) -> Agent:
     if request.param == "on":
@@ -75,6 +79,7 @@ def locked(house: House) -> list[str]:
     return [one["text"] for one in house.memories() if one["locked"]]
 
 
+@SERVICE
 def test_an_agents_own_hook_speaks_for_the_user(agent: Agent) -> None:
     assert "told remembers and locked" in agent.run(agent.hook(COMMAND)).text
     agent.run(agent.hook(TAUGHT))
@@ -96,12 +101,14 @@ def test_a_pipe_in_an_agents_shell_locks_and_teaches_nothing(agent: Agent) -> No
     assert agent.house.memories() == []  # the quote proves nothing: it waits as a candidate
 
 
+@SERVICE
 def test_prompts_of_an_agent_that_an_agent_started_are_no_users_words(agent: Agent) -> None:
     assert "not carried out" in agent.run(agent.tool(agent.nested(agent.hook(COMMAND, "s-2")))).text
     agent.run(agent.tool(agent.nested(f"{agent.hook('', 's-3', 'start')}; {agent.hook(TAUGHT, 's-3')}")))
     assert agent.house.memories() == []
 
 
+@SERVICE
 def test_a_headless_run_of_a_users_script_speaks_for_the_user(agent: Agent) -> None:
     script = agent.house.root / "nightly.sh"
     script.write_text(f"{agent.nested(agent.hook(COMMAND))}\n", encoding="utf-8")
