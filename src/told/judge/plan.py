@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from told.judge.base import SCHEMA, Question, Stores
 from told.memories.scopes import active_scopes
 from told.recall.search import MemoryQuestion, search_memories
 from told.search.query import parse_query
+from told.store.memories.protocol import Memories
 from told.store.memories.records import CANDIDATE, GLOBAL, PROJECT, Memory, is_private
 from told.store.sessions.facts import QueuedSession
 from told.store.sessions.read import TurnRow
@@ -60,23 +61,37 @@ class Portion:
 
     def question(self) -> Question:
         """Write the question."""
-        content: dict[str, Any] = {
-            "messages": [
-                {"turn": one.turn, **({"before": one.before} if one.before else {}), "text": one.text}
-                for one in self.messages
-            ],
-            "candidates": [{"id": one.id, "text": one.text} for one in self.candidates],
-            "known": [{"id": one.id, "text": shorten(one.text, _MAX_KNOWN_TEXT)} for one in self.known],
-        }
-        if self.outline:
-            content["session"] = self.outline
-        prompt = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
-        return Question(_SYSTEM, prompt, SCHEMA, _MAX_ANSWER_TOKENS)
+        return make_question(self.messages, self.known, self.candidates, self.outline)
 
     def estimate_tokens(self) -> int:
         """Estimate the tokens that it takes, with the answer."""
-        asked = self.question()
-        return count_tokens(asked.system) + count_tokens(asked.prompt) + ANSWER_TOKENS
+        return estimate_tokens(self.question())
+
+
+def make_question(
+    messages: Sequence[Message],
+    known: Sequence[Memory],
+    candidates: Sequence[Memory] = (),
+    outline: dict[str, Any] | None = None,
+) -> Question:
+    """Write what the judge is asked about messages of one session."""
+    content: dict[str, Any] = {
+        "messages": [
+            {"turn": one.turn, **({"before": one.before} if one.before else {}), "text": one.text}
+            for one in messages
+        ],
+        "candidates": [{"id": one.id, "text": one.text} for one in candidates],
+        "known": [{"id": one.id, "text": shorten(one.text, _MAX_KNOWN_TEXT)} for one in known],
+    }
+    if outline:
+        content["session"] = outline
+    prompt = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+    return Question(_SYSTEM, prompt, SCHEMA, _MAX_ANSWER_TOKENS)
+
+
+def estimate_tokens(question: Question) -> int:
+    """Estimate the tokens that a question takes, with the answer."""
+    return count_tokens(question.system) + count_tokens(question.prompt) + ANSWER_TOKENS
 
 
 class Planner:
@@ -92,7 +107,7 @@ class Planner:
         """Yield what to ask about the turns of a session from `start` on."""
         turns = self._reading.turns(session.id)
         outline = self._make_outline(session, turns) if summarise else None
-        groups = list(_group(self._read_messages(turns, start))) or [[]]
+        groups = list(group_messages(read_messages(turns, start, self._redact))) or [[]]
         candidates = self._find_candidates(session, turns)
         for number, group in enumerate(groups):
             is_last = number == len(groups) - 1
@@ -104,15 +119,6 @@ class Planner:
                 self._find_known(session, group),
                 outline if is_last else None,
             )
-
-    def _read_messages(self, turns: Sequence[TurnRow], start: int) -> Iterator[Message]:
-        """Yield the messages that probably teach something."""
-        before = ""
-        for turn in turns:
-            if turn.n >= start and probably_teaches(turn.asked):
-                text = self._redact(turn.asked)[:_MAX_MESSAGE]
-                yield Message(turn.n, turn.at, text, self._redact(before)[-_MAX_BEFORE:])
-            before = turn.answered[-2 * _MAX_BEFORE :]
 
     def _find_candidates(self, session: QueuedSession, turns: Sequence[TurnRow]) -> tuple[Memory, ...]:
         """Return the statements of a session that await confirmation; none that may be pasted."""
@@ -134,18 +140,9 @@ class Planner:
         return memory._replace(text=self._redact(memory.text))
 
     def _find_known(self, session: QueuedSession, messages: Sequence[Message]) -> tuple[Memory, ...]:
-        """Return active memories that the messages may repeat or replace."""
         scope = PROJECT + session.project if session.project else GLOBAL
         scopes = active_scopes(self._memories, scope)
-        found: dict[str, int] = {}
-        for one in messages:
-            question = MemoryQuestion(parse_query(one.text, self._now), scopes, self._now)
-            for hit in search_memories(self._memories, question)[:_KNOWN_EACH]:
-                found.setdefault(hit.memory.id, len(found))
-        loaded = self._memories.get(list(found)[:_MAX_KNOWN])
-        return tuple(
-            self._clean(loaded[one]) for one in found if one in loaded and not is_private(loaded[one])
-        )
+        return tuple(map(self._clean, find_known(self._memories, messages, scopes, self._now)))
 
     def _make_outline(self, session: QueuedSession, turns: Sequence[TurnRow]) -> dict[str, Any]:
         """Return the requests, the last answers and the changed files of a session."""
@@ -164,7 +161,29 @@ class Planner:
         }
 
 
-def _group(messages: Iterator[Message]) -> Iterator[list[Message]]:
+def read_messages(turns: Sequence[TurnRow], start: int, redact: Callable[[str], str]) -> Iterator[Message]:
+    """Yield the messages from a turn on that probably teach something."""
+    before = ""
+    for turn in turns:
+        if turn.n >= start and probably_teaches(turn.asked):
+            yield Message(turn.n, turn.at, redact(turn.asked)[:_MAX_MESSAGE], redact(before)[-_MAX_BEFORE:])
+        before = turn.answered[-2 * _MAX_BEFORE :]
+
+
+def find_known(
+    memories: Memories, messages: Sequence[Message], scopes: tuple[str, ...], now: int
+) -> Iterator[Memory]:
+    """Yield the active memories that messages may repeat or replace, except private ones."""
+    found: dict[str, int] = {}
+    for one in messages:
+        question = MemoryQuestion(parse_query(one.text, now), scopes, now)
+        for hit in search_memories(memories, question)[:_KNOWN_EACH]:
+            found.setdefault(hit.memory.id, len(found))
+    loaded = memories.get(list(found)[:_MAX_KNOWN])
+    yield from (loaded[one] for one in found if one in loaded and not is_private(loaded[one]))
+
+
+def group_messages(messages: Iterable[Message]) -> Iterator[list[Message]]:
     """Divide messages into groups that fit one question."""
     group: list[Message] = []
     size = 0

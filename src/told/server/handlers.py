@@ -1,4 +1,4 @@
-"""What processes the items of the queue, by their kind."""
+"""What processes the items of the queue, by their kind, and which of them take long."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from told.server.jobs import Handler
 from told.server.memory import EMBED
 from told.server.publish import PUBLISH, publish_memories
 from told.server.purge import purge_deleted
+from told.server.review import REVIEW, review_session
 from told.store.postgres.agent_memory.items import CAPTURE
 from told.store.postgres.purge import PURGE
 
@@ -22,4 +23,6 @@ HANDLERS: Mapping[str, Handler] = {
     PUBLISH: publish_memories,
     PURGE: purge_deleted,
     REMEMBER: remember_item,
+    REVIEW: review_session,
 }
+SLOW: Mapping[str, float] = {REVIEW: 400.0}  # seconds that a judge may take

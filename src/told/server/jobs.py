@@ -41,8 +41,9 @@ class Worker:
     """Takes items from the queue of one team, one batch at a time."""
 
     def __init__(
-        self, server: Server, name: str, handlers: Mapping[str, Handler], limits: Limits = LIMITS
-    ) -> None:
+        self, server: Server, name: str, handlers: Mapping[str, Handler], limits: Limits = LIMITS,
+        slow: Mapping[str, float] | None = None,
+    ) -> None:  # fmt: skip
         """Prepare to work.
 
         Args:
@@ -50,8 +51,10 @@ class Worker:
             name: Whose leases its items have; no other worker has this name.
             handlers: What processes the items of each kind.
             limits: How items are leased and retried.
+            slow: Kinds that take longer than a lease, with the seconds that they may take.
         """
         self._server, self._name, self._handlers, self._limits = server, name, handlers, limits
+        self._slow = slow or {}
         self._database, self._team = server.database, server.team.team
         self._stop = threading.Event()
         self._looked = 0.0  # when it last looked for items that were tried before
@@ -88,6 +91,13 @@ class Worker:
             return take(connection, self._team, self._name, self._limits, again=again)
 
     def _process(self, jobs: list[Job]) -> int:
+        """Process items: slow ones one by one, after the others."""
+        quick = [one for one in jobs if one.kind not in self._slow]
+        for batch in (quick, *([one] for one in jobs if one.kind in self._slow)):
+            self._process_batch(batch)
+        return len(jobs)
+
+    def _process_batch(self, jobs: list[Job]) -> None:
         try:
             prepared = self._prepare(jobs)
             for person in sorted({job.person for job, _ in prepared}):
@@ -97,7 +107,6 @@ class Worker:
             self._stop.wait(_DOWN_SECONDS)
         if jobs and self._stop.is_set():
             self._give_back()
-        return len(jobs)
 
     def _prepare(self, jobs: list[Job]) -> list[tuple[Job, Write]]:
         """Run the handlers of items until the worker has to stop."""
@@ -106,10 +115,11 @@ class Worker:
         for job in jobs:
             if self._stop.is_set():
                 break
-            if time.monotonic() > renewed + self._limits.lease_seconds / 3:
+            lease = self._slow.get(job.kind, self._limits.lease_seconds)
+            if job.kind in self._slow or time.monotonic() > renewed + lease / 3:
                 renewed = time.monotonic()
                 with self._database.owning() as connection:
-                    extend(connection, self._team, self._name, self._limits)
+                    extend(connection, self._team, self._name, lease)
             write = self._attempt([job], partial(self._handle, job))
             if write:
                 prepared.append((job, write))

@@ -56,6 +56,7 @@ def server(context: Context, arguments: Arguments) -> None:
 
 
 def _options(context: Context, arguments: Arguments) -> StartOptions:
+    from told.judge.models import open_judge  # noqa: PLC0415
     from told.server.context import ServerSettings  # noqa: PLC0415 - loads FastAPI
     from told.server.run import PORT, StartOptions  # noqa: PLC0415
     from told.server.workers import WorkerCommand  # noqa: PLC0415
@@ -64,9 +65,12 @@ def _options(context: Context, arguments: Arguments) -> StartOptions:
     if compat not in ("off", "agent-memory"):
         raise UsageError(f"Unknown value {compat!r} of TOLD_SERVER_COMPAT. Use agent-memory or off.")
     hosts = tuple(one.lower() for one in arguments["public-host"] or ())
+    wanted = context.settings
     settings = ServerSettings(
-        context.home, context.key, context.redactor().redact, compat=compat != "off", public_hosts=hosts
-    )
+        context.home, context.key, context.redactor().redact, compat=compat != "off", public_hosts=hosts,
+        judge=open_judge(wanted, context.environ) if wanted.server_judge else None,
+        judge_daily_tokens=wanted.judge_daily_tokens,
+    )  # fmt: skip
     url = "" if arguments.flag("embedded") else context.environ.get("TOLD_DATABASE_URL", "")
     if not url and not arguments.flag("embedded"):
         raise UsageError(

@@ -66,7 +66,7 @@ def _print_queue(context: Context, connection: Connection, team: str) -> None:
 def work(context: Context, options: StartOptions, name: str) -> None:
     """Process the queue until the server that started this process ends it."""
     from told.server.context import Server  # noqa: PLC0415 - loads FastAPI
-    from told.server.handlers import HANDLERS  # noqa: PLC0415
+    from told.server.handlers import HANDLERS, SLOW  # noqa: PLC0415
     from told.server.jobs import Worker  # noqa: PLC0415
     from told.server.opening import open_database  # noqa: PLC0415 - loads psycopg
     from told.server.people import ensure_team  # noqa: PLC0415
@@ -75,7 +75,7 @@ def work(context: Context, options: StartOptions, name: str) -> None:
     context.connection.close()
     with open_database(context.home, options.database_url, size=2) as database:
         team = ensure_team(database, options.team)
-        run_worker(Worker(Server(database, options.settings, team, time.time()), name, HANDLERS))
+        run_worker(Worker(Server(database, options.settings, team, time.time()), name, HANDLERS, slow=SLOW))
 
 
 def describe_failed_jobs(context: Context) -> list[str]:

@@ -17,6 +17,7 @@ from told.server.context import AsReader, Server, TheServer
 from told.server.request_metrics import BOUNDS, RequestMetrics
 from told.store.postgres.database import database_size
 from told.store.postgres.jobs import count_jobs, count_states
+from told.store.postgres.model_calls import spent
 from told.store.postgres.people import count_people
 
 router = APIRouter(tags=["stats"])
@@ -39,10 +40,11 @@ def metrics(server: TheServer, _: AsReader) -> PlainTextResponse:
 
 @router.get("/api/v1/stats")
 def stats(server: TheServer, client: AsReader) -> dict[str, Any]:
-    """Return how much there is: people, items of the queue, bytes."""
+    """Return how much there is: people, items of the queue, bytes, and what the judge used."""
     team = client.viewer.team
     with server.database.owning() as connection:
         return {
+            "judge": spent(connection, team)._asdict() | {"daily": server.settings.judge_daily_tokens},
             "people": count_people(connection, team),
             "jobs": count_states(connection, team),
             "database_bytes": database_size(connection),
@@ -60,6 +62,7 @@ def _describe(server: Server) -> Iterator[str]:
     try:
         with server.database.owning() as connection:
             counts = count_jobs(connection, server.team.team)
+            used = spent(connection, server.team.team)
     except BusyError:
         yield from _series("told_database_up", "gauge", "Whether the database answers.", [({}, 0)])
     else:
@@ -70,6 +73,8 @@ def _describe(server: Server) -> Iterator[str]:
             for state, number in states.items()
         ]
         yield from _series("told_jobs", "gauge", "Items of the queue; those done are of the last days.", jobs)
+        tokens = [({"way": "sent"}, used.tokens_in), ({"way": "received"}, used.tokens_out)]
+        yield from _series("told_judge_tokens_total", "counter", "What the judge used.", tokens)
     pool = server.database.stats()
     shown = [({"figure": name}, pool.get(name, 0)) for name in _POOL]
     yield from _series("told_database_pool", "gauge", "Connections to the database, and who waits.", shown)

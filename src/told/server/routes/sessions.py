@@ -12,6 +12,7 @@ from told.errors import NotFoundError
 from told.model import CLOSED, OPEN, Checkpoint, Ref, Touch
 from told.server.context import AsMember, AsReader, Server, TheServer
 from told.server.fields import Limit, Project, ProjectKey, Time, TimeQuery
+from told.server.review import request_review
 from told.server.sessions import TeamSessions, checkpoint_json, open_sessions, turn_json
 from told.store.postgres.people import add_audit
 from told.store.postgres.purge import SESSION_TABLES, request_purge
@@ -111,6 +112,7 @@ def push(wanted: SessionIn, server: TheServer, client: AsMember) -> dict[str, An
         add_audit(
             opened.connection, client.viewer, client.token, "session.push", stored.public, turns=len(turns)
         )
+        request_review(opened.connection, server, client.viewer, stored)
         return opened.json(stored)
 
 

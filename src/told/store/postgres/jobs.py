@@ -56,7 +56,10 @@ class DeadJob(NamedTuple):
     finished: datetime
 
 
-def enqueue(connection: Connection, viewer: Viewer, kind: str, payload: dict[str, Any], key: str) -> bool:
+def enqueue(
+    connection: Connection, viewer: Viewer, kind: str, payload: dict[str, Any], key: str, *,
+    wait_seconds: float = 0.0,
+) -> bool:  # fmt: skip
     """Add an item in the caller's transaction; return False if one of its kind and key was added before.
 
     Args:
@@ -65,11 +68,13 @@ def enqueue(connection: Connection, viewer: Viewer, kind: str, payload: dict[str
         kind: Which handler processes it.
         payload: What the handler gets; redacted by the caller.
         key: What makes it the same item when it is sent twice.
+        wait_seconds: How long it waits before it is processed.
     """
     added = connection.execute(
-        "INSERT INTO job(team, kind, key, person, payload) VALUES (%s, %s, %s, %s, %s)"
+        "INSERT INTO job(team, kind, key, person, payload, run_at)"
+        " VALUES (%s, %s, %s, %s, %s, now() + make_interval(secs => %s))"
         " ON CONFLICT (team, kind, key) DO NOTHING",
-        (viewer.team, kind, key, viewer.person, Jsonb(payload)),
+        (viewer.team, kind, key, viewer.person, Jsonb(payload), wait_seconds),
     )
     return added.rowcount == 1
 
@@ -90,24 +95,25 @@ def take(connection: Connection, team: str, worker: str, limits: Limits, *, agai
     """
     # A lease that is lost in a crash of the database does no harm: its items are taken again.
     connection.execute("SET LOCAL synchronous_commit = off")
-    which, order = ("attempts > 0 AND run_at <= now()", "run_at, id") if again else ("attempts = 0", "id")
+    which = "attempts > 0" if again else "attempts = 0"
     rows = connection.execute(
         "UPDATE job SET state = 'running', attempts = attempts + 1, worker = %(worker)s,"
         " lease_until = now() + make_interval(secs => %(lease)s)"
         " WHERE team = %(team)s AND id = ANY(ARRAY(SELECT id FROM job"
-        f" WHERE team = %(team)s AND state = 'ready' AND {which} ORDER BY {order} LIMIT %(many)s"
+        f" WHERE team = %(team)s AND state = 'ready' AND {which} AND run_at <= now()"
+        " ORDER BY run_at, id LIMIT %(many)s"
         " FOR UPDATE SKIP LOCKED)) RETURNING id, kind, person, payload, attempts",
         {"team": team, "worker": worker, "lease": limits.lease_seconds, "many": 1 if again else limits.batch},
     )
     return sorted((Job(*row) for row in rows), key=lambda job: job.id)
 
 
-def extend(connection: Connection, team: str, worker: str, limits: Limits) -> None:
-    """Renew the leases of a worker."""
+def extend(connection: Connection, team: str, worker: str, seconds: float) -> None:
+    """Renew the leases of a worker for some seconds."""
     connection.execute(
         "UPDATE job SET lease_until = now() + make_interval(secs => %s)"
         " WHERE team = %s AND state = 'running' AND worker = %s",
-        (limits.lease_seconds, team, worker),
+        (seconds, team, worker),
     )
 
 

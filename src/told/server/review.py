@@ -1,0 +1,161 @@
+"""Let the judge read sessions that people push: one question for a quiet one, within a daily budget."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from told.judge.base import Answer, Judge, parse_answer
+from told.judge.plan import (
+    Message,
+    estimate_tokens,
+    find_known,
+    group_messages,
+    make_question,
+    read_messages,
+)
+from told.memories import proof
+from told.memories.remember import NewMemory, remember
+from told.server.context import Client, Server
+from told.server.jobs import Write
+from told.server.memory import open_memory, use_memory
+from told.server.sessions import open_sessions
+from told.store.memories.names import AGENT, GLOBAL
+from told.store.postgres.database import Connection, Viewer
+from told.store.postgres.jobs import enqueue
+from told.store.postgres.model_calls import (
+    begin_call,
+    end_call,
+    next_turn,
+    note_reviewed,
+)
+from told.store.postgres.people import MEMBER
+from told.store.sessions.facts import QUIET_MS
+from told.store.sessions.read import SessionRow
+from told.text import count_tokens
+
+REVIEW = "review"  # kind of the items that ask about a session
+_DAY_SECONDS = 86_400
+
+
+class _Asked(NamedTuple):
+    """What the judge is asked about, and what it knows of it."""
+
+    session: SessionRow
+    messages: Sequence[Message]
+    known: frozenset[str]  # ids of memories
+    until: int  # the first turn that is not covered
+    has_more: bool
+
+
+def request_review(connection: Connection, server: Server, viewer: Viewer, session: SessionRow) -> None:
+    """Let a worker ask about a session once it has been quiet for a while, if the server has a judge."""
+    if server.settings.judge:
+        _enqueue(connection, viewer, session, "quiet", QUIET_MS / 1000)
+
+
+def _enqueue(connection: Connection, viewer: Viewer, session: SessionRow, why: str, seconds: float) -> None:
+    payload = {"session": session.public, "turns": session.turns}
+    key = f"{session.public} {session.turns} {why}"
+    enqueue(connection, viewer, REVIEW, payload, key, wait_seconds=seconds)
+
+
+def review_session(server: Server, viewer: Viewer, payload: dict[str, Any]) -> Write:
+    """Ask the judge about the new messages of a session; return what keeps its answer."""
+    judge = server.settings.judge
+    asked = _prepare(server, viewer, payload) if judge else None
+    if judge is None or asked is None:
+        return _keep_nothing
+    answer = _ask(server, viewer, judge, asked) if asked.messages else Answer()
+
+    def write(connection: Connection) -> None:
+        if answer is None:  # the budget is used up: go on tomorrow
+            _enqueue(
+                connection, viewer, asked.session, f"from {asked.until}", _seconds_until_midnight(server)
+            )
+            return
+        _keep(connection, server, viewer, asked, answer)
+        note_reviewed(connection, viewer, asked.session.id, asked.until)
+        if asked.has_more:
+            _enqueue(connection, viewer, asked.session, f"after {asked.until}", 0)
+
+    return write
+
+
+def _seconds_until_midnight(server: Server) -> float:
+    """Return when the next day of the budget begins, which is UTC's."""
+    return _DAY_SECONDS - server.now() / 1000 % _DAY_SECONDS + 1
+
+
+def _keep_nothing(_: Connection) -> None:
+    """Leave it: the session is gone, or goes on and is asked about later."""
+
+
+def _prepare(server: Server, viewer: Viewer, payload: dict[str, Any]) -> _Asked | None:
+    client = Client(viewer, MEMBER, "")
+    with open_sessions(server, client) as opened:
+        found = opened.reader.sessions_like(payload["session"], 2)
+        session = next((one for one in found if one.public == payload["session"]), None)
+        if session is None or session.turns != payload["turns"]:
+            return None
+        turns = opened.reader.turns(session.id)
+        start = next_turn(opened.connection, viewer, session.id)
+    after = turns[-1].n + 1 if turns else 0
+    messages, *more = list(group_messages(read_messages(turns, start, server.settings.redact))) or [[]]
+    with open_memory(server, client, project=session.project) as memory:
+        known = frozenset(one.id for one in find_known(memory.memories, messages, memory.scopes, memory.now))
+    return _Asked(session, messages, known, more[0][0].turn if more else after, bool(more))
+
+
+def _ask(server: Server, viewer: Viewer, judge: Judge, asked: _Asked) -> Answer | None:
+    """Return the judge's answer; None if the day's budget is used up."""
+    with open_memory(server, Client(viewer, MEMBER, ""), project=asked.session.project) as opened:
+        known = list(opened.memories.get(sorted(asked.known)).values())
+    question = make_question(asked.messages, known)
+    expected, most = estimate_tokens(question), server.settings.judge_daily_tokens
+    with server.database.owning() as connection:
+        call = begin_call(
+            connection, viewer, session=asked.session.public, model=judge.title, tokens=expected, most=most
+        )
+    if call is None:
+        return None
+    sent, received, failed = expected, 0, "no answer"
+    try:
+        reply = judge.ask(question)
+        sent, received = reply.tokens_in or expected, reply.tokens_out or count_tokens(reply.text)
+        failed = "not valid"
+        answer = parse_answer(reply.text, {one.turn for one in asked.messages}, (), asked.known)
+        failed = ""
+    finally:
+        with server.database.owning() as connection:
+            end_call(connection, viewer.team, call, tokens_in=sent, tokens_out=received, failed=failed)
+    return answer
+
+
+def _keep(connection: Connection, server: Server, viewer: Viewer, asked: _Asked, answer: Answer) -> None:
+    """Remember what the quotes prove, as an agent's word: nobody has read it yet."""
+    session = asked.session
+    client = Client(viewer, MEMBER, "")
+    opened = use_memory(
+        connection, server, client, project=session.project, by=AGENT, agent=session.agent,
+        session=session.native,
+    )  # fmt: skip
+    messages = {one.turn: one for one in asked.messages}
+    for number, item in enumerate(answer.items):
+        message = messages[item.turn]
+        said = proof.Message(message.text, message.before, item.turn, session.native)
+        if proof.prove(item.text, item.quote, [said]).why_not:
+            continue
+        new = NewMemory(
+            server.settings.redact(item.text),
+            GLOBAL if item.scope == GLOBAL else opened.project,
+            item.kind,
+            trust=AGENT,
+            quote=item.quote,
+            agent=session.agent,
+            session=session.native,
+            turn=item.turn,
+            at=min(message.at, opened.now),
+            seed=f"{session.public}.{item.turn}.judge.{number}",
+        )
+        opened.note("memory.remember", remember(opened.writer, new).memory.id, by="judge")
