@@ -9,6 +9,7 @@ import sys
 import tempfile
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from told.install import place
 
@@ -32,6 +33,10 @@ _prefer_memory_disk()
 if hasattr(os, "sync"):
     os.sync = lambda: None  # it would wait for all disks of the machine
 
+
+# A busy machine may take its time.
+settings.register_profile("told", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("told")
 
 _run = place._run
 _checked: dict[tuple[str, ...], tuple[int, str, str]] = {}
