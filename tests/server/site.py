@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from starlette.testclient import TestClient
@@ -26,12 +26,18 @@ class Site:
 
     server: Server
     tokens: dict[str, str]
+    apps: dict[bool, Any] = field(
+        default_factory=dict
+    )  # by `local`; an app prepares each route at its first use
 
     def client(self, token: str = "", *, local: bool = False, **headers: str) -> TestClient:
         """Return an HTTP client with the token of somebody, or with none."""
         given = {"authorization": f"Bearer {token}"} if token else {}
-        app: Any = make_app(self.server, local=local)
-        return TestClient(app, base_url=HOST, headers=given | headers, raise_server_exceptions=False)
+        if local not in self.apps:
+            self.apps[local] = make_app(self.server, local=local)
+        return TestClient(
+            self.apps[local], base_url=HOST, headers=given | headers, raise_server_exceptions=False
+        )
 
     def of(self, name: str) -> TestClient:
         """Return the HTTP client of a person."""
@@ -46,7 +52,8 @@ class Site:
 
     def with_settings(self, **changes: Any) -> Site:
         """Return the same site with other settings."""
-        return replace(self, server=replace(self.server, settings=replace(self.server.settings, **changes)))
+        settings = replace(self.server.settings, **changes)
+        return replace(self, server=replace(self.server, settings=settings), apps={})
 
 
 def make_site(database: Database, home: str, redact: Callable[[str], str] = str) -> Site:
