@@ -37,8 +37,13 @@ for line in sys.stdin.buffer:
             ended.write(b"%d\\n" % child)
             ended.write(b"%d\\n" % os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
         os._exit(0)
-    for stream, name in enumerate((os.devnull, os.devnull, call["err"])):
-        os.dup2(os.open(name, os.O_RDWR | os.O_CREAT, 0o600), stream)
+    os.setsid()
+    for stream, name in enumerate(call["streams"]):
+        os.dup2(os.open(name, os.O_RDWR | os.O_CREAT | os.O_NOCTTY, 0o600), stream)
+    sys.stdin, sys.stdout, sys.stderr = (
+        open(stream, mode, 1 if os.isatty(stream) else -1, "utf-8", "replace", closefd=False)
+        for stream, mode in enumerate("rww")
+    )
     os.chdir(call["cwd"])
     os.environ.clear()
     os.environ.update(call["environ"])
@@ -53,16 +58,23 @@ class Forked:
     """A running program, with what the tests need of `subprocess.Popen`."""
 
     def __init__(
-        self, program: str, words: tuple[str, ...], environ: dict[str, str], cwd: str | Path
+        self,
+        program: str,
+        words: tuple[str, ...],
+        environ: dict[str, str],
+        cwd: str | Path,
+        streams: tuple[str, ...] = (),
     ) -> None:
+        """Start a program; its three streams are files, such as a terminal, or go nowhere but for errors."""
         self.returncode = 0
         self._folder = tempfile.mkdtemp()
         fifo, self._err = os.path.join(self._folder, "ended"), os.path.join(self._folder, "err")
         os.mkfifo(fifo)
         call = {"program": program, "words": words, "environ": environ, "cwd": str(cwd), "ended": fifo}
+        call["streams"] = streams or (os.devnull, os.devnull, self._err)
         server = _server()
         assert server.stdin is not None
-        server.stdin.write(json.dumps(call | {"err": self._err}).encode() + b"\n")
+        server.stdin.write(json.dumps(call).encode() + b"\n")
         server.stdin.flush()
         self._ended = open(fifo, "rb", buffering=0)  # noqa: SIM115 - closed by communicate()
         self._said = b""
@@ -87,7 +99,7 @@ class Forked:
     def communicate(self, timeout: float) -> tuple[bytes, bytes]:
         """Wait for the end; return an empty output and what was written to the error stream."""
         self.wait(timeout)
-        err = Path(self._err).read_bytes()
+        err = Path(self._err).read_bytes() if os.path.exists(self._err) else b""
         shutil.rmtree(self._folder)
         return b"", err
 
@@ -104,3 +116,8 @@ def _server() -> subprocess.Popen[bytes]:
     )
     atexit.register(server.communicate)
     return server
+
+
+def prepare() -> None:
+    """Start the process that the programs are forked from."""
+    _server()

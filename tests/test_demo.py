@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import gc
-import io
 import json
 import os
 import pty
 import subprocess
 import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
-from unittest import mock
 
 import pytest
 
@@ -20,7 +19,9 @@ import demo.__main__ as tour
 import demo.told
 from demo.history import TALKS
 from demo.told import Scratch
-from told.cli.main import main
+from tests import forked_program
+from tests.demo_history import Quick, imported
+from tests.soak import sampled
 
 if TYPE_CHECKING:
     from typing import Any
@@ -28,27 +29,9 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 
 
-class InProcess(Scratch):
-    """The same history, asked in this process: starting Python is slow."""
-
-    def told(self, *words: str) -> subprocess.CompletedProcess[str]:
-        said = io.StringIO()
-        with (
-            mock.patch.object(os, "nice", create=True),  # it would last beyond this test
-            contextlib.chdir(self.cwd),
-            contextlib.redirect_stdout(said),
-            contextlib.redirect_stderr(said),
-        ):
-            code = main(words, self.environ)
-        gc.enable()  # a command does without
-        return subprocess.CompletedProcess(words, code, said.getvalue(), "")
-
-
-@pytest.fixture(scope="module")
-def scratch(tmp_path_factory: pytest.TempPathFactory) -> Scratch:
-    made = InProcess(str(tmp_path_factory.mktemp("demo")))
-    assert made.told("index").returncode == 0
-    return made
+@pytest.fixture
+def scratch() -> Scratch:
+    return imported()
 
 
 def asked(scratch: Scratch, *words: str) -> dict[str, Any]:
@@ -61,7 +44,7 @@ def asked(scratch: Scratch, *words: str) -> dict[str, Any]:
 def test_the_demo_runs_without_a_terminal(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(tour, "Scratch", InProcess)
+    monkeypatch.setattr(tour, "Scratch", Quick)
     code = tour.main()
     printed = capsys.readouterr()
     assert (code, printed.err) == (0, ""), printed
@@ -73,36 +56,65 @@ def test_the_demo_runs_without_a_terminal(
     assert [line for line in said if len(line) > 80] == []
 
 
-def test_demo_runs_each_step_once_at_a_terminal_and_leaves_nothing_behind(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_process", sampled((False, True), (False,)))
+def test_demo_runs_each_step_once_at_a_terminal_and_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_process: bool
+) -> None:
     home, temporary = tmp_path / "home", tmp_path / "tmp"
     home.mkdir()
     temporary.mkdir()
-    environ = os.environ | {"HOME": str(home), "TMPDIR": str(temporary), "CLAUDE_CONFIG_DIR": str(home)}
-    environ |= {"TERM": "xterm", "COLUMNS": "80"}
-    environ.pop("TOLD_HOME", None)
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "demo"], cwd=ROOT, env=environ, stdin=subprocess.DEVNULL, stdout=theirs,
-        stderr=theirs,
-    )  # fmt: skip
-    os.close(theirs)
-    parts = []
-    while True:
-        try:
-            part = os.read(ours, 65536)
-        except OSError:
-            break
-        if not part:
-            break
-        parts.append(part)
-    os.close(ours)
-    printed = b"".join(parts).decode("utf-8", "replace")
-    assert process.wait(60) == 0, printed
+    own = {"HOME": str(home), "TMPDIR": str(temporary), "CLAUDE_CONFIG_DIR": str(home)}
+    own |= {"TERM": "xterm", "COLUMNS": "80"}
+    for name, value in own.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("TOLD_HOME", raising=False)
+    printed = as_a_process() if is_process else in_this_process(monkeypatch, temporary)
     assert printed.count("$ told lock") == 1
     assert printed.count("Locked ") == 1
     assert "Done in" in printed
     assert list(home.iterdir()) == []
     assert list(temporary.iterdir()) == []
+
+
+def in_this_process(monkeypatch: pytest.MonkeyPatch, temporary: Path) -> str:
+    """Run the demo here, with a terminal as its output and every command in a forked process."""
+    forked_program.prepare()  # it has files of its own
+    monkeypatch.setattr(tour, "Scratch", Quick)
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    ours, theirs = pty.openpty()
+    with ThreadPoolExecutor(1) as reader:
+        printed = reader.submit(read_all, ours)
+        with open(theirs, "w", encoding="utf-8") as terminal, contextlib.redirect_stdout(terminal):
+            code = tour.main()
+        said = printed.result()
+    assert code == 0, said
+    return said
+
+
+def as_a_process() -> str:
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "demo"], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs
+    )
+    os.close(theirs)
+    printed = read_all(ours)
+    assert process.wait(60) == 0, printed
+    return printed
+
+
+def read_all(terminal: int) -> str:
+    """Read until nobody has the other side of a terminal open."""
+    parts = []
+    while True:
+        try:
+            part = os.read(terminal, 65536)
+        except OSError:
+            break
+        if not part:
+            break
+        parts.append(part)
+    os.close(terminal)
+    return b"".join(parts).decode("utf-8", "replace")
 
 
 def test_the_demo_fails_when_a_command_fails(
@@ -152,9 +164,8 @@ def test_no_secret_of_the_history_is_stored(scratch: Scratch) -> None:
     assert [path.name for path in home.rglob("*") if path.is_file() and secret in path.read_bytes()] == []
 
 
-def test_a_session_is_found_after_its_file_was_deleted(tmp_path: Path) -> None:
-    made = InProcess(str(tmp_path))
-    assert made.told("index").returncode == 0
+def test_a_session_is_found_after_its_file_was_deleted() -> None:
+    made = imported(changes=True)
     os.remove(made.paths["Webhook signature check fails"])
     assert asked(made, "search", "webhook signature")["count"] == 1
     assert made.told("rebuild").returncode == 0

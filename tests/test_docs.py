@@ -15,6 +15,7 @@ import pytest
 from demo.story import HOUR
 from demo.told import Scratch
 from tests.agent_notes import NOTES
+from tests.demo_history import Quick, imported
 from tests.documents import (
     AGENTS_PAGE,
     API_PAGE,
@@ -29,6 +30,7 @@ from tests.documents import (
     server_api_page,
     with_examples,
 )
+from tests.rooms import nodes
 from told.agents import all_agents
 from told.agents.base import Folder, find_roots, find_sources
 from told.cli.arguments import all_commands
@@ -49,11 +51,9 @@ SETTINGS_PAGE = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
 SOURCE = ROOT / "src" / "told"
 
 
-@pytest.fixture(scope="module")
-def scratch(tmp_path_factory: pytest.TempPathFactory) -> Scratch:
-    made = Scratch(str(tmp_path_factory.mktemp("demo")))
-    assert made.told("index").returncode == 0
-    return made
+@pytest.fixture
+def scratch() -> Scratch:
+    return imported()
 
 
 def test_commands_page_is_up_to_date() -> None:
@@ -106,7 +106,7 @@ def test_readme_examples_match_the_commands(scratch: Scratch) -> None:
     ],
 )
 def test_readme_examples_hold_at_any_time_and_time_zone(tmp_path: Path, hours: int, zone: str) -> None:
-    moved = Scratch(str(tmp_path), time.time_ns() // 1_000_000 - hours * HOUR)
+    moved = Quick(str(tmp_path), time.time_ns() // 1_000_000 - hours * HOUR)
     moved.environ["TZ"] = zone
     assert moved.told("index").returncode == 0
     page = README.read_text(encoding="utf-8")
@@ -242,9 +242,10 @@ def test_every_documented_json_field_exists() -> None:
     documented = {field for row in rows for field in re.findall(r"`(\w+)`", row)}
     written = {
         node.value
-        for path in (SOURCE / "cli").rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        for name, constants in nodes(ast.Constant).items()
+        if name.startswith("cli/")
+        for node in constants
+        if isinstance(node.value, str)
     }
     assert documented - written == set()
 

@@ -5,12 +5,21 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
+from demo import first_hour
 from demo.first_hour import COLUMNS, SCREENS, STEPS, screens
-from demo.told import remove_escapes
+from demo.told import Scratch, remove_escapes
+from tests.demo_history import Quick
 from tests.documents import normal
+from tests.soak import sampled
 
 
-def test_the_kept_screens_are_what_told_shows(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", sampled((Quick, Scratch), (Quick,)))
+def test_the_kept_screens_are_what_told_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: type[Scratch]
+) -> None:
+    monkeypatch.setattr(first_hour, "Scratch", kind)
     for step, shown in screens(str(tmp_path)):
         text = remove_escapes(shown)
         assert [line for line in text.split("\n") if len(line) > COLUMNS] == []

@@ -7,12 +7,12 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from demo.told import Scratch
+from tests.demo_history import imported
 from told.cli.arguments import all_commands
 from told.cli.help import SHELLS, command_groups, examples_of, help_text
 from told.cli.main import main
@@ -22,16 +22,12 @@ _MAY_BE_EMPTY = ("proposals", "unlock", "undo", "redact-scan", "retention", "ser
 _FED = {"hook": b"{}", "mcp": b""}  # they read standard input
 
 
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Scratch, Path]]:
-    """The history of the demo, imported, and a copy of it to go back to."""
-    folder = tmp_path_factory.mktemp("examples")
-    scratch = Scratch(str(folder / "live"))
-    (Path(scratch.cwd) / "README.md").write_text("# Shop\n\nRun the tests with `npm test`.\n")
-    assert scratch.told("index").returncode == 0
-    shutil.copytree(folder / "live", folder / "pristine", symlinks=True)
-    yield scratch, folder
-    shutil.rmtree(folder, ignore_errors=True)
+@pytest.fixture
+def scratch() -> Scratch:
+    """The history of the demo, imported, in a project that says how it is tested."""
+    made = imported(changes=True)
+    (Path(made.cwd) / "README.md").write_text("# Shop\n\nRun the tests with `npm test`.\n")
+    return made
 
 
 def test_every_command_is_in_one_group_and_has_examples() -> None:
@@ -44,12 +40,8 @@ def test_every_command_is_in_one_group_and_has_examples() -> None:
 
 @pytest.mark.parametrize("command", [command.name for command in SHOWN])
 def test_every_example_works_on_the_demos_history(
-    demo: tuple[Scratch, Path], command: str, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
-    scratch, folder = demo
-    shutil.rmtree(folder / "live")
-    shutil.copytree(folder / "pristine", folder / "live", symlinks=True)
+    scratch: Scratch, command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(scratch.cwd)
     environ = dict(scratch.environ)
     if command == "service":
