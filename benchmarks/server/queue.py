@@ -17,11 +17,11 @@ from told.store.postgres.database import Database, Viewer, connect
 from told.store.postgres.jobs import enqueue
 
 HOW = (
-    "Worker processes empty a queue of items whose handler writes nothing, from a signal that all of them "
-    f"wait for until the last one finds nothing. told leases {LIMITS.batch} items and ends them in a second "
-    "transaction; floor: as many processes delete batches of that size, in one transaction, from a table "
-    "without other indexes, by FOR UPDATE SKIP LOCKED. Added: by one client, a transaction for each item; "
-    "floor: a plain INSERT. fsync and synchronous_commit are on."
+    "Worker processes empty a queue of items whose handler writes nothing, from a signal that all of them"
+    f" wait for until the last one finds nothing. told leases {LIMITS.batch} items and ends them in a "
+    "second transaction; floor: as many processes delete batches of that size, in one transaction, from a"
+    " table without other indexes, by FOR UPDATE SKIP LOCKED. Added: by one client, a transaction for "
+    "each item; floor: a plain INSERT. fsync and synchronous_commit are on."
 )
 FLOOR_TABLE = "CREATE TABLE floor(id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, payload jsonb)"
 _WORKERS = (1, 2, 4, 8)

@@ -22,20 +22,16 @@ from told.store.postgres.database import connect
 CLIENTS = 64
 HOW_INSERT = (
     "Different invented statements are saved by POST /api/v1/memories, into the smallest size that is "
-    "loaded: "
-    "redaction, the journal's hash chain, what a statement repeats or replaces, all derived rows, the audit "
-    "entry. "
-    "floor: as many connections insert rows of the tables memory, meaning_of and word_of under new numbers, "
-    "a "
-    "transaction for each memory. fsync and synchronous_commit are on. vectors_s: how fast workers write the "
-    "vectors behind the answers, HNSW included."
+    "loaded: redaction, the journal's hash chain, what a statement repeats or replaces, all derived rows,"
+    " the audit entry. floor: as many connections insert rows of the tables memory, meaning_of and "
+    "word_of under new numbers, a transaction for each memory. fsync and synchronous_commit are on. "
+    "vectors_s: how fast workers write the vectors behind the answers, HNSW included."
 )
 HOW_LOAD = (
     f"{CLIENTS} threads of another process, each with a connection and one of 24 tokens, send without a "
-    f"pause: "
-    "50 % search, 20 % brief, 20 % list, 10 % save; one server process with a worker. errors: answers that "
-    "are "
-    "not 2xx, and connections that break. Clients, server and PostgreSQL share the machine's cores."
+    "pause: 50 % search, 20 % brief, 20 % list, 10 % save; one server process with a worker. errors: "
+    "answers that are not 2xx, and connections that break. Clients, server and PostgreSQL share the "
+    "machine's cores."
 )
 HOW_MEMORY = "After the load: the server process, its worker, and one backend of PostgreSQL."
 _SAVED = ("memory", "meaning_of", "word_of")
