@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -43,14 +44,30 @@ def url_of(server: EmbeddedPostgres, name: str) -> str:
     return server.url.replace("/postgres?", f"/{name}?")
 
 
+@contextmanager
+def new_database(server: EmbeddedPostgres) -> Iterator[str]:
+    """Create a migrated database, and drop it at the end; yield its connection string."""
+    name = f"test{next(_numbers)}"
+    with connect(server.url) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE empty STRATEGY file_copy")
+        yield url_of(server, name)
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
 @pytest.fixture
 def postgres_url(postgres_server: EmbeddedPostgres) -> Iterator[str]:
     """Create a migrated database for one test."""
-    name = f"test{next(_numbers)}"
-    with connect(postgres_server.url) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE empty STRATEGY file_copy")
-        yield url_of(postgres_server, name)
-        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    with new_database(postgres_server) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def module_postgres(postgres_server: EmbeddedPostgres) -> Iterator[Database]:
+    """Open a migrated database for the tests of one module."""
+    with new_database(postgres_server) as url:
+        database = Database(url, size=4)
+        yield database
+        database.close()
 
 
 @pytest.fixture

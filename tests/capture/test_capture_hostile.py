@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from tests.soak import points, sampled
 from told.capture.statements import capture
 
 REPEATED = (
@@ -17,15 +18,11 @@ REPEATED = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "piece",
-    [
-        one if one in {"`", "<a>", "never. "} else pytest.param(one, marks=pytest.mark.soak)
-        for one in REPEATED
-    ],
-)
+@pytest.mark.parametrize("piece", sampled(REPEATED, {"`", "<a>", "never. "}))
 def test_long_repetitive_text_is_linear(piece: str) -> None:
-    capture(piece * (1_000_000 // len(piece)))  # quadratic time would take hours
+    capture(
+        piece * (points(everyday=300_000, soak=1_000_000) // len(piece))
+    )  # quadratic time would take most of an hour
 
 
 def test_capture_is_the_same_in_every_process() -> None:
@@ -35,6 +32,6 @@ def test_capture_is_the_same_in_every_process() -> None:
             [sys.executable, "-c", script], env={**os.environ, "PYTHONHASHSEED": seed}, check=True,
             capture_output=True, text=True,
         ).stdout
-        for seed in ("0", "1", "4711")
+        for seed in ("0", "4711")
     }  # fmt: skip
     assert len(answers) == 1

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.test_start import Machine
+from tests.server.test_start import Machine, is_alive, workers_of
 from told.server.people import ensure_team
 from told.store.postgres.database import Database, Viewer
 from told.store.postgres.jobs import enqueue
@@ -45,17 +45,17 @@ def test_failed_items_are_listed_and_tried_again(machine: Machine, postgres: Dat
     add(postgres, "k1", "k2")
     fail_all(postgres)
     add(postgres, "k3")
-    shown = machine.told("server", "jobs").stdout
+    shown = machine.here("server", "jobs").stdout
     assert shown.startswith("test: 1 ready, 0 running, 0 done, 2 dead\n")
     assert "8 attempts" in shown
     assert "No </agent>" not in shown
-    dead = json.loads(machine.told("server", "jobs", "--json").stdout)["dead"]
+    dead = json.loads(machine.here("server", "jobs", "--json").stdout)["dead"]
     assert len(dead) == 2
     number = str(dead[0]["id"])
-    assert machine.told("server", "jobs", "retry", number).stdout == "1 item will be tried again.\n"
-    again = machine.told("server", "jobs", "retry", number)
+    assert machine.here("server", "jobs", "retry", number).stdout == "1 item will be tried again.\n"
+    again = machine.here("server", "jobs", "retry", number)
     assert (again.returncode, again.stderr.count("\n")) == (1, 1)
-    assert machine.told("server", "jobs", "retry").stdout == "1 item will be tried again.\n"
+    assert machine.here("server", "jobs", "retry").stdout == "1 item will be tried again.\n"
 
 
 def test_health_names_failed_items_of_a_running_server(machine: Machine, postgres: Database) -> None:
@@ -64,11 +64,11 @@ def test_health_names_failed_items_of_a_running_server(machine: Machine, postgre
     state = {"pid": os.getpid(), "host": "127.0.0.1", "port": 3377, "database": postgres.url}
     (folder / "server.json").write_text(json.dumps(state))
     add(postgres, "k1")
-    assert "team server" not in machine.told("health").stdout
+    assert "team server" not in machine.here("health").stdout
     fail_all(postgres)
     assert (
         "1 queue item of the team server failed. `told server jobs` shows why."
-        in machine.told("health").stdout
+        in machine.here("health").stdout
     )
 
 
@@ -84,10 +84,7 @@ class Running:
 
     def workers(self) -> list[int]:
         """Return the ids of the worker processes."""
-        path = Path(f"/proc/{self.process.pid}/task")
-        children = " ".join(one.read_text() for one in path.glob("*/children")).split()
-        lines = {pid: Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0") for pid in children}
-        return sorted(int(pid) for pid, words in lines.items() if b"worker" in words)
+        return workers_of(self.process.pid)
 
     def errors(self) -> list[str]:
         """Return what the workers noted of items."""
@@ -114,27 +111,14 @@ def running(machine: Machine, postgres: Database) -> Iterator[Running]:
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
 
 
-def test_the_server_starts_workers_and_replaces_those_that_die(running: Running, postgres: Database) -> None:
+def test_the_server_replaces_workers_that_die_and_they_end_with_it(
+    running: Running, postgres: Database
+) -> None:
     before = running.workers()
     os.kill(before[0], signal.SIGKILL)
     wait_until(lambda: len(running.workers()) == 2 and before[0] not in running.workers())
     add(postgres, "k1")
     wait_until(lambda: running.errors() == ["This server cannot process 'test'. Update told."])
     workers = running.workers()
-    running.process.send_signal(signal.SIGTERM)
-    assert running.process.wait(timeout=60) == 0
-    assert not any(map(is_alive, workers))
-
-
-def test_workers_end_with_a_server_that_is_killed(running: Running) -> None:
-    workers = running.workers()
-    running.process.kill()
+    running.process.kill()  # tests/server/test_start.py ends a server in the usual way
     wait_until(lambda: not any(map(is_alive, workers)))
-
-
-def is_alive(pid: int) -> bool:
-    """Tell whether a process runs; one that waits for its parent to notice its end does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False

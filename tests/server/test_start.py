@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import signal
@@ -16,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from told.cli.main import main
 
 
 def free_port() -> int:
@@ -48,6 +51,13 @@ class Machine:
         command = [sys.executable, "-m", "told", *words]
         environ = self.environ | variables
         return subprocess.run(command, env=environ, cwd=cwd, capture_output=True, text=True, check=False)
+
+    def here(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end in this process, which knows told already."""
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = main(list(words), self.environ)
+        return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
 
     def start(self, *words: str) -> subprocess.Popen[str]:
         """Start the server, and wait until it answers."""
@@ -83,14 +93,36 @@ class Machine:
         return self.token_file.read_text().strip()
 
 
+def workers_of(server: int) -> list[int]:
+    """Return the ids of a server's worker processes; none where they are not listed in /proc."""
+    path = Path(f"/proc/{server}/task")
+    children = " ".join(one.read_text() for one in path.glob("*/children")).split()
+    lines = {pid: Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0") for pid in children}
+    return sorted(int(pid) for pid, words in lines.items() if b"worker" in words)
+
+
+def is_alive(pid: int) -> bool:
+    """Tell whether a process runs; one that waits for its parent to notice its end does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
 @pytest.fixture(scope="module")
 def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     made = Machine(tmp_path_factory.mktemp("server"))
     process = made.start("--token-file", os.fspath(made.token_file))
     yield made
+    deadline = time.monotonic() + 60
+    while sys.platform == "linux" and not workers_of(process.pid):  # they start after it answers
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    workers = workers_of(process.pid)
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=60) == 0
-    assert made.told("server", "status").returncode == 1
+    assert not any(map(is_alive, workers))
+    assert made.here("server", "status").returncode == 1
     assert not list((made.folder / "told" / "server").glob("*.json"))
     if process.stdout:
         process.stdout.close()
@@ -124,13 +156,13 @@ def test_the_socket_is_for_this_user_without_a_token(machine: Machine) -> None:
 
 
 def test_people_are_managed_while_it_runs(machine: Machine) -> None:
-    made = json.loads(machine.told("server", "token", "create", "ana", "--json").stdout)
+    made = json.loads(machine.here("server", "token", "create", "ana", "--json").stdout)
     assert machine.get("/api/v1/me", made["secret"])["person"]["name"] == "ana"
-    assert "ana member" in machine.told("server", "token", "list").stdout
-    assert machine.told("server", "token", "revoke", made["token"]).returncode == 0
-    again = machine.told("server", "token", "revoke", made["token"])
+    assert "ana member" in machine.here("server", "token", "list").stdout
+    assert machine.here("server", "token", "revoke", made["token"]).returncode == 0
+    again = machine.here("server", "token", "revoke", made["token"])
     assert (again.returncode, again.stderr.count("\n")) == (1, 1)
-    assert "running" in machine.told("server", "status", "--json").stdout
+    assert "running" in machine.here("server", "status", "--json").stdout
 
 
 def test_a_second_server_on_the_same_port_says_so(machine: Machine) -> None:
@@ -151,7 +183,7 @@ def test_a_second_server_on_the_same_port_says_so(machine: Machine) -> None:
     ],
 )
 def test_wrong_options_are_refused_in_one_sentence(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
-    answer = Machine(tmp_path).told("server", "start", *words)
+    answer = Machine(tmp_path).here("server", "start", *words)
     assert answer.returncode == 2
     assert said in answer.stderr
     assert "Traceback" not in answer.stderr

@@ -14,6 +14,7 @@ from typing import Protocol
 
 from tests.server.live import serving
 from tests.server.site import Site
+from tests.soak import points
 from told.errors import BusyError, MissingError, ToldError
 from told.sync.transports.folder import FolderTransport
 from told.sync.transports.git import GitTransport
@@ -40,7 +41,7 @@ class Folder:
     """A shared folder."""
 
     away: type[ToldError] = BusyError
-    kills, kill_within = 8, 0.01
+    kills, kill_within = points(everyday=4, soak=40), 0.01
 
     def __init__(self, tmp: Path) -> None:
         self.path = tmp / "drive" / "shared"
@@ -93,7 +94,7 @@ class Git:
     """A bare repository that everybody pushes to."""
 
     away: type[ToldError] = MissingError
-    kills, kill_within = 6, 0.06
+    kills, kill_within = points(everyday=4, soak=40), 0.06
 
     def __init__(self, tmp: Path) -> None:
         self.tmp = tmp
@@ -141,7 +142,7 @@ class Ssh:
     """Another machine, with a program in the place of ssh that runs told here."""
 
     away: type[ToldError] = BusyError
-    kills, kill_within = 6, 0.01
+    kills, kill_within = points(everyday=4, soak=40), 0.01
 
     def __init__(self, tmp: Path) -> None:
         self.tmp = tmp
@@ -186,7 +187,7 @@ class Team:
     """A team server on a real database."""
 
     away: type[ToldError] = BusyError
-    kills, kill_within = 6, 0.01
+    kills, kill_within = points(everyday=4, soak=40), 0.01
 
     def __init__(self, site: Site) -> None:
         self.site = site

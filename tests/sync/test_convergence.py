@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.soak import points
+from tests.soak import points, sampled
 from tests.sync.machines import Machine, Shelf
 
 YEAR = 365 * 86_400_000
@@ -87,7 +87,7 @@ def act(rng: random.Random, machine: Machine, names: list[str], forgotten: set[s
         machine.change(kind, chosen.id, session=f"s{number % 4}")
 
 
-@pytest.mark.parametrize("count", [2, 5, pytest.param(20, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("count", sampled([2, 5, 20], [5]))
 def test_all_machines_end_in_one_state(tmp_path: Path, count: int) -> None:
     rng = random.Random(count)
     shelf = BadShelf(rng)
@@ -96,7 +96,7 @@ def test_all_machines_end_in_one_state(tmp_path: Path, count: int) -> None:
     machines = [first] + [Machine(tmp_path / f"m{n}", first.identity, skews[n % 4]) for n in range(1, count)]
     names: list[str] = []
     forgotten: set[str] = set()
-    for number in range(points(everyday=120, soak=20_000)):
+    for number in range(points(everyday=80, soak=20_000)):
         act(rng, rng.choice(machines), names, forgotten, number)
         if rng.random() < 0.25:
             one = rng.choice(machines)

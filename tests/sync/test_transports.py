@@ -99,12 +99,10 @@ def test_missing_and_foreign_names_are_left_out(mine: Connection) -> None:
         assert mine.read(series, [ONE]) == {}
 
 
-@pytest.mark.parametrize(
-    "name", ["../x.jsonl", "head", "1.jsonl", "000001.JSONL", "-00001.jsonl", "000001.jsonl\n"]
-)
-def test_foreign_names_are_not_written(mine: Connection, name: str) -> None:
-    with pytest.raises(ValueError, match="not the name of a file"):
-        mine.write(A, {name: b"x"}, b"1", before=None)
+def test_foreign_names_are_not_written(mine: Connection) -> None:
+    for name in ("../x.jsonl", "head", "1.jsonl", "000001.JSONL", "-00001.jsonl", "000001.jsonl\n"):
+        with pytest.raises(ValueError, match="not the name of a file"):
+            mine.write(A, {name: b"x"}, b"1", before=None)
     with pytest.raises(ValueError, match="not the name of a series"):
         mine.write("../aaaaa", {ONE: b"x"}, b"1", before=None)
     assert mine.heads() == {}

@@ -86,7 +86,7 @@ def sync(way: Way, machine: Machine) -> None:
 def test_three_machines_end_in_one_state(way: Way, machines: list[Machine]) -> None:
     rng = random.Random(3)
     names: list[str] = []
-    for number in range(points(everyday=6, soak=300)):
+    for number in range(points(everyday=3, soak=300)):
         one = rng.choice(machines)
         one.time += 1000
         names.append(one.remember(f"Statement{number} zebra{number}."))
