@@ -9,6 +9,7 @@ import pytest
 
 from tests.hook.desk import AGENTS, ASKED, PAYLOADS, TAUGHT, Desk, begun, typed
 from tests.hook.forms import context_of
+from tests.soak import SOAK
 from told.agents.dialects import EVENTS
 
 # What `told install` writes behind the name of the agent; moments that told has no part in are sent as well,
@@ -32,11 +33,15 @@ def _own_name(stem: str) -> str:
 
 @pytest.mark.parametrize("agent", sorted({agent for agent, _ in _RECORDED}))
 def test_recorded_payloads_are_answered_in_the_agents_form(desk: Desk, agent: str) -> None:
-    """Every recorded payload, under told's word for the moment, on a machine that has something to say."""
+    """Recorded payloads, under told's word for the moment, on a machine that has something to say."""
     desk.prompt(TAUGHT, session="elsewhere")
     answered = set()
+    seen = set()
     for name in [stem for of, stem in _RECORDED if of == agent]:
         word = _WORDS.get(_own_name(name), _own_name(name))
+        if word in seen and not SOAK:
+            continue
+        seen.add(word)
         given = desk.payload(agent, name)
         said = desk.call(agent, word, given)
         text = context_of(said, agent, given.get("hook_event_name", ""), prompt=word == "prompt")
@@ -88,9 +93,11 @@ def test_second_session_gets_briefs_at_start_and_prompt(desk: Desk) -> None:
 
 def test_long_briefs_stay_within_agent_limits(desk: Desk) -> None:
     """Codex counts bytes, and cuts what is longer in its middle; Claude Code counts characters."""
-    for number in range(30):
-        text = f"ルール{number}: データベースの移行は必ず" + "本番環境の前にレビューする" * 20
-        assert desk.told("remember", "--lock", "--scope", "global", text).code == 0
+    texts = [
+        f"ルール{number}: データベースの移行は必ず" + "本番環境の前にレビューする" * 20
+        for number in range(30)
+    ]
+    assert desk.told("remember", "--lock", "--scope", "global", "--items", json.dumps(texts)).code == 0
     for agent in ("claude-code", "codex"):
         said = desk.call(agent, "start", begun(desk, agent, "long"))
         assert "データベース" in context_of(said, agent, "SessionStart")
@@ -114,7 +121,8 @@ def test_every_event_is_silent_without_memories(desk: Desk) -> None:
 def test_told_hook_command_gives_the_same_answer(desk: Desk) -> None:
     desk.prompt(TAUGHT, session="elsewhere")
     program = (sys.executable, "-m", "told", "hook")
+    wrong = ((), ("claude-code",), ("claude-code", "nothing"), ("x", "prompt", "more"))
     said = desk.start((*program, "claude-code", "prompt"), typed(desk, ASKED))
     assert not said.out or "pnpm" in context_of(said, "claude-code", "UserPromptSubmit", prompt=True)
-    for words in ((), ("claude-code",), ("claude-code", "nothing"), ("x", "prompt", "more")):
+    for words in wrong if SOAK else wrong[2:]:
         assert desk.start((*program, *words), b"{").is_silent

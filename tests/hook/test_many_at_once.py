@@ -76,12 +76,12 @@ def test_stores_32_prompts_at_once(desk: Desk, fresh: bool) -> None:
 
 def test_late_prompts_are_finished_and_not_learned_again_from_transcripts(desk: Desk) -> None:
     """With the real time limit: late hooks finish in the background."""
-    many = points(everyday=12, soak=_MANY)
+    many = points(everyday=5, soak=_MANY)
     calls = [("claude-code", "prompt", typed(desk, _rule(n), session=_session(n))) for n in range(many)]
     _at_once(desk, calls, "")
     ends = time.monotonic() + PATIENCE
     while len(desk.texts()) < many and time.monotonic() < ends:
-        time.sleep(0.2)
+        time.sleep(0.05)
     now = datetime.now(UTC)
     for number in range(many):
         desk.claude((_rule(number), "Understood."), at=now, cwd=desk.project, session=_session(number))
@@ -95,7 +95,8 @@ def test_answers_all_kinds_of_hooks_at_once(desk: Desk) -> None:
     desk.claude(("Move the cache to Redis", "Moved."), cwd=desk.project, session=_session(0))
     path = next(desk.home.glob(".claude/projects/*/*.jsonl"))
     calls = []
-    for number, event in enumerate(("start", "prompt", "compact", "stop", "end", "helper") * 3):
+    times = points(everyday=1, soak=3)
+    for number, event in enumerate(("start", "prompt", "compact", "stop", "end", "helper") * times):
         payload = begun(desk, session=_session(number)) | {"prompt": f"Use npm. {_rule(number)}"}
         calls.append(("claude-code", event, payload | {"transcript_path": str(path)}))
     _at_once(desk, calls)

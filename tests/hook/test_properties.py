@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.hook.desk import AGENTS, PAYLOADS, Desk
+from tests.soak import points
 from told.agents.dialects import EVENTS, answer_context, parse_call, strip_injected
 from told.fence import CLOSING, OPENING, remove_between
 from told.hook.dispatch import answer_hook
@@ -45,7 +46,10 @@ _EVENT = st.one_of(
     st.sampled_from([*EVENTS, "SessionStart", "beforeSubmitPrompt", "Stop"]), st.text(max_size=12)
 )
 _AGENT = st.one_of(st.sampled_from([*AGENTS, "cline", "windsurf"]), st.text(max_size=8))
-_QUICK = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+_MANY = points(everyday=100, soak=1000)
+_QUICK = settings(
+    max_examples=points(everyday=40, soak=200), deadline=None, suppress_health_check=list(HealthCheck)
+)
 _PIECES = st.lists(
     st.one_of(
         st.sampled_from([OPENING, CLOSING, "<hook_context>", "</hook_context>", "<told", ">", "told>", "\n"]),
@@ -72,7 +76,7 @@ def test_no_prompt_makes_the_hook_fail(
     assert said == "" or isinstance(json.loads(said), dict)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=_MANY, deadline=None)
 @given(text=_PIECES)
 def test_taking_out_what_told_said_never_adds_anything(text: str) -> None:
     for found in (strip_injected(text), remove_between(text)):
@@ -83,7 +87,7 @@ def test_taking_out_what_told_said_never_adds_anything(text: str) -> None:
     assert OPENING in text or CLOSING in text or remove_between(f"a{OPENING}{text}{CLOSING}b") == "ab"
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=_MANY, deadline=None)
 @given(agent=_AGENT, event=_EVENT, payload=_PAYLOAD, text=st.text())
 def test_an_answer_is_always_json_that_holds_the_text(
     agent: str, event: str, payload: dict[str, Any], text: str
@@ -115,7 +119,7 @@ def _strings(value: Any) -> list[str]:
     return [value] if isinstance(value, str) else []
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=_MANY, deadline=None)
 @given(value=_JSON)
 def test_json_is_read_and_written_as_the_standard_library_does(value: Any) -> None:
     text = json.dumps(value)
@@ -123,7 +127,7 @@ def test_json_is_read_and_written_as_the_standard_library_does(value: Any) -> No
     assert json.loads(dump_json(value)) == json.loads(text)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=_MANY, deadline=None)
 @given(text=st.text(max_size=40))
 def test_what_is_no_json_is_refused_like_there(text: str) -> None:
     text = text.strip()

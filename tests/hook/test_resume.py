@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 
 import pytest
@@ -21,8 +22,8 @@ def _resume(desk: Desk, agent: str, session: str = "s-1") -> str:
 
 @pytest.mark.parametrize("agent", ["claude-code", "codex"])
 def test_a_resumed_session_gets_only_what_is_new(desk: Desk, agent: str) -> None:
-    for number in range(30):  # more than the start has room for
-        desk.told("remember", f"Rule number {number} of the team is kept in every module.")
+    rules = [f"Rule number {number} of the team is kept in every module." for number in range(30)]
+    desk.told("remember", "--items", json.dumps(rules))  # more than the start has room for
     desk.prompt(TAUGHT, session="elsewhere")
     assert "pnpm" in said_to_model(desk.ask(agent, "start", begun(desk, agent)))
     assert _resume(desk, agent) == ""
@@ -71,8 +72,9 @@ def test_a_session_is_not_its_own_last_session(desk: Desk, source: str) -> None:
 )
 def test_a_subagent_gets_the_rules_in_half_the_tokens(desk: Desk, agent: str, name: str) -> None:
     Talk(desk, "s-0").turn("Move the cache to Redis", "Moved.").end()
-    for number in range(30):
-        assert desk.told("remember", f"Rule number {number} of the team is kept.").code == 0
+    rules = [f"Rule number {number} of the team is kept." for number in range(30)]
+    assert desk.told("remember", "--items", json.dumps(rules)).code == 0
+    assert len(desk.texts()) == 30
     desk.prompt(TAUGHT, session="elsewhere")
     said = said_to_model(desk.ask(agent, "helper", desk.payload(agent, name)))
     assert "pnpm" in said
