@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.soak import points
 from told import agents
 from told.agents import all_agents
 from told.agents.base import find_roots, find_sources
@@ -166,8 +167,9 @@ def cuts(content: bytes) -> list[int]:
         size = len(content)
         return [0, 1, 16, 99, 100, 1000, size // 3, size // 2 // 4096 * 4096, size - 1]
     lines = [match.end() for match in re.finditer(rb"\n", content)]
-    around = [end + shift for end in lines[:: max(1, len(lines) // 13)] for shift in (-1, 0, 1)]
-    evenly = range(0, len(content), max(1, len(content) // 20))
+    ends = lines[:: max(1, len(lines) // points(everyday=5, soak=13))]
+    around = [end + shift for end in ends for shift in (-1, 0, 1)]
+    evenly = range(0, len(content), max(1, len(content) // points(everyday=7, soak=20)))
     return sorted({cut for cut in (*around, *evenly, len(content) - 1) if 0 <= cut < len(content)})
 
 

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.recall import banks
+from tests.soak import points
 from told.recall.prompt import RecallRequest
 from told.recall.recall import Recall, describe_prompt, explain, recall
 from told.search.index_text import make_index_fields
@@ -138,13 +139,13 @@ def test_locked_rule_is_recalled_only_where_it_matters() -> None:
 def test_old_rule_is_found_among_many() -> None:
     known = bank(memory(1, "Use pnpm, never npm.", created=NOW - 900 * DAY))
     with known.writer.transaction():
-        for number in range(100, 900):
+        for number in range(100, 100 + points(everyday=300, soak=800)):
             text = f"Deploys of service number {number} wait for the queue, see page {number % 40}."
             known.writer.put(
                 memory(number, text, created=NOW - number * 60_000), make_index_fields, fresh=True
             )
     assert asked(known, "install zod") == ["m1"]
-    assert asked(known, "what did we say of service number 700") != []
+    assert asked(known, "what did we say of service number 250") != []
 
 
 def test_tool_text_is_never_recalled_unasked() -> None:

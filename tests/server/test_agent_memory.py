@@ -61,15 +61,15 @@ def test_search_by_words_needs_all_of_the_first_ten(client: TestClient) -> None:
     assert search(client, f"{ten} missing", mode="fts") == ["Orders use an idempotency key"]
 
 
-@pytest.mark.parametrize(
-    "query",
-    ["what's (this)?", "a & b | !c", "key:*", "<->", "'", "\\", '"', "((", "a\x00b", "\ud83d", "x" * 9000],
-)
-def test_punctuation_works_in_every_mode(client: TestClient, query: str) -> None:
+def test_punctuation_works_in_every_mode(client: TestClient) -> None:
     observe(client, "what's this key")
-    for mode in ("fts", "hybrid", "vector", "bogus"):
-        body = json.dumps({"query": query, "mode": mode})
-        assert client.post("/api/observations/search", content=body, headers=JSON).status_code == 200
+    for query in (
+        "what's (this)?", "a & b | !c", "key:*", "<->", "'", "\\", '"', "((", "a\x00b", "\ud83d", "x" * 9000,
+    ):  # fmt: skip
+        for mode in ("fts", "hybrid", "vector", "bogus"):
+            body = json.dumps({"query": query, "mode": mode})
+            answer = client.post("/api/observations/search", content=body, headers=JSON)
+            assert answer.status_code == 200, (query, mode, answer.text)
 
 
 def test_search_by_meaning_and_filters(client: TestClient) -> None:
@@ -207,12 +207,12 @@ ODD: list[tuple[str, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("method", "path", "body"), ODD)
-def test_odd_input_is_refused_with_a_reason(client: TestClient, method: str, path: str, body: str) -> None:
+def test_odd_input_is_refused_with_a_reason(client: TestClient) -> None:
     client.post("/api/lessons", json={"title": "t", "rule": "r"})
-    answer = client.request(method, path, content=body, headers=JSON)
-    assert 400 <= answer.status_code < 500, answer.text
-    assert answer.json()["detail"]
+    for method, path, body in ODD:
+        answer = client.request(method, path, content=body, headers=JSON)
+        assert 400 <= answer.status_code < 500, (method, path, body[:80], answer.text)
+        assert answer.json()["detail"]
 
 
 def test_odd_text_is_kept_without_what_cannot_be_stored(client: TestClient) -> None:

@@ -104,18 +104,18 @@ def test_commits_and_repairs_of_a_session_are_observed(client: TestClient, compa
     assert (found["tool_name"], found["files_modified"]) == ("Bash", ["cart.py"])
 
 
-@pytest.mark.parametrize(
-    "preview", ['{"is_error": true}', '{"exitCode":2}', "Exit code 128", '{"interrupted":true}']
-)
-def test_a_commit_that_failed_is_none(client: TestClient, compat: Site, preview: str) -> None:
-    shell(client, "git commit -m 'add the cart'", preview)
+def test_a_commit_that_failed_is_none(client: TestClient, compat: Site) -> None:
+    previews = '{"is_error": true}', '{"exitCode":2}', "Exit code 128", '{"interrupted":true}'
+    for number, preview in enumerate(previews):
+        shell(client, "git commit -m 'add the cart'", preview, session_id=f"failed{number}")
     work(compat)
+    assert queue_state(client)["failed"] == 0
     assert observations(client) == []
 
 
-@pytest.mark.parametrize("tool", ["TodoWrite", "Skill", "TaskStop", "ExitPlanMode", "ListMcpResourcesTool"])
-def test_tools_that_agent_memory_skips_are_skipped(client: TestClient, compat: Site, tool: str) -> None:
-    send(client, tool_name=tool, last_user_message="From now on always use uv, never pip.")
+def test_tools_that_agent_memory_skips_are_skipped(client: TestClient, compat: Site) -> None:
+    for tool in ("TodoWrite", "Skill", "TaskStop", "ExitPlanMode", "ListMcpResourcesTool"):
+        send(client, tool_name=tool, last_user_message="From now on always use uv, never pip.")
     work(compat)
     assert observations(client) == []
     assert queue_state(client) == {"pending": 0, "done": 0, "failed": 0}

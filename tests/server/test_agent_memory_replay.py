@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from tests.server.site import Site
 from tests.server.transcript import Call, Replayed, meant_differences, read_calls, replay, work
 
@@ -45,6 +47,7 @@ def test_every_recorded_call_is_answered_alike_with_a_token(site: Site) -> None:
     assert site.of("ada").post("/api/queue", json={"session_id": "s"}).status_code == 404
 
 
+@pytest.mark.soak  # the replays above compare every answer; here nothing works in between
 def test_no_recorded_call_fails_inside(site: Site) -> None:
     compat = site.with_settings(compat=True, compat_open=True)
     assert [one.call.number for one in replay(compat.client()) if one.status >= 500] == []

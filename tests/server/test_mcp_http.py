@@ -125,19 +125,17 @@ def test_lessons_by_tool(caller: Caller) -> None:
     assert json.loads(caller.call("search_lessons", query="pushing", project="q")) == []
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments"),
-    [
+def test_errors_are_texts(caller: Caller) -> None:
+    calls: list[tuple[str, dict[str, Any]]] = [
         ("timeline", {}),
         ("timeline", {"anchor": 77}),
         ("get_observations", {"ids": "x"}),
         ("save_memory", {}),
         ("create_lesson", {"rule": "r", "trigger_pattern": "("}),
         ("search", {"query": "x", "limit": 0}),
-    ],
-)
-def test_errors_are_texts(caller: Caller, name: str, arguments: dict[str, Any]) -> None:
-    assert list(json.loads(caller.call(name, **arguments))) == ["error"]
+    ]
+    for name, arguments in calls:
+        assert list(json.loads(caller.call(name, **arguments))) == ["error"], name
 
 
 def test_a_reader_saves_nothing_and_an_unknown_tool_is_named(site: Site) -> None:

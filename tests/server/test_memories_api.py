@@ -186,15 +186,15 @@ def test_secrets_are_removed_before_they_are_stored(site: Site, postgres: Databa
     assert "hunter2" not in dump(postgres)
 
 
-@pytest.mark.parametrize(
-    "query", ["what's (this)?", '"', "NEAR(a b)", "a AND", "*", "' OR 1=1 --", "\\", "{text}: x", "🙂", "- -"]
-)
-def test_punctuation_never_fails(site: Site, query: str) -> None:
+def test_punctuation_never_fails(site: Site) -> None:
     ada = site.of("ada")
-    for what in ("memories", "sessions", "all"):
-        for mode in ("hybrid", "recall"):
-            answer = ada.post("/api/v1/search", json={"query": query, "what": what, "mode": mode})
-            assert answer.status_code == 200, answer.text
+    for query in (
+        "what's (this)?", '"', "NEAR(a b)", "a AND", "*", "' OR 1=1 --", "\\", "{text}: x", "🙂", "- -",
+    ):  # fmt: skip
+        for what in ("memories", "sessions", "all"):
+            for mode in ("hybrid", "recall"):
+                answer = ada.post("/api/v1/search", json={"query": query, "what": what, "mode": mode})
+                assert answer.status_code == 200, (query, what, mode, answer.text)
 
 
 def test_candidates_and_proposals_wait_for_their_owner(site: Site) -> None:

@@ -91,7 +91,7 @@ class Visitor:
         schema: Any = schemathesis.openapi.from_dict(description)
         every = [one.ok() for one in schema.get_all_operations()]
         every.sort(key=lambda one: one.method == "delete")
-        return every[:: points(everyday=4, soak=1)]
+        return every[:: points(everyday=8, soak=1)]
 
     def visit(self, operation: Any) -> None:
         """Send generated requests: as described, not as described, and as described with one hostile part."""

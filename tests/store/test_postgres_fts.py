@@ -91,10 +91,10 @@ def test_expressions_match_the_same_rows(postgres: Database, rows: list[tuple[st
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-def test_any_text_is_an_expression_and_a_row(postgres: Database, text: str) -> None:
+def test_any_text_is_an_expression_and_a_row(module_postgres: Database, text: str) -> None:
     phrase = quote_phrase(text)
-    with postgres.owning() as connection:
-        connection.execute("CREATE TABLE words(id int, words tsvector)")
+    with module_postgres.owning() as connection:
+        connection.execute("CREATE TEMPORARY TABLE words(id int, words tsvector) ON COMMIT DROP")
         put(connection, 1, (text, text * 3, ""))
         for expression in (text, phrase, quote_phrase(text, prefix=True), match_in("asked", text)):
             query = to_tsquery(expression, LABELS)
@@ -105,7 +105,7 @@ def test_any_text_is_an_expression_and_a_row(postgres: Database, text: str) -> N
     assert bool(found) == any(char.isalnum() for char in text)
 
 
-def test_random_text_never_fails(postgres: Database) -> None:
+def test_random_text_never_fails(module_postgres: Database) -> None:
     chosen = random.Random(13)
     signs = [
         '"',
@@ -126,22 +126,22 @@ def test_random_text_never_fails(postgres: Database) -> None:
         "\0",
         "\ud800",
     ]
-    with postgres.owning() as connection:
+    with module_postgres.owning() as connection:
         for _ in range(points(everyday=300, soak=20_000)):
             text = "".join(chosen.choices(signs, k=chosen.randrange(12)))
             connection.execute("SELECT %s::tsquery", (to_tsquery(text, LABELS),))
 
 
 @pytest.mark.parametrize("text", ["(" * 100_000, "NOT " * 5000, '"a" OR ' * 2000 + '"a"', "word " * 50_000])
-def test_large_expressions_never_fail(postgres: Database, text: str) -> None:
-    with postgres.owning() as connection:
+def test_large_expressions_never_fail(module_postgres: Database, text: str) -> None:
+    with module_postgres.owning() as connection:
         connection.execute("SELECT %s::tsquery", (to_tsquery(text, LABELS),))
 
 
-def test_large_texts_can_be_indexed(postgres: Database) -> None:
+def test_large_texts_can_be_indexed(module_postgres: Database) -> None:
     many = " ".join(f"word{number}" for number in range(200_000))
-    with postgres.owning() as connection:
-        connection.execute("CREATE TABLE words(id int, words tsvector)")
+    with module_postgres.owning() as connection:
+        connection.execute("CREATE TEMPORARY TABLE words(id int, words tsvector) ON COMMIT DROP")
         for row, text in enumerate((many, "same " * 300_000, "long" * 300_000)):
             put(connection, row, (text, "answer", ""))
         sql = "SELECT id FROM words WHERE words @@ %s::tsquery ORDER BY id"
@@ -151,9 +151,9 @@ def test_large_texts_can_be_indexed(postgres: Database) -> None:
         assert connection.execute(sql, (phrase,)).fetchall() == [(2,)]
 
 
-def test_words_of_two_columns_are_no_phrase(postgres: Database) -> None:
+def test_words_of_two_columns_are_no_phrase(module_postgres: Database) -> None:
     vector = format_tsvector([("A", "red"), ("B", "green")])
-    with postgres.owning() as connection:
+    with module_postgres.owning() as connection:
         sql = "SELECT %s::tsvector @@ %s::tsquery"
         query = to_tsquery(quote_phrase("red green"), LABELS)
         assert connection.execute(sql, (vector, query)).fetchone() == (False,)
