@@ -48,7 +48,7 @@ class Quick(Scratch):
         name = os.ttyname(theirs)
         process = Forked(_PROGRAM, words, self.environ, self.cwd, (name if typed else os.devnull, name, name))
         # What is printed ends when nobody has the terminal open any more.
-        waiting = threading.Thread(target=lambda: (process.wait(_SECONDS), os.close(theirs)))
+        waiting = threading.Thread(target=_close_after, args=(process, theirs))
         waiting.start()
         try:
             printed = _relay(ours, list(typed), show=show)
@@ -58,6 +58,13 @@ class Quick(Scratch):
         process.communicate(_SECONDS)
         text = printed.decode("utf-8", "replace").replace("\r\n", "\n")
         return subprocess.CompletedProcess(words, process.returncode, text, "")
+
+
+def _close_after(process: Forked, terminal: int) -> None:
+    try:
+        process.wait(_SECONDS)
+    finally:
+        os.close(terminal)
 
 
 class _Kept:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
+import io
 import os
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 import pytest
 
@@ -11,12 +15,14 @@ from lab import CannotRunError
 from lab.clients import calls, checks, packages
 from lab.clients.past import Past, lived_through
 from lab.clients.talk import INITIALIZE, STATELESS, WORD, Call, Client, Heard, Outcome, Server, heard
-from lab.machine import Machine
+from lab.machine import Machine, Said
 from lab.npm import Program, Shelf
+from tests.soak import sampled
+from told.cli.main import main
 from told.mcp.tools import TOOLS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
 _TOOLS = {tool.name: tool.schema for tool in TOOLS}
@@ -126,8 +132,25 @@ def test_what_a_client_of_another_language_wrote_down_is_read() -> None:
     assert heard(said).outcomes == [Outcome("x", is_error=True), Outcome(failure="gone")]
 
 
-def test_the_invented_machine_has_a_past_to_ask_for(tmp_path: Path) -> None:
-    machine = Machine(str(tmp_path / "machine"))
+class Quick(Machine):
+    """The same machine, with told in this process: starting Python is slow."""
+
+    def told(self, *words: str, more: Mapping[str, str] | None = None) -> Said:
+        out, err = io.StringIO(), io.StringIO()
+        with (
+            mock.patch.object(os, "nice", create=True),  # it would last beyond this test
+            contextlib.chdir(self.project),
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+        ):
+            code = main(words, self.environ({"TOLD_BACKGROUND": "off", **(more or {})}))
+        gc.enable()  # a command does without
+        return Said(code, out.getvalue(), err.getvalue())
+
+
+@pytest.mark.parametrize("kind", sampled((Quick, Machine), (Quick,)))
+def test_the_invented_machine_has_a_past_to_ask_for(tmp_path: Path, kind: type[Machine]) -> None:
+    machine = kind(str(tmp_path / "machine"))
     past = lived_through(machine)
     assert WORD in machine.told("show", past.kept).out
     assert "README" in machine.told("show", past.session, "--full").out

@@ -9,10 +9,12 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.soak import points
 from told.errors import ToldError, UsageError
 from told.settings import (
     CustomRule,
@@ -133,6 +135,7 @@ def test_unset_value_changes_nothing_else(before: str, key: Key) -> None:
     assert check_values(parse_toml(after, "f"), "f") == expected
 
 
+@hypothesis.settings(max_examples=points(everyday=25, soak=100))
 @given(st.lists(KEYS_AND_VALUES, max_size=6))
 def test_template_takes_values_in_place(pairs: list[tuple[Key, object]]) -> None:
     text = make_template()

@@ -120,7 +120,7 @@ def test_judge_many_without_shared_words_is_independent() -> None:
 def test_any_text_is_judged() -> None:
     choose = random.Random(7)
     alphabet = "abc ABC 019 .,;:!?/\\@#-_'\"()[]{}|\n\t\0\ud800é漢字かなカナ한글ا🙂 never no not of 8080 "
-    for _ in range(200):
+    for _ in range(points(everyday=60, soak=200)):
         old, new, older = (
             "".join(choose.choice(alphabet) for _ in range(choose.randrange(60))) for _ in range(3)
         )

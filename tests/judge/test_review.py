@@ -242,12 +242,12 @@ def test_a_project_cannot_choose_the_judge(desk: Machine, model: ModelServer) ->
 
 
 def test_long_sessions_take_several_questions(desk: Machine, endpoint: ModelServer) -> None:
-    many = [f"{IDS} This is the remark with the number {number} of today." for number in range(60)]
+    many = [f"{IDS} This is the remark with the number {number} of today." for number in range(44)]
     say(desk, *many)
     done = desk.told("learn", "--yes", "--json").json
     assert done["calls"] == done["estimate"]["calls"] == 2
     turns = [one["turn"] for asked in endpoint.asked() for one in asked["messages"]]
-    assert turns == list(range(60))
+    assert turns == list(range(44))
 
 
 def test_the_estimate_sends_nothing(desk: Machine, endpoint: ModelServer) -> None:

@@ -79,7 +79,7 @@ def ids(answers: list[Any]) -> list[str]:
     )
 
 
-@settings(max_examples=points(everyday=100, soak=3000), deadline=None)
+@settings(max_examples=points(everyday=40, soak=3000), deadline=None)
 @given(st.lists(MESSAGES | st.lists(REQUESTS, max_size=3), max_size=6), REQUESTS)
 def test_every_request_gets_one_answer_among_whatever_else(messages: list[Any], last: dict[str, Any]) -> None:
     numbered: list[Any] = []
@@ -97,7 +97,7 @@ def test_every_request_gets_one_answer_among_whatever_else(messages: list[Any], 
         assert len({"method", "result", "error"} & set(answer)) == 1
 
 
-@settings(max_examples=points(everyday=100, soak=2000), deadline=None)
+@settings(max_examples=points(everyday=50, soak=2000), deadline=None)
 @given(
     st.lists(st.binary(max_size=60) | st.text(max_size=40).map(lambda text: text.encode("utf-8", "replace")))
 )
@@ -110,7 +110,7 @@ def test_bytes_that_are_no_messages_are_answered_and_left_behind(noise: list[byt
     )
 
 
-@settings(max_examples=points(everyday=50, soak=1000), deadline=None)
+@settings(max_examples=points(everyday=25, soak=1000), deadline=None)
 @given(st.integers(min_value=1, max_value=400), st.lists(st.integers(0, 60_000), max_size=3))
 def test_lines_are_the_same_however_they_arrive(chunk: int, sizes: list[int]) -> None:
     messages = [request("ping", {"x": "é" * size}) for size in sizes]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
 import json
 import os
@@ -161,21 +162,33 @@ def every_byte(*folders: Path) -> dict[str, bytes]:
 
 def leaks(contents: Iterable[tuple[str, bytes]], canaries: Iterable[Canary] = CANARIES) -> list[str]:
     """Return where a part of a secret is, ignoring case."""
-    cores = [one.core for one in canaries]
-    parts = {
-        core[at : at + _SHOWN].lower().encode(): core
-        for core in cores
-        for at in range(max(1, len(core) - _SHOWN + 1))
-    }
+    searched = _parts(tuple(one.core for one in canaries))
     found = []
     for name, content in contents:
         low = content.lower()
-        for part, core in parts.items():
-            at = low.find(part)
+        for core, blocks, parts in searched:
+            if not any(block in low for block in blocks):
+                continue
+            at = max(low.find(part) for part in parts)
             if at >= 0:
                 around = content[max(0, at - 80) : at + 40].decode("utf-8", "replace")
                 found.append(f"{name}: {core[:8]}… in …{around!r}")
                 break
+    return found
+
+
+@functools.cache
+def _parts(cores: tuple[str, ...]) -> list[tuple[str, list[bytes], list[bytes]]]:
+    """Return, for each core, blocks of which every part has at least one, and the parts."""
+    found = []
+    for core in cores:
+        low = core.lower()
+        blocks = [
+            low[at : at + _SHOWN // 2] for at in range(0, max(1, len(low) - _SHOWN // 2 + 1), _SHOWN // 2)
+        ]
+        parts = [low[at : at + _SHOWN] for at in range(max(1, len(low) - _SHOWN + 1))]
+        assert all(any(block in part for block in blocks) for part in parts)
+        found.append((core, [one.encode() for one in blocks], [one.encode() for one in parts]))
     return found
 
 

@@ -39,7 +39,7 @@ from tests.redact.ways_in import (
     VARIABLES,
 )
 from tests.service.house import House
-from tests.soak import sampled
+from tests.soak import SOAK, sampled
 from told.agents import all_agents, installed_agents, wired_agents
 from told.agents.base import find_roots, find_sources
 from told.agents.dialects import EVENTS as HOOK_EVENTS
@@ -111,7 +111,7 @@ def words_of(desk: Desk, name: str) -> list[str]:
     return [event.text for event in events if isinstance(event, Message)]
 
 
-@pytest.mark.parametrize("home", sampled(HOMES, ONE_OF_EACH), ids=name_of)
+@pytest.mark.parametrize("home", sampled(HOMES, ONE_OF_EACH[::3]), ids=name_of)
 def test_no_leak_from_transcripts(desk: Desk, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(home, desk.home, dirs_exist_ok=True, copy_function=shutil.copyfile)
     taint(desk.home, spoken)
@@ -229,7 +229,7 @@ def _recorded(agent: str) -> list[tuple[str, dict[str, Any]]]:
 
 @pytest.mark.parametrize(
     "agent",
-    sampled(CALLERS, SAMPLE_AGENTS),
+    sampled(CALLERS, ("claude-code", "cursor")),
 )
 def test_no_leak_from_hook_payloads(desk: Desk, agent: str) -> None:
     lesson = f"No, never use npm here, always pnpm. {TEXT}"
@@ -284,10 +284,10 @@ def test_no_leak_from_command_arguments(
     for variable in ({}, {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": f"s-{TOKEN}"}):
         desk.environ |= variable
         for command in (one for one in all_commands() if one.name in names):
-            for words in COMMANDS[command.name]:
+            for number, words in enumerate(COMMANDS[command.name]):
                 desk.told(command.name, *words)
                 texts = [one for one in command.options if one.value and not one.number]
-                for option in texts if not command.standalone else ():
+                for option in texts if not command.standalone and (SOAK or not number) else ():
                     if f"--{option.name}" not in words:
                         desk.told(command.name, *words, f"--{option.name}", TOKEN)
                         desk.told(command.name, *words, f"--{option.name}", f"Use this: {TEXT}")
@@ -353,7 +353,8 @@ def test_no_leak_from_service_requests(tmp_path: Path) -> None:
     for body in (call, changed, changed | {"prompt": lesson}, changed | {"prompt": f"/mem:lock {TEXT}"}):
         for event in HOOK_EVENTS:
             house.call(event, body)
-            house.call(event, body, f"sk-ant-{TOKEN[4:30]}")
+            if SOAK or body is changed:
+                house.call(event, body, f"sk-ant-{TOKEN[4:30]}")
     house.call("prompt", TEXT.encode())
     house.stop()
     assert any("pnpm" in text for text in house.texts())

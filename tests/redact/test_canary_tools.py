@@ -14,6 +14,7 @@ from tests.mcp.caller import call, greeting, request
 from tests.redact.canary import TEXT, TOKEN, leaks, told_files, variables
 from tests.redact.test_canary import assert_clean, assert_prints_nothing
 from tests.redact.ways_in import FIELDS, ITEMS, TOOLS
+from tests.soak import points
 from told.cli.mcp import Tools
 from told.mcp.server import Server
 from told.mcp.tools import STATEMENT
@@ -83,7 +84,8 @@ def given(tool: str, name: str, text: str) -> dict[str, Any]:
 def test_no_leak_from_tool_arguments(desk: Desk, tool: str) -> None:
     agent = Agent(desk, "codex-mcp-client", str(Path.cwd()))
     for name in TOOLS[tool]:
-        for text in (TOKEN, TEXT, f"We keep {TOKEN} at hand.", f"--{name}={TOKEN}", f"/srv/{TOKEN}/x"):
+        texts = (TEXT, f"/srv/{TOKEN}/x", TOKEN, f"We keep {TOKEN} at hand.", f"--{name}={TOKEN}")
+        for text in texts[: points(everyday=2, soak=5)]:
             agent.ask(call(tool, **given(tool, name, text)))
     assert_prints_nothing(desk)
     assert_clean(desk)

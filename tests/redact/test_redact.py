@@ -7,6 +7,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.redact_hostile import hostile
+from tests.soak import points
 from told.redact.engine import Redactor
 from told.redact.rules import all_rules
 from told.settings import Redaction
@@ -135,7 +136,7 @@ def test_redaction_is_idempotent(before: str, example: str, after: str) -> None:
     assert REDACTOR.redact(once) == once
 
 
-TEXTS = list(hostile(20_000))
+TEXTS = list(hostile(points(everyday=6_000, soak=20_000)))
 
 
 @pytest.mark.parametrize("part", range(8))
