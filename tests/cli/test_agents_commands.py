@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.machine import remember
+from tests.soak import SOAK
 from told.cli.arguments import all_commands
 
 if TYPE_CHECKING:
@@ -119,14 +120,16 @@ def test_no_command_of_an_agent_changes_what_is_the_users(desk: Machine) -> None
     names["proposal"] = desk.told("proposals", "--json").json["proposals"][0]["id"]
     before = state(desk)
     for command in all_commands():
-        for line in LINES.get(command.name, ()):
-            if command.name in ("service", "sweep", "re-embed"):
-                continue  # they start processes, and change no memory
+        if command.name in ("service", "sweep", "re-embed"):
+            continue  # they start processes, and change no memory
+        lines = LINES.get(command.name, [])
+        for line in lines:
             answer = desk.told(*line.format(**names).split(), **AGENT)
             if command.agents == REFUSED:
                 assert answer.code == 2, line
                 assert f"Only you can run `told {command.name}`" in answer.err
-            assert state(desk) == before, (line, answer)
+            if SOAK or line == lines[-1]:
+                assert state(desk) == before, (line, answer)
 
 
 def test_what_agents_need_still_works(desk: Machine) -> None:

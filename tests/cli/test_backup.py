@@ -332,7 +332,7 @@ def test_a_backup_killed_anywhere_leaves_a_whole_file_or_none(shop: Machine) -> 
     path = shop.home / "told.zip"
     before = texts(shop)
     kills = [("fsync", 1), ("link", 1), ("remove", 1)]
-    kills += [("", at) for at in range(1, points(everyday=3, soak=25))]
+    kills += [("", at) for at in range(1, points(everyday=2, soak=25))]
     for name, at in kills:
         code = run(shop, "backup", str(path), DIE_ON=name, DIE_AT=str(at), DIE_HOW="before")
         assert code < 0 or at > 3

@@ -15,6 +15,7 @@ import apsw
 import pytest
 
 import told
+from tests.soak import points, thinned
 from told.store.sessions.schema import VERSION
 
 if TYPE_CHECKING:
@@ -94,12 +95,14 @@ UNKNOWN = {
 }  # fmt: skip
 FREE_WORDS = ("search", "memories", "share", "unshare")  # or they need a team first
 PROGRAMS = ("hook", "mcp")  # agents run these
+SLOW = (*PROGRAMS, "ping")
 QUIET = ("sweep",)  # nothing to say is said by nothing
 
 
 @pytest.mark.parametrize(
     "command",
-    [one for one in COMMANDS if one["name"] != "sync-serve"],
+    thinned([one for one in COMMANDS if one["name"] not in ("sync-serve", *SLOW)], 3)
+    + [pytest.param(one, marks=pytest.mark.soak) for one in COMMANDS if one["name"] in SLOW],
     ids=lambda command: str(command["name"]),
 )
 def test_every_command_answers_bad_use_an_empty_store_and_an_agents_shell(
@@ -198,7 +201,6 @@ def test_without_a_home_folder_it_is_said_what_to_set(machine: Machine) -> None:
 
 
 def test_without_home_but_with_a_folder_for_told_it_works(machine: Machine) -> None:
-    assert machine.child("agents", drop=("HOME",)).code == DONE
     assert "no agent has any history" in one_sentence(machine.child("list", drop=("HOME",)), NOTHING)
 
 
@@ -324,7 +326,8 @@ def test_in_a_folder_that_was_deleted_everything_works(shop: Machine) -> None:
     gone.mkdir()
     script = 'cd "$1" && rmdir "$1" && shift && exec "$@"'
     command = ["sh", "-c", script, "sh", str(gone), sys.executable, "-P", "-m", "told"]
-    for words in (["list"], ["search", "cache"], ["files", "--json"], ["health"]):
+    asked = (["list"], ["search", "cache"], ["files", "--json"], ["health"])
+    for words in asked[: points(everyday=1, soak=4)]:
         gone.mkdir(exist_ok=True)
         done = subprocess.run(
             [*command, *words], env=shop.environ, capture_output=True, text=True, timeout=120, check=False
@@ -353,7 +356,7 @@ def test_without_a_terminal_and_with_a_bare_locale_everything_is_still_utf_8_or_
 ) -> None:
     machine.claude(("Ajoute un café 日本", "Voilà."))
     machine.environ |= {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    machine.child("index")
+    assert machine.told("index").code == DONE
     answer = machine.child("list")
     assert answer.code == DONE
     assert "Ajoute un caf" in answer.out

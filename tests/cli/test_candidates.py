@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.cli.machine import NOW, ago
+from tests.soak import sampled
 from told.capture.statements import Statement, capture
 from told.hook.dispatch import answer_hook
 from told.journal.apply import open_memories
@@ -231,7 +232,7 @@ def store(desk: Machine, *texts: str, sure: bool = False) -> None:
     memories.close()
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", sampled(range(3), (0,)))
 def test_no_candidate_is_shown_unasked(desk: Machine, seed: int) -> None:
     """Whatever the words of candidates: no brief, search or answer has them, before and after dismissal."""
     dice = random.Random(seed)

@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.machine import NOW, ago, remember, stamp
 from tests.cli.test_memory_remember import desk
+from tests.soak import points
 from told.ingest.archive import archive_path
 from told.journal.apply import open_memories
 from told.journal.file_journal import FileJournal
@@ -22,9 +23,11 @@ from told.retention.retention import UnusedMemory, archive
 from told.store.memories.records import CAPTURE
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from tests.cli.machine import Machine
+    from tests.cli.template import Build
 
 __all__ = ["desk"]
 FREE, TIGHT = "[retention]\ncap_mb = 0\n", "[retention]\ncap_mb = 2\n"
@@ -71,17 +74,22 @@ def not_searched(machine: Machine) -> int:
     return int(machine.told("health", "--json").json["disk"]["not_searched"])
 
 
-@pytest.fixture
-def tight(machine: Machine) -> list[str]:
-    """A machine at its cap, whose older sessions lost their texts."""
-    made = talks(machine)
+def build_tight(machine: Machine) -> None:
+    talks(machine)
     machine.config(FREE)
     assert machine.told("index").code == 0
     machine.config(TIGHT)
     assert machine.told("index").code == 0
     assert size(machine) <= 2 * MB
     assert not_searched(machine) > 5
-    return made
+
+
+@pytest.fixture
+def tight(machine: Machine, prepared: Callable[[Build], Machine]) -> list[str]:
+    """A machine at its cap, whose older sessions lost their texts; the oldest is the first."""
+    prepared(build_tight)
+    listed = machine.told("list", "--all-projects", "-n", "100", "--json").json["sessions"]
+    return [row["native_id"] for row in reversed(listed)]
 
 
 def test_health_says_how_much_disk_there_is_and_what_is_left_out(machine: Machine, tight: list[str]) -> None:
@@ -115,6 +123,7 @@ def test_forgetting_leaves_no_byte_in_sessions_that_are_not_searched(
     assert len(machine.told("show", tight[1], "--full", "--json").json["turns_shown"]) == 4
 
 
+@pytest.mark.soak
 def test_a_session_in_a_database_that_changes_does_not_bring_the_others_back(machine: Machine) -> None:
     made = talks(machine, "copilot")
     machine.config(FREE)
@@ -233,10 +242,10 @@ def test_the_files_of_a_long_life_do_not_grow_without_end(machine: Machine) -> N
     """Whatever is written at every call is bounded by itself, without any cap."""
     machine.config(FREE)
     machine.claude(("Which port does the gateway use?", "8443."), at=ago(days=3))
-    for _ in range(15):
+    for _ in range(points(everyday=4, soak=15)):
         machine.told("index")
     first = {path.name: path.stat().st_size for path in machine.told_home.iterdir() if path.is_file()}
-    for _ in range(300):
+    for _ in range(points(everyday=60, soak=300)):
         machine.told("list")
     for _ in range(3):
         (machine.told_home / "sessions.db").write_bytes(b"damaged")

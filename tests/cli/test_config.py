@@ -202,7 +202,9 @@ def test_a_variable_that_turns_something_off_is_named(machine: Machine) -> None:
     assert out == "learn is now false, because TOLD_LEARN turns it off.\n"
 
 
-def test_a_projects_own_config_is_shown_and_what_it_may_not_do_is_said(machine: Machine) -> None:
+def test_a_projects_own_config_is_shown_and_what_it_may_not_do_is_said(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     machine.repo("work/shop")
     machine.write("work/shop/.told/config.toml", 'guard = "off"\n[brief]\ntokens = 700\n')
     found = machine.child("config", "list", "--json", cwd=machine.home / "work" / "shop").json
@@ -210,8 +212,9 @@ def test_a_projects_own_config_is_shown_and_what_it_may_not_do_is_said(machine: 
     assert tokens == {"key": "brief.tokens", "value": 700, "default": 450, "source": "project"}
     said = "This project's .told/config.toml sets guard, which only you may set: left alone."
     assert found["notes"] == [said]
-    assert said in machine.child("health", cwd=machine.home / "work" / "shop").out
-    assert "guard" not in machine.child("health").out
+    assert "guard" not in machine.told("health").out
+    monkeypatch.chdir(machine.home / "work" / "shop")
+    assert said in machine.told("health").out
 
 
 def test_health_says_what_is_wrong_with_the_file(machine: Machine) -> None:

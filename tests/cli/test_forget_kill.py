@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tests.cli.machine import Machine
 
 __all__ = ["memory", "told_all"]  # fixtures
-DAY_S = range(4, 40, 9)  # steps of every day; all with `make soak`
+DAY_S = range(4, 40, 15)  # steps of every day; all with `make soak`
 FINISHED = "told: Finished an interrupted `told forget`.\n"
 
 

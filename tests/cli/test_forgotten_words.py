@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tests.cli.machine import Machine
 
 # Words that are forgotten one by one begin to pile up in an index after some thirty times.
-EVERYDAY = [("one by one", 5, 132), ("in one go", 50, 40), ("by session", 5, 12), ("by source", 5, 12)]
+EVERYDAY = [("one by one", 5, 132), ("in one go", 50, 12), ("by session", 5, 4), ("by source", 5, 4)]
 SOAK = [(way, size, forget.WORDS) for size in forget.SIZES for way in forget.WAYS]
 
 

@@ -7,6 +7,7 @@ import os
 import pytest
 
 from tests.cli.machine import Machine
+from tests.soak import thinned
 from told.cli.arguments import all_commands
 
 # As Python decodes bytes that are not UTF-8, and what can only come from a program.
@@ -16,7 +17,7 @@ _TEXT_COMMANDS = [
 ]
 
 
-@pytest.mark.parametrize("name", _TEXT_COMMANDS)
+@pytest.mark.parametrize("name", thinned(_TEXT_COMMANDS, 4))
 def test_a_command_takes_any_bytes(shop: Machine, name: str) -> None:
     for text in INVALID:
         done = shop.told(name, text)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.cli.machine import ago
+from tests.soak import points
 from told.store.database import LEARN_LOCK, acquire_lock
 
 if TYPE_CHECKING:
@@ -206,7 +207,7 @@ def test_two_at_once_learn_it_once(desk: Machine) -> None:
             ["told", "memories", "--json"], executable=_told(), env=desk.environ,
             cwd=desk.home / "work/shop", stdout=subprocess.DEVNULL,
         )
-        for _ in range(4)
+        for _ in range(points(everyday=2, soak=4))
     ]  # fmt: skip
     assert {child.wait(timeout=120) for child in children} <= {0, 1}
     assert texts(desk) == [RULE]

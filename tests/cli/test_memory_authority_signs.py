@@ -8,6 +8,7 @@ import pytest
 
 from tests.cli.machine import ago
 from tests.cli.test_learning import desk, memories, say, texts
+from tests.soak import thinned
 from told.agents import installed_agents
 from told.memories.caller import detect_caller
 
@@ -20,7 +21,7 @@ __all__ = ["desk"]
 SIGNS = [sign.variable for agent in installed_agents().values() for sign in agent.shell_signs]
 
 
-@pytest.mark.parametrize("sign", SIGNS)
+@pytest.mark.parametrize("sign", thinned(SIGNS, 6))
 def test_no_agents_shell_changes_what_is_the_users(desk: Machine, sign: str) -> None:
     rule = desk.told("remember", "--json", "Never deploy on a Friday").json["id"]
     held = desk.told("lock", "--json", "Use tabs for indentation").json["id"]
@@ -51,7 +52,7 @@ def test_a_script_is_the_users_own_hand(desk: Machine) -> None:
     assert (made.code, made.err) == (0, "")
     (row,) = memories(desk)
     assert (row["locked"], row["trust"]) == (True, "user")
-    assert desk.child("unlock", row["id"], cwd=folder).code == 0
+    assert desk.told("unlock", row["id"]).code == 0
     assert desk.child("correct", row["id"], "Deploy on any day", cwd=folder).code == 0
     assert texts(desk) == ["Deploy on any day"]
     assert desk.told("proposals").code == 1

@@ -14,14 +14,14 @@ import pytest
 import told
 from tests.cli.machine import NOW, ago
 from tests.cli.test_learning import desk, say
-from tests.soak import points
+from tests.soak import points, sampled
 
 if TYPE_CHECKING:
     from tests.cli.machine import Machine
 
 __all__ = ["desk"]
 
-RUNS = points(everyday=8, soak=100)
+RUNS = points(everyday=3, soak=100)
 SESSION = "0f0f0f0f-0000-4000-8000-0000000000bb"
 PROMPT = "deploy the gateway and run the tests before you push to main"
 HISTORY = [
@@ -100,7 +100,7 @@ def test_many_runs_from_the_same_shown_before_state_give_the_same_bytes(known: M
 
 def test_processes_of_their_own_give_the_same_bytes(known: Machine) -> None:
     expected = [known.told(*words).out for words in QUESTIONS]
-    for seed in ("1", "4242"):
+    for seed in ("1", "4242")[: points(everyday=1, soak=2)]:
         done = subprocess.run(
             [sys.executable, "-c", FROZEN, json.dumps(QUESTIONS)],
             env=known.environ | {"PYTHONHASHSEED": seed},
@@ -128,7 +128,7 @@ CHANGES = [
 ]
 
 
-@pytest.mark.parametrize("order", [(3, 2, 1, 0), (1, 3, 2, 0), (3, 0, 1, 2)])
+@pytest.mark.parametrize("order", sampled([(3, 2, 1, 0), (1, 3, 2, 0), (3, 0, 1, 2)], [(3, 2, 1, 0)]))
 def test_the_last_word_holds_in_whatever_order_sessions_are_read(
     desk: Machine, order: tuple[int, ...]
 ) -> None:

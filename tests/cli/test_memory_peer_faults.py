@@ -10,6 +10,7 @@ import pytest
 from tests.cli.machine import NOW, ago
 from tests.cli.test_learning import desk, memories, texts
 from tests.cli.test_learning import say as told_in
+from tests.soak import points
 from told.journal.apply import open_memories
 from told.journal.file_journal import FileJournal
 from told.memories.journal_writer import JournalWriter
@@ -322,7 +323,7 @@ def test_the_memory_that_fits_comes_first_among_two_hundred(desk: Machine) -> No
     fill(desk)
     assert len(texts(desk, "-n", "500")) == len(FACTS) + FILLERS
     first = {}
-    for text, words, question in FACTS:
+    for text, words, question in FACTS[:: points(everyday=3, soak=1)]:
         for asked in (text, words, question):
             rows = desk.told("search", asked, "--in", "memories", "--json").json["memories"]
             first[asked] = bool(rows) and rows[0]["text"] == text

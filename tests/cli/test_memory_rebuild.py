@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from unittest import mock
@@ -9,14 +10,15 @@ from unittest import mock
 import pytest
 
 from tests.cli.machine import NOW, Answer, Machine, ago
-from tests.cli.test_learning import desk, say
+from tests.cli.test_learning import say
 from tests.cli.test_memory_observed import repaired
+from tests.soak import points
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from datetime import datetime
 
-__all__ = ["desk"]
+    from tests.cli.template import Build
 
 SAID = [
     (30, "Never push straight to main, always open a pull request."),
@@ -44,9 +46,22 @@ def clock(monkeypatch: pytest.MonkeyPatch, at: datetime) -> None:
     monkeypatch.setattr("time.time_ns", lambda: int(at.timestamp()) * 10**9)
 
 
+def build_rich(desk: Machine) -> None:
+    shop = desk.repo("work/shop", "git@github.com:acme/shop.git")
+    with pytest.MonkeyPatch.context() as monkeypatch, contextlib.chdir(shop):
+        live(desk, monkeypatch)
+
+
 @pytest.fixture
-def rich(desk: Machine, monkeypatch: pytest.MonkeyPatch) -> Machine:
+def rich(prepared: Callable[[Build], Machine], monkeypatch: pytest.MonkeyPatch) -> Machine:
     """A machine on which everything that can happen to a memory has happened."""
+    machine = prepared(build_rich)
+    monkeypatch.chdir(machine.home / "work/shop")
+    return machine
+
+
+def live(desk: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let everything happen that can happen to a memory."""
     shop, pay = str(desk.home / "work/shop"), desk.repo("work/pay", "git@github.com:acme/pay.git")
     clock(monkeypatch, ago(days=10))
     for days, said in SAID:
@@ -77,7 +92,6 @@ def rich(desk: Machine, monkeypatch: pytest.MonkeyPatch) -> Machine:
         session=SESSION,
     )
     done(desk, "index")
-    return desk
 
 
 def by_hand(desk: Machine) -> None:
@@ -149,10 +163,10 @@ def questions(desk: Machine) -> Iterable[tuple[str, ...]]:
         listings += [words, (*words, "--json")]
     yield from listings
     sessions = desk.ids("-n", "500")
-    for name in ids:
+    for name in ids[:: points(everyday=5, soak=1)]:
         yield "why", name, "--json"
         yield "evolution", name, "--json"
-    for name in sessions:
+    for name in sessions[:: points(everyday=3, soak=1)]:
         yield "show", name, "--turns", "--full"
     for word in ("list", "files", "timeline", "checkpoints", "repos"):
         yield (word, "--json") if word == "repos" else (word, "--all-projects", "-n", "500", "--json")

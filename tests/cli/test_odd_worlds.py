@@ -15,6 +15,7 @@ import apsw
 import pytest
 
 from tests.cli.machine import Machine, ago
+from tests.soak import thinned
 from told import app
 from told.cli.terminal import progress
 from told.hook.dispatch import log_call, log_failure
@@ -68,8 +69,8 @@ def _to_zeros(path: Path) -> None:
 
 
 @pytest.mark.usefixtures("impatient")
-@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, _to_zeros])
-@pytest.mark.parametrize("name", _OWN)
+@pytest.mark.parametrize("make", thinned([os.mkfifo, os.mkdir, _to_zeros], 2))
+@pytest.mark.parametrize("name", thinned(_OWN, 2))
 def test_no_file_is_waited_for(used: Machine, name: str, make: Callable[[Path], object]) -> None:
     _put(used, name, make)
     for words in (("memories",), ("search", "redis"), ("remember", "One more."), ("health",)):

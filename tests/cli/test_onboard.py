@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.soak import points
+
 if TYPE_CHECKING:
     from tests.cli.machine import Machine
 
@@ -513,7 +515,7 @@ def test_an_agent_may_learn_a_project_but_not_more_than_that(shop: Machine) -> N
 
 
 def test_a_project_with_endless_rules_is_bounded(shop: Machine) -> None:
-    for number in range(60):
+    for number in range(points(everyday=15, soak=60)):
         rules = "".join(f"- Always use helper number {number}-{n} in module {n}\n" for n in range(40))
         shop.write(f"work/shop/.cursor/rules/r{number}.mdc", rules)
         shop.write(f"work/shop/folder{number}/a.py", "x\n")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.machine import ago
+from tests.soak import points
 
 if TYPE_CHECKING:
     from tests.cli.machine import Machine
@@ -64,7 +65,7 @@ def test_orientation_five_hits_and_a_session_cost_little(
     ):
         assert history.told("search", query, "--json").json["count"] == 5
         assert cost(history, "search", query) <= 350
-    for session in history.ids("-n", "8"):
+    for session in history.ids("-n", str(points(everyday=2, soak=8))):
         assert cost(history, "show", session) <= 500
     for folder in (history.home, history.home / "code" / PROJECTS[0]):
         monkeypatch.chdir(folder)

@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.asking import Asking
 from tests.cli.machine import ago, remember
+from tests.soak import points
 from told.hook.dispatch import answer_hook
 from told.memories.session_notes import NotesFile, note_running
 
@@ -152,11 +153,12 @@ def _add_tool_result(desk: Machine, session: str, text: str) -> None:
     path.write_text(f"{content}{json.dumps(line)}\n", encoding="utf-8")
 
 
-def test_ten_poisoned_texts_among_a_thousand_messages(desk: Machine) -> None:
+def test_ten_poisoned_texts_among_many_messages(desk: Machine) -> None:
     poison = [json.loads(line) for line in POISON.read_text(encoding="utf-8").splitlines()]
+    clean = points(everyday=20, soak=100)  # messages around each
     for day, one in enumerate(poison, 1):
-        tasks = [f"fix test number {day * 100 + number} please" for number in range(99)]
-        session = say(desk, *tasks[:50], one["prompt"], *tasks[50:], days=day)
+        tasks = [f"fix test number {day * 100 + number} please" for number in range(clean - 1)]
+        session = say(desk, *tasks[: clean // 2], one["prompt"], *tasks[clean // 2 :], days=day)
         if one["text"]:
             _add_tool_result(desk, session, one["text"])
     remember(desk, "Deploys go through Helm")

@@ -1,4 +1,4 @@
-"""1,000 memories of which 10 are poisoned: none is injected unasked under the rules, all can be removed."""
+"""Hundreds of memories, 10 of them poisoned: none is injected unasked under the rules, all can be removed."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import pytest
 
 from tests.cli.asking import Asking
 from tests.cli.machine import NOW, stamp
+from tests.soak import points
 from told.agents import processes
 from told.agents.processes import NESTED, PIPED, USER
 from told.hook import context as hook_context
@@ -26,7 +27,7 @@ from told.memories.remember import NewMemory, add_memory
 if TYPE_CHECKING:
     from tests.cli.machine import Machine
 
-CLEAN = 990
+CLEAN = points(everyday=190, soak=990)
 SHOP = "project:github.com/acme/shop"
 PLACES = (
     "gateway",
@@ -82,7 +83,7 @@ def speaker(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 
 @pytest.fixture
 def bank(machine: Machine, monkeypatch: pytest.MonkeyPatch, speaker: dict[str, str]) -> Machine:
-    """A project with 990 statements of the user's, and ten of others."""
+    """A project with many statements of the user's, and ten of others."""
     folder = machine.repo("code/shop", "git@github.com:acme/shop.git")
     monkeypatch.chdir(folder)
     add_clean(machine)
@@ -177,7 +178,7 @@ def unfenced(text: str) -> str:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
-def test_ten_poisoned_of_a_thousand_reach_no_rules_and_can_all_be_removed(bank: Machine) -> None:
+def test_ten_poisoned_of_many_reach_no_rules_and_can_all_be_removed(bank: Machine) -> None:
     shown = briefs(bank)
     assert sum("Rules:" in text for text in shown.values()) > len(POISONS)  # the user's own are there
     for name, text in shown.items():

@@ -123,6 +123,7 @@ def test_what_was_stopped_goes_on(history: Machine, monkeypatch: pytest.MonkeyPa
     assert run(history)["made"] == every
 
 
+@pytest.mark.soak
 def test_ctrl_c_at_a_real_process(history: Machine) -> None:
     with endpoint() as served:
         history.config(f'model = "{served.setting}"\n')

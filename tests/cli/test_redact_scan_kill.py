@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["desk"]
 
 STEP = 1 if SOAK else 9
-KILLS = points(everyday=3, soak=50)
+KILLS = points(everyday=2, soak=50)
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.machine import NOW, ago
 from tests.cli.test_learning import RULE, desk, memories, say
+from tests.soak import points
 from told.hook.dispatch import answer_hook
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ def test_every_change_names_undo_and_undo_reverts_it(desk: Machine, monkeypatch:
         (("onboard",), "remembered m"),
         (("wonder", "npm", "--note", "Perhaps yarn is faster"), "remembered m"),
     ]
-    for words, undone in changes:
+    for words, undone in changes[:: points(everyday=2, soak=1)]:
         before = state(desk)
         assert do(desk, *words).out.rstrip().endswith(UNDO), words
         assert state(desk) != before or words[0] == "wonder", words

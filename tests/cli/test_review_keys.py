@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 pytest.importorskip("termios")
 
 from tests.cli.terminal import Terminal
+from tests.soak import points, sampled
 
 
 @pytest.fixture
@@ -90,7 +91,7 @@ def test_undo_goes_back_one_by_one_and_quitting_keeps_what_was_decided(desk: Mac
 
 
 def test_ctrl_c_and_a_signal_restore_the_terminal(desk: Machine) -> None:
-    for stop in ("\x03", "\x04", ""):
+    for stop in ("\x03", "", "\x04")[: points(everyday=2, soak=3)]:
         with open_review(desk, "--kind", "rule") as terminal:
             terminal.wait_for("1 of 3 ")
             terminal.type("n", "2 of 3 ")
@@ -103,7 +104,7 @@ def test_ctrl_c_and_a_signal_restore_the_terminal(desk: Machine) -> None:
     assert status(desk, RULE) == ("active", "project", False)
 
 
-@pytest.mark.parametrize("columns", [40, 120])
+@pytest.mark.parametrize("columns", sampled((40, 120), (40,)))
 def test_nothing_is_wider_than_the_terminal(desk: Machine, columns: int) -> None:
     with open_review(desk, columns=columns) as terminal:
         terminal.wait_for("? help")

@@ -10,6 +10,7 @@ import apsw
 import pytest
 
 from tests.cli.machine import NOW, ago, remember, remember_confirmed
+from tests.soak import thinned
 from told.cli import main
 from told.journal.append import append
 from told.journal.files import Draft
@@ -243,7 +244,7 @@ def test_a_place_that_is_none_is_named(api: Machine) -> None:
     assert "memories, sessions, checkpoints, all" in answer.err
 
 
-@pytest.mark.parametrize("query", HOSTILE)
+@pytest.mark.parametrize("query", thinned(HOSTILE, 4))
 def test_nothing_that_is_typed_is_an_error(api: Machine, query: str) -> None:
     remember(api, "Flush the cache after a TTL change")
     for place in ("all", "memories"):

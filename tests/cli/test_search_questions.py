@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.asking import Asking
 from tests.cli.machine import ago, remember
+from tests.soak import points
 
 if TYPE_CHECKING:
     from tests.cli.machine import Machine
@@ -28,6 +29,7 @@ def test_a_paraphrased_question_finds_its_memory_everywhere(
     monkeypatch.chdir(shop)
     assert machine.told("index").code == 0
     others = [line for one in DATA["others"] for line in one["text"].strip().splitlines()]
+    others = others[:: points(everyday=3, soak=1)]
     for text in others[::2]:
         remember(machine, text)
     wanted = {one["question"]: remember(machine, one["memory"]) for one in DATA["asked"]}
@@ -35,7 +37,7 @@ def test_a_paraphrased_question_finds_its_memory_everywhere(
         remember(machine, text)
     agent = Asking(machine, "codex-mcp-client", shop)
     missed: dict[str, list[str]] = {}
-    for question, memory in wanted.items():
+    for question, memory in list(wanted.items())[:: points(everyday=3, soak=1)]:
         rows = machine.told("search", question, "--json").json["memories"]
         brief = machine.told("brief", "--prompt", question, "--json")
         found = {

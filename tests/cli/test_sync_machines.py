@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.machine import NOW, Answer, Machine
+from tests.soak import thinned
 
 Told = Callable[..., Answer]
 
@@ -98,7 +99,7 @@ def test_at_a_terminal(pair: tuple[Told, Told], machine: Machine, tmp_path: Path
     assert "On another machine (vm)" in page
 
 
-@pytest.mark.parametrize(("key", "kept"), [("k", [1]), ("d", [0]), ("b", [0, 1])])
+@pytest.mark.parametrize(("key", "kept"), thinned([("k", [1]), ("d", [0]), ("b", [0, 1])], 3))
 def test_a_key_of_review_counts_on_both_machines(
     pair: tuple[Told, Told], machine: Machine, tmp_path: Path, key: str, kept: list[int]
 ) -> None:

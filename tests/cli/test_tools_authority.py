@@ -8,6 +8,7 @@ import pytest
 
 from tests.cli.asking import NAMES, Asking
 from tests.cli.machine import remember
+from tests.soak import thinned
 from told.agents import agent_of_client
 from told.cli.mcp import run_for_agent
 from told.mcp.tools import check_arguments
@@ -166,7 +167,7 @@ def test_a_folder_of_a_projects_own_memories_is_not_let_in_by_an_agent(desk: Mac
 
 @pytest.mark.parametrize(
     ("client", "agent"),
-    [
+    thinned([
         ("claude-code", "claude-code"), ("codex-mcp-client", "codex"), ("codex", "codex"),
         ("gemini-cli-mcp-client", "gemini-cli"), ("gemini-cli-mcp-client-told", "gemini-cli"),
         ("qwen-code-mcp-client", "qwen-code"), ("qwen-cli-mcp-client-told", "qwen-code"),
@@ -177,7 +178,7 @@ def test_a_folder_of_a_projects_own_memories_is_not_let_in_by_an_agent(desk: Mac
         ("Zed", "zed"), ("continue-client", "continue"), ("Kiro CLI", "kiro"),
         ("antigravity-client", "antigravity"), ("claude-ai", ""), ("mcp-inspector", ""), ("", ""),
         ("generic", ""), ("base", ""), ("../../etc/passwd", ""), ("x" * 100_000, ""),
-    ],
+    ], 4),
 )  # fmt: skip
 def test_an_agent_is_known_by_what_its_client_calls_itself(desk: Machine, client: str, agent: str) -> None:
     assert agent_of_client(client) == agent

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.cli.machine import NOW, ago, note_as_agent, remember, remember_confirmed
+from tests.soak import points, sampled, thinned
 from told.journal.append import append
 from told.journal.files import Draft
 
@@ -184,7 +185,7 @@ def test_there_are_three_to_six_questions_that_say_why_and_where_to_look(api: Ma
 
 
 def test_it_fits_into_400_tokens_however_much_is_known(api: Machine) -> None:
-    for number in range(60):
+    for number in range(points(everyday=44, soak=60)):
         remember(api, f"Cache part {number} keeps prices, and " + f"what belongs to shop{number} " * 10)
     shown = api.told("wonder", "cache").out
     assert len(shown.encode()) <= 1600
@@ -333,7 +334,7 @@ def test_what_is_asked_gets_a_verdict(api: Machine, known: str, question: str, v
     assert made in str(answer["sides"])
 
 
-@pytest.mark.parametrize("name", _BANKS)
+@pytest.mark.parametrize("name", sampled(_BANKS, ("fourth",)))
 def test_no_verdict_is_wrong(api: Machine, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Of 206 questions five may stay without the verdict that they could have."""
     ids: dict[str, str] = {}
@@ -534,7 +535,7 @@ def test_without_any_memory_or_session_it_says_so(
 
 
 @pytest.mark.parametrize("command", ["wonder", "reason"])
-@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("text", thinned(HOSTILE, 3))
 def test_nothing_that_is_typed_is_an_error(api: Machine, command: str, text: str) -> None:
     remember(api, "The cache TTL is 300 seconds")
     answer = api.told(command, "--", text)
