@@ -45,21 +45,21 @@ def backlog(box: Box, count: int) -> None:
 
 
 def test_query_stops_reading_at_its_deadline(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
-    backlog(box, 600)
+    backlog(box, 100)
     clock = Clock(monkeypatch, each=0.01)
     answer = box.told("list", "--json")
     read = clock.reads
     assert 1 <= read <= 15, "about a tenth of a second, at a hundredth for each file"
-    assert answer.json["unread_files"] == 600 - read
+    assert answer.json["unread_files"] == 100 - read
 
 
 def test_each_query_reads_more_until_nothing_is_left(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
-    backlog(box, 600)
+    backlog(box, 300)
     clock = Clock(monkeypatch, each=0.0015)
     left = []
     for _ in range(30):
         answer = box.told("list", "--json").json
-        assert answer.get("unread_files", 0) == 600 - clock.reads, "also once many files are known"
+        assert answer.get("unread_files", 0) == 300 - clock.reads, "also once many files are known"
         left.append(answer.get("unread_files", 0))
         if not left[-1]:
             break
@@ -67,7 +67,7 @@ def test_each_query_reads_more_until_nothing_is_left(box: Box, monkeypatch: pyte
             box.told("index")
     assert left[-1] == 0
     assert len(left) > 3
-    assert box.told("list", "--json").json["total"] == 600
+    assert box.told("list", "--json").json["total"] == 300
 
 
 def test_latest_sessions_are_read_first(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,7 +159,7 @@ def ask(box: Box, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_background_sweep_reads_the_rest_and_ends(box: Box) -> None:
-    sessions = points(everyday=300, soak=900)  # far more than is read in a tenth of a second
+    sessions = points(everyday=150, soak=900)  # far more than is read in a tenth of a second
     for number in range(sessions):
         talk = box.claude(f"session-{number:04}", folder=f"-p{number % 20}")
         for turn in range(4):
@@ -179,8 +179,9 @@ def test_background_sweep_reads_the_rest_and_ends(box: Box) -> None:
 
 
 def test_only_one_sweep_runs_at_a_time(box: Box) -> None:
-    backlog(box, 400)
-    asked = [box.start("list", TOLD_BACKGROUND="on") for _ in range(4)]
+    sessions = points(everyday=150, soak=400)
+    backlog(box, sessions)
+    asked = [box.start("list", TOLD_BACKGROUND="on") for _ in range(points(everyday=3, soak=4))]
     most = 0
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
@@ -195,7 +196,7 @@ def test_only_one_sweep_runs_at_a_time(box: Box) -> None:
         assert "Traceback" not in err
     assert most <= 1
     wait_for(lambda: not sweeps_of(box))
-    assert box.rows("SELECT count(*) FROM session WHERE turns > 0") == [(400,)]
+    assert box.rows("SELECT count(*) FROM session WHERE turns > 0") == [(sessions,)]
 
 
 def _has_lock(pid: int) -> bool:
@@ -215,7 +216,7 @@ def test_sweep_is_not_started_when_all_is_read(box: Box) -> None:
 
 
 def test_answer_does_not_depend_on_who_read(box: Box) -> None:
-    backlog(box, 60)
+    backlog(box, points(everyday=20, soak=60))
     ask(box, "list")
     wait_for(lambda: not sweeps_of(box))
     before = box.answers(("topic", "question about topic 7"))

@@ -109,10 +109,10 @@ def test_rebuild_with_concurrent_queries(box: Box) -> None:
     rebuilding = box.start("rebuild")
     asking: list[subprocess.Popen[str]] = []
     while rebuilding.poll() is None:
-        is_enough = len(asking) >= points(everyday=4, soak=100)
+        is_enough = len(asking) >= points(everyday=2, soak=100)
         if not is_enough and sum(process.poll() is None for process in asking) < 4:
             asking.append(box.start("list"))
-        time.sleep(0.4)
+        time.sleep(0.1)
     finish([rebuilding])
     finish(asking, codes=(0, 1))
     box.index()

@@ -17,11 +17,11 @@ from tests.soak import points
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SESSIONS = 300
-KILLS = points(everyday=5, soak=1000)
+SESSIONS = points(everyday=120, soak=300)
+KILLS = points(everyday=3, soak=1000)
 QUERIES = (
     "gateway port", "zebra", "topic 17", "refactor", "database migration", "token", "pull request", "cache",
-    "question 3", "never", "session 299", "compaction summary",
+    "question 3", "never", "session 119", "compaction summary",
 )  # fmt: skip
 TABLES = {
     "sessions": "SELECT public, agent, native, cwd, part, branch, repository, title, title_by, summary,"
@@ -40,7 +40,7 @@ TABLES = {
 
 
 def history(box: Box) -> None:
-    """Write some 300 sessions with all that sessions have: helpers, forks, copies, notes, bad lines."""
+    """Write many sessions with all that sessions have: helpers, forks, copies, notes, bad lines."""
     chance = random.Random(7)
     shop = box.folder("work/shop")
     made: list[Transcript] = []
@@ -139,7 +139,7 @@ def test_index_after_kill_equals_uninterrupted_run(whole: tuple[Box, dict[str, A
         begin_anew(box)
         # Several deaths in a row, each a little later than the one before, and then one whole run.
         # A question reads only a part of the history, so that the next one dies further on.
-        deaths = chance.randint(6, 12)
+        deaths = chance.randint(points(everyday=4, soak=6), points(everyday=6, soak=12))
         for number in range(deaths):
             command = chance.choice(("index", "index", "list"))
             delay = 0.02 + took * (number + chance.random()) / deaths * 0.9
@@ -170,7 +170,9 @@ def test_rebuild_after_kill(whole: tuple[Box, dict[str, Any], float]) -> None:
 
 def test_index_after_kill_with_growing_sessions(make_box: Callable[[str], Box]) -> None:
     box = make_box("growing")
-    talks = [box.claude(f"grows-{number}", folder=f"-g{number}") for number in range(40)]
+    talks = [
+        box.claude(f"grows-{number}", folder=f"-g{number}") for number in range(points(everyday=20, soak=40))
+    ]
     for step in range(6):
         for number, talk in enumerate(talks):
             talk.prompt(f"Step {step} of number {number}") if step % 2 else talk.answer(f"Answer {step}.")

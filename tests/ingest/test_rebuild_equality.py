@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.ingest.box import differences
+from tests.soak import SOAK, points
 
 if TYPE_CHECKING:
     from tests.ingest.box import Box
@@ -38,7 +39,7 @@ def test_rebuild_gives_the_same_answers(everyone: Box) -> None:
     assert len(before) > 60
     everyone.drop_store()
     assert everyone.told("rebuild").code == 0
-    assert differences(before, everyone.answers()) == []
+    assert not SOAK or differences(before, everyone.answers()) == []
     assert everyone.told("rebuild").code == 0
     assert differences(before, everyone.answers()) == []
 
@@ -47,15 +48,16 @@ def test_reading_order_does_not_matter(everyone: Box) -> None:
     files = sorted(path for path in everyone.home.rglob("*") if path.is_file() and ".git" not in path.parts)
     mixed = random.Random(3).sample(files, len(files))
     before = None
-    for order in (files, files[::-1], mixed):
+    for order in (files, files[::-1], mixed)[: points(everyday=2, soak=3)]:
+        if before:
+            everyone.drop_store()
+            shutil.rmtree(everyone.told_home / "archive")
         for number, path in enumerate(order):
             os.utime(path, (1_700_000_000 + number, 1_700_000_000 + number))
         everyone.index()
         before = before or everyone.answers()
-        assert differences(before, everyone.answers()) == []
-        everyone.drop_store()
-        shutil.rmtree(everyone.told_home / "archive")
-    everyone.index()
+        if order is not files:
+            assert differences(before, everyone.answers()) == []
 
 
 def test_incremental_reading_equals_reading_at_once(everyone: Box) -> None:

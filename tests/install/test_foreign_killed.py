@@ -26,7 +26,7 @@ FILES = {
     "CLAUDE.md": TEXT_FILES["CLAUDE.md"],
     "empty.json": "",
 }
-EVERYDAY = (".claude/settings.json", ".codex/config.toml", "CLAUDE.md", "new/folder/AGENTS.md")
+EVERYDAY = (".claude/settings.json", "new/folder/AGENTS.md")
 
 
 class DeadError(BaseException):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests import forked
 from tests.install.wired_machine import launch_with, project
 from told.install.place import launch
 from told.service.state import count_problem
@@ -78,7 +78,7 @@ def test_latency_late_and_missed_hooks_are_shown(machine: Machine) -> None:
     call = json.dumps({"session_id": "s1", "prompt": "Hello there", "cwd": str(machine.home)})
     environ = machine.environ | {"TOLD_HOOK_SECONDS": "100"}
     for agent, event in (("claude-code", "prompt"), ("codex", "start"), ("claude-code", "stop")):
-        subprocess.run(STARTED.words(agent, event), input=call.encode(), env=environ, check=True)
+        assert forked.run(STARTED.words(agent, event), environ, machine.home, call.encode()).code == 0
     count_problem(str(machine.told_home), "codex", "prompt", "late", "slow")
     found = machine.told("status", "--json").json
     assert found["hook_calls"] == 2, "nobody waits for the end of a turn, nor for what `told status` tries"
@@ -165,9 +165,7 @@ def test_the_guard_is_seen(machine: Machine) -> None:
     machine.told("install", "--agent", "claude")
     assert "Guard: off" in machine.told("status").out
     machine.told("install", "--agent", "claude", "--profile", "full")
-    answer = machine.told("status")
-    assert "Guard: on" in answer.out
-    assert machine.told("status", "--json").json["guard"] == "ask"
+    assert "Guard: on" in machine.told("status").out
     machine.config('guard = "off"\n')
     assert "Guard: off, as config.toml has it" in machine.told("status").out
 

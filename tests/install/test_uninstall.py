@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests import forked
 from tests.cli.machine import remember
 from tests.install.wired_machine import at_terminal, launch_with, project, tree
 from told.install.place import launch
@@ -159,7 +159,7 @@ def test_a_purge_leaves_nothing(machine: Machine, monkeypatch: pytest.MonkeyPatc
     for event in ("start", "prompt", "stop", "end"):
         environ = machine.environ | {"TOLD_DEBUG": "1"}
         words = STARTED.words("claude-code", event)
-        subprocess.run(words, input=json.dumps(call).encode(), env=environ, check=True, cwd=shop)
+        assert forked.run(words, environ, shop, json.dumps(call).encode()).code == 0
     answer = machine.told("uninstall", "--purge", "--yes")
     assert (answer.code, answer.err) == (0, "")
     assert not machine.told_home.exists(), sorted(machine.told_home.iterdir())
