@@ -164,6 +164,16 @@ def test_erased_payloads_leave_every_cache(connect: Connect, remote: Path, tmp_p
     assert "a canary" not in every_object(remote)
 
 
+def test_the_users_name_and_address_are_in_no_object(
+    connect: Connect, remote: Path, environ: dict[str, str]
+) -> None:
+    who = "[user]\n\tname = Ada Canary\n\temail = ada@canary.example\n"
+    Path(environ["HOME"], ".gitconfig").write_text(who)
+    environ |= {"GIT_AUTHOR_EMAIL": "ada@canary.example", "GIT_COMMITTER_EMAIL": "ada@canary.example"}
+    connect().write(A, {ONE: b"one"}, b"1", before=None)
+    assert "anary" not in every_object(remote)
+
+
 def test_a_payload_is_erased_after_a_kill_between_fetch_and_prune(connect: Connect, tmp_path: Path) -> None:
     mine, theirs = connect("mine"), connect("theirs")
     mine.write(A, {ONE: b"a canary"}, b"1", before=None)
