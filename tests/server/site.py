@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from fastapi import FastAPI
 from starlette.testclient import TestClient
 
-from told.server import app as server_app
 from told.server.app import make_app
 from told.server.context import Server, ServerSettings
 from told.server.handlers import HANDLERS
@@ -20,21 +18,6 @@ from told.server.people import create_token, ensure_team
 from told.store.postgres.database import Database
 
 HOST = "http://localhost"
-_make_api = server_app.make_api
-_prepared: dict[int, Any] = {}
-
-
-def _make_prepared_api(server: Server) -> FastAPI:
-    """Make an app whose routes are those of earlier ones: to prepare all takes longer than most tests."""
-    api = _make_api(server)
-    routes = api.router.routes
-    for at, one in enumerate(routes):
-        if router := getattr(one, "original_router", None):  # one of told's; the others know their app
-            routes[at] = _prepared.setdefault(id(router), one)
-    return api
-
-
-server_app.make_api = _make_prepared_api
 
 
 @dataclass(frozen=True)
@@ -43,18 +26,12 @@ class Site:
 
     server: Server
     tokens: dict[str, str]
-    apps: dict[bool, Any] = field(
-        default_factory=dict
-    )  # by `local`; an app prepares each route at its first use
 
     def client(self, token: str = "", *, local: bool = False, **headers: str) -> TestClient:
         """Return an HTTP client with the token of somebody, or with none."""
         given = {"authorization": f"Bearer {token}"} if token else {}
-        if local not in self.apps:
-            self.apps[local] = make_app(self.server, local=local)
-        return TestClient(
-            self.apps[local], base_url=HOST, headers=given | headers, raise_server_exceptions=False
-        )
+        app: Any = make_app(self.server, local=local)
+        return TestClient(app, base_url=HOST, headers=given | headers, raise_server_exceptions=False)
 
     def of(self, name: str) -> TestClient:
         """Return the HTTP client of a person."""
@@ -70,7 +47,7 @@ class Site:
     def with_settings(self, **changes: Any) -> Site:
         """Return the same site with other settings."""
         settings = replace(self.server.settings, **changes)
-        return replace(self, server=replace(self.server, settings=settings), apps={})
+        return replace(self, server=replace(self.server, settings=settings))
 
 
 def make_site(database: Database, home: str, redact: Callable[[str], str] = str) -> Site:

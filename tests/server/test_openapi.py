@@ -87,7 +87,7 @@ class Visitor:
 
     def operations(self) -> list[Any]:
         """Return all operations, those that delete last; some of them every day."""
-        description = make_api(self.site.server).openapi()
+        description = make_api(compat=self.site.server.settings.compat).openapi()
         schema: Any = schemathesis.openapi.from_dict(description)
         every = [one.ok() for one in schema.get_all_operations()]
         every.sort(key=lambda one: one.method == "delete")

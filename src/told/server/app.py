@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from fastapi import FastAPI, Security
 from fastapi.security import HTTPBearer
 
@@ -27,22 +29,23 @@ _TITLE = "told team server"
 _ROUTES = (health, jobs, memories, metrics, people, recall, search, sessions, sync)
 
 
-def make_api(server: Server) -> FastAPI:
-    """Return the app without its guard."""
+@cache
+def make_api(*, compat: bool = False) -> FastAPI:
+    """Return all routes, without the guard, which hands them the server of each request.
+
+    Args:
+        compat: Answer agent-memory's paths and tools as well.
+    """
     token = Security(HTTPBearer(auto_error=False))  # only described: the guard has checked it
     app = FastAPI(
         title=_TITLE, version=__version__, redoc_url=None, responses=RESPONSES, dependencies=[token]
     )
-    app.state.told = server
     add_error_handlers(app)
-    for router in (
-        *(one.router for one in _ROUTES),
-        *(agent_memory.ROUTERS if server.settings.compat else ()),
-    ):
+    for router in (*(one.router for one in _ROUTES), *(agent_memory.ROUTERS if compat else ())):
         app.include_router(router)
     own = agent_tools.TOOLS, agent_tools.INSTRUCTIONS
-    tools, instructions = agent_memory.TOOLS_AND_GUIDE if server.settings.compat else own
-    app.router.routes.append(mcp.make_route(server, tools, instructions))
+    tools, instructions = agent_memory.TOOLS_AND_GUIDE if compat else own
+    app.router.routes.append(mcp.make_route(tools, instructions))
     return app
 
 
@@ -53,4 +56,5 @@ def make_app(server: Server, *, local: bool = False) -> ASGIApp:
         server: The database and settings.
         local: It is served on a Unix socket that only this machine's user reaches.
     """
-    return Measured(Guard(make_api(server), server, local=local), server.requests)
+    api = make_api(compat=server.settings.compat)
+    return Measured(Guard(api, server, local=local), server.requests)

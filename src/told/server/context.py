@@ -58,8 +58,8 @@ class Client(NamedTuple):
 
 
 def server_of(request: Request) -> Server:
-    """Return the database and settings of the app."""
-    server: Server = request.app.state.told
+    """Return the database and settings, as the guard handed them over."""
+    server: Server = request.state.server
     return server
 
 

@@ -67,7 +67,7 @@ class Guard:
             self._check_origin(headers)
             client = await self._identify(scope, headers)
             self._check_rate(client.token or client.viewer.person if client else _address(scope))
-            scope.setdefault("state", {})["client"] = client
+            scope.setdefault("state", {}).update(client=client, server=self._server)
             limit = self._check_size(headers)
         except RefusedError as error:
             await _refuse(send, error)

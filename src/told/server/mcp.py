@@ -33,9 +33,9 @@ class ServerTool(NamedTuple):
     role: str = READER  # that it needs
 
 
-def make_route(server: Server, tools: Sequence[ServerTool], instructions: str = "") -> Route:
+def make_route(tools: Sequence[ServerTool], instructions: str = "") -> Route:
     """Return the route of an MCP server with some tools."""
-    return Route(PATH, endpoint=_Endpoint(_make_server(server, tools, instructions)), methods=["POST"])
+    return Route(PATH, endpoint=_Endpoint(_make_server(tools, instructions)), methods=["POST"])
 
 
 class _Endpoint:
@@ -54,7 +54,7 @@ class _Endpoint:
             await manager.handle_request(scope, receive, send)
 
 
-def _make_server(server: Server, tools: Sequence[ServerTool], instructions: str) -> McpServer[Any]:
+def _make_server(tools: Sequence[ServerTool], instructions: str) -> McpServer[Any]:
     by_name = {one.name: one for one in tools}
 
     async def list_tools(_: _Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
@@ -63,6 +63,7 @@ def _make_server(server: Server, tools: Sequence[ServerTool], instructions: str)
     async def call_tool(context: _Context, asked: types.CallToolRequestParams) -> types.CallToolResult:
         request: Any = context.request
         client: Client = request.state.client
+        server: Server = request.state.server
         tool = by_name.get(asked.name)
         if tool is None:
             return _answer(f'Unknown tool "{asked.name[:80]}".', is_error=True)
