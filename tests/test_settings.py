@@ -188,7 +188,7 @@ def test_every_setting_is_loaded(tmp_path: Path) -> None:
         "[retention]\ndays = 7\ncap_mb = 0\n[brief]\ntokens = 100\nstart_tokens = 200\n[agents.codex]\n"
         'enabled = false\npath = "~/c"\n[judge]\nmode = "endpoint"\nagent = "codex"\nurl = "http://127.0.0.1/v1"\n'
         'model = "m"\nkey_env = "KEY"\nfile = "/m.gguf"\ndaily_tokens = 9\n'
-        '[server]\njudge = true\ncompat = "agent-memory"\n',
+        '[server]\ncompat = "agent-memory"\n',
     )
     rule = CustomRule("badge", "B-[0-9]+", "B-12")
     assert settings == Settings(
@@ -197,7 +197,7 @@ def test_every_setting_is_loaded(tmp_path: Path) -> None:
         redaction=Redaction(enabled=False, emails=False, rules=(rule,)), retention_days=7,
         retention_cap_mb=0, brief_tokens=100, brief_start_tokens=200, judge_mode="endpoint",
         judge_agent="codex", judge_url="http://127.0.0.1/v1", judge_model="m", judge_key_env="KEY",
-        judge_file="/m.gguf", judge_daily_tokens=9, server_judge=True, server_compat="agent-memory",
+        judge_file="/m.gguf", judge_daily_tokens=9, server_compat="agent-memory",
     )  # fmt: skip
 
 

@@ -56,7 +56,6 @@ class Settings(NamedTuple):
     judge_key_env: str = ""  # environment variable with the key
     judge_file: str = ""
     judge_daily_tokens: int = 200_000
-    server_judge: bool = False  # the team server lets the judge read pushed sessions
     server_compat: str = "off"  # or agent-memory: the server answers its paths as well
     problem: str = ""  # why the file is not valid; store no text then
 

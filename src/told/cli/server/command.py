@@ -16,6 +16,7 @@ from told.cli.server.jobs import jobs, work
 from told.errors import BusyError, MissingError, NotFoundError, UsageError
 
 if TYPE_CHECKING:
+    from told.judge.base import Judge
     from told.server.run import StartOptions
     from told.store.postgres.database import Database, Viewer
 
@@ -56,7 +57,6 @@ def server(context: Context, arguments: Arguments) -> None:
 
 
 def _options(context: Context, arguments: Arguments) -> StartOptions:
-    from told.judge.models import open_judge  # noqa: PLC0415
     from told.server.context import ServerSettings  # noqa: PLC0415 - loads FastAPI
     from told.server.run import PORT, StartOptions  # noqa: PLC0415
     from told.server.workers import WorkerCommand  # noqa: PLC0415
@@ -65,11 +65,10 @@ def _options(context: Context, arguments: Arguments) -> StartOptions:
     if compat not in ("off", "agent-memory"):
         raise UsageError(f"Unknown value {compat!r} of TOLD_SERVER_COMPAT. Use agent-memory or off.")
     hosts = tuple(one.lower() for one in arguments["public-host"] or ())
-    wanted = context.settings
     settings = ServerSettings(
         context.home, context.key, context.redactor().redact, compat=compat != "off", public_hosts=hosts,
-        judge=open_judge(wanted, context.environ) if wanted.server_judge else None,
-        judge_daily_tokens=wanted.judge_daily_tokens,
+        judge=_open_judge(context) if arguments.flag("judge") else None,
+        judge_daily_tokens=context.settings.judge_daily_tokens,
     )  # fmt: skip
     url = "" if arguments.flag("embedded") else context.environ.get("TOLD_DATABASE_URL", "")
     if not url and not arguments.flag("embedded"):
@@ -79,13 +78,23 @@ def _options(context: Context, arguments: Arguments) -> StartOptions:
     workers = arguments.number("workers", 1)
     if not 0 <= workers <= _MOST_WORKERS:
         raise UsageError(f"{workers} workers are too many. Give --workers a number up to {_MOST_WORKERS}.")
-    command = WorkerCommand((sys.executable, "-m", "told", "server", WORKER), context.environ)
+    words = [sys.executable, "-m", "told", "server", *(["--judge"] if settings.judge else []), WORKER]
+    command = WorkerCommand(words, context.environ)
     return StartOptions(
         settings, url, arguments.text("host") or "127.0.0.1", arguments.number("port", PORT),
         token_file=arguments.text("token-file"), team=arguments.text("team") or "team",
         certificate=arguments.text("certificate"), certificate_key=arguments.text("certificate-key"),
         workers=workers, worker_command=command,
     )  # fmt: skip
+
+
+def _open_judge(context: Context) -> Judge:
+    from told.judge.models import open_judge  # noqa: PLC0415 - loads what reads sessions
+
+    judge = open_judge(context.settings, context.environ)
+    if judge is None:
+        raise UsageError("--judge needs a judge: `told config set judge.mode endpoint`. See docs/judge.md.")
+    return judge
 
 
 def _start(context: Context, arguments: Arguments) -> None:
