@@ -10,19 +10,26 @@ import sys
 import tempfile
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks import CannotMeasureError
+from benchmarks.server.postgres import migrated_database
+from benchmarks.server.process import serving
 from told.app.stores import open_store
 from told.journal.append import append, new_memory_id
 from told.journal.apply import catch_up, open_memories
 from told.journal.files import Draft
 from told.memories.sync import SyncStores, sync_space
+from told.server.people import create_token, ensure_team
 from told.store.database import load_key
+from told.store.postgres.database import connect
 from told.sync.identity import Identity, make_identity, set_identity
 from told.sync.places import open_transport
+from told.sync.server import save_token
 from told.sync.spaces import Space, save_space
 from told.sync.transports import Transport
 from told.sync.transports.ssh import SshTransport
@@ -33,9 +40,10 @@ HOW = (
     "machine's memories. no change: median of a sync in which neither side has news, within the process of "
     "told; command: the same as `told sync`, with the start of Python. floor: `rsync -a` of the published "
     "files to another folder, by ssh's stand-in for ssh, and for git `git push` of the same files; first "
-    "with everything, then with no change. The stand-in for ssh starts `told sync-serve` on this machine."
+    "with everything, then with no change. The stand-in for ssh starts `told sync-serve` on this machine. "
+    "server: a process of `told server start` on PostgreSQL; its floor is that of a folder."
 )
-_WAYS = ("folder", "git", "ssh")
+_WAYS = ("folder", "git", "ssh", "server")
 
 
 def options(parser: ArgumentParser) -> None:
@@ -104,23 +112,61 @@ def fill(machine: Machine, many: int) -> None:
 
 
 def _measure(root: Path, source: Machine, way: str, many: int, rounds: int) -> dict[str, Any]:
-    place_folder = root / f"place-{way}"
-    place_folder.mkdir()
-    if way == "git":
-        _run("git", "init", "--bare", "-q", str(place_folder))
-    place = f"{way if way != 'ssh' else 'folder'}:{place_folder}"
+    with _open_place(root / f"place-{way}", way) as place:
+        return _measure_at(root, source, place, many, rounds)
 
-    def connect(machine: Machine) -> Transport:
+
+class Place(NamedTuple):
+    """Where machines exchange what they have."""
+
+    way: str
+    name: str
+    connect: Callable[[Machine], Transport]
+    count_bytes: Callable[[], int]  # that it keeps
+
+
+@contextmanager
+def _open_place(folder: Path, way: str) -> Iterator[Place]:
+    """Make an empty place for a block."""
+    folder.mkdir()
+    place, token = f"{way if way != 'ssh' else 'folder'}:{folder}", ""
+
+    def open_it(machine: Machine) -> Transport:
         if way == "ssh":
             words = [sys.executable, "-m", "told", "sync-serve", machine.identity.space]
-            environ = {**os.environ, "TOLD_HOME": str(place_folder)}
+            environ = {**os.environ, "TOLD_HOME": str(folder)}
             return SshTransport("desk", machine.identity.space, environ=environ, command=words)
+        if way == "server":
+            save_token(machine.home, place.partition(":")[2], token)
         return open_transport(machine.home, machine.space(place), place, os.environ)
+
+    if way == "server":
+        with migrated_database() as database, serving(database.url) as served:
+            team = ensure_team(database, "acme").team
+            token = create_token(database, team, "ada", role="member").secret
+            place = f"server:http://127.0.0.1:{served.port}"
+            yield Place(way, place, open_it, partial(_count_stored, database.url))
+        return
+    if way == "git":
+        _run("git", "init", "--bare", "-q", str(folder))
+    yield Place(
+        way, place, open_it, lambda: sum(one.stat().st_size for one in folder.rglob("*") if one.is_file())
+    )
+
+
+def _count_stored(url: str) -> int:
+    with connect(url) as connection:
+        row = connection.execute("SELECT sum(length(data)) FROM series_file").fetchone()
+    return int(row[0]) if row else 0
+
+
+def _measure_at(root: Path, source: Machine, place: Place, many: int, rounds: int) -> dict[str, Any]:
+    way = place.way
 
     def sync(machine: Machine) -> float:
         began = time.perf_counter()
-        transport = connect(machine)
-        machine.sync(place, transport)
+        transport = place.connect(machine)
+        machine.sync(place.name, transport)
         transport.close()
         return time.perf_counter() - began
 
@@ -132,9 +178,9 @@ def _measure(root: Path, source: Machine, way: str, many: int, rounds: int) -> d
     quiet = statistics.median(sync(source) for _ in range(rounds))
     published = root / f"published-{way}"
     _copy_published(source, published)
-    size = sum(path.stat().st_size for path in place_folder.rglob("*") if path.is_file())
+    size = place.count_bytes()
     first_floor, quiet_floor = _floor(way, published, root / f"floor-{way}", rounds)
-    command = _time_command(source, place, rounds) if way != "ssh" else None
+    command = _time_command(source, place.name, rounds) if way != "ssh" else None
     return {
         "first_s": round(sent, 2), "operations_s": round(many / sent), "received_s": round(received, 2),
         "received_operations_s": round(many / received), "bytes_per_operation": round(size / many),

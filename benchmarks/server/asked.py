@@ -92,7 +92,7 @@ def measure_brief(arguments: Namespace) -> dict[str, Any]:
 
 
 def _measure_search(size: int, count: int) -> dict[str, Any]:
-    with loaded(size) as team, serving(team) as served, connect(team.database.url) as connection:
+    with loaded(size) as team, serving(team.database.url) as served, connect(team.database.url) as connection:
         server = server_of(team)
         questions = prepare(team, server, make_questions(count, size, "search"))
         http_client = http.client.HTTPConnection("127.0.0.1", served.port)
@@ -118,7 +118,7 @@ def _measure_search(size: int, count: int) -> dict[str, Any]:
 
 
 def _measure_brief(size: int, count: int) -> dict[str, Any]:
-    with loaded(size) as team, serving(team) as served, connect(team.database.url) as connection:
+    with loaded(size) as team, serving(team.database.url) as served, connect(team.database.url) as connection:
         asked = [
             one._replace(project=one.project or "acme/project-1")
             for one in make_questions(count, size, "brief")

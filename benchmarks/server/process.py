@@ -15,8 +15,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.server.bulk import Loaded
-
 _START_SECONDS = 60
 
 
@@ -35,13 +33,13 @@ class Served(NamedTuple):
 
 
 @contextmanager
-def serving(team: Loaded, *, workers: int = 1) -> Iterator[Served]:
-    """Run a server process for a block."""
+def serving(url: str, *, workers: int = 1) -> Iterator[Served]:
+    """Run a server process on a database for a block."""
     with tempfile.TemporaryDirectory(prefix="told-") as home, socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
         probe.close()
-        environ = {**os.environ, "HOME": home, "TOLD_HOME": home, "TOLD_DATABASE_URL": team.database.url}
+        environ = {**os.environ, "HOME": home, "TOLD_HOME": home, "TOLD_DATABASE_URL": url}
         command = [
             sys.executable,
             "-m",

@@ -50,7 +50,7 @@ class Sent(NamedTuple):
 def measure_insert(arguments: Namespace) -> dict[str, Any]:
     each = 20 if arguments.quick else 25
     found: dict[str, Any] = {}
-    with loaded(min(sizes_of(arguments))) as team, serving(team) as served:
+    with loaded(min(sizes_of(arguments))) as team, serving(team.database.url) as served:
         for clients in (1, 8):
             told = _save_many(team, served, clients, each)
             floor = _insert_many(team, clients, each)
@@ -83,7 +83,7 @@ def _load(arguments: Namespace) -> tuple[dict[str, Any], dict[str, Any]]:
 def _run_load(arguments: Namespace) -> tuple[dict[str, Any], dict[str, Any]]:
     seconds = 10 if arguments.quick else 60
     size = min(sizes_of(arguments))
-    with loaded(size) as team, serving(team) as served:
+    with loaded(size) as team, serving(team.database.url) as served:
         before = {"server, before": memory_mb(served.pid)}
         questions = make_questions(400, size, "load")
         sent = _send_for(team, served, questions, seconds)

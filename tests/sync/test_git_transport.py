@@ -276,7 +276,7 @@ def test_nothing_new_costs_one_call_of_git(
 
     monkeypatch.setattr(subprocess, "Popen", counted)
     assert connect().heads() == {A: b"1"}
-    assert [words[3] for words in calls] == ["ls-remote"]
+    assert [words[3] for words in calls] == ["for-each-ref"]
 
 
 def test_the_cache_is_private_and_has_no_settings(connect: Connect, remote: Path, tmp_path: Path) -> None:

@@ -114,6 +114,15 @@ class Git:
             raise DamagedCacheError(_explain(done))
         return done.out
 
+    def list_local_refs(self, below: str) -> dict[str, str] | None:
+        """Return the refs of a remote that is a folder of this machine; None if git cannot read them."""
+        inside = os.path.join(self.remote, ".git")
+        folder = inside if os.path.lexists(inside) else self.remote
+        words = ["--git-dir", folder, "for-each-ref", "--format=%(objectname) %(refname)", below]
+        done = self._start(words, self._user)
+        lines = (line.partition(" ") for line in done.out.decode("utf-8", "replace").splitlines())
+        return None if done.code else {ref: oid for oid, _, ref in lines}
+
     def create_cache(self) -> None:
         """Create the cache: a bare repository without settings of the user's."""
         version = self._start(["version"], self._user).out.decode("utf-8", "replace")
