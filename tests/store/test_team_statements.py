@@ -15,14 +15,15 @@ ROOM = "store/postgres/"
 STATEMENT = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b")
 # Functions that skip row-level security get the team, or read it from the transaction; see below.
 FUNCTIONS = (
-    "word_rows", "rank_words", "count_turns", "match_turns", "known_words", "agent_memory_matches",
-    "queue_publishing",
+    "word_rows", "rank_words", "rank_bm25", "count_turns", "match_turns", "known_words",
+    "agent_memory_matches", "queue_publishing",
 )  # fmt: skip
 NAMES_TEAM = re.compile(r"\bteam = [%${]|\(team, |VALUES ?\(%\(team\)s|\b(" + "|".join(FUNCTIONS) + r")\(")
 # Statements without a team, by the beginning of their text, and why.
 OF_ALL_TEAMS = {
     "SELECT 1 FROM pg_available_extensions": "the server itself, before there is a schema",
-    "SELECT to_regclass": "whether there is a schema",
+    "SELECT x.default_version": "the server itself: whether it has an extension",
+    "SELECT to_regclass": "whether there is a schema, or an index",
     "SELECT number FROM told.migration": "migrations are the same for all teams",
     "INSERT INTO told.migration": "migrations are the same for all teams",
     "SELECT pg_advisory_xact_lock": "one server migrates at a time",

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
+import tempfile
+from collections.abc import Iterator
 
 from told.errors import MissingError, ToldError, UsageError
 from told.files import cannot_write, create_private
 from told.server.embedded import find_binary
 from told.store.postgres.database import SCHEMA, Database
+from told.store.postgres.memories.bm25 import INDEX
 from told.store.postgres.migrate import (
     bring_back,
     check_server,
@@ -74,10 +78,11 @@ def restore(database: Database, path: str, *, replace: bool) -> None:
             set_aside(connection)
         prepare_database(connection)
     try:
-        _run(
-            "pg_restore", "--single-transaction", "--exit-on-error", "--no-owner", f"--dbname={database.url}",
-            path,
-        )  # fmt: skip
+        with _without_bm25(path) as wanted:
+            _run(
+                "pg_restore", "--single-transaction", "--exit-on-error", "--no-owner", f"--use-list={wanted}",
+                f"--dbname={database.url}", path,
+            )  # fmt: skip
     except ToldError:
         with database.owning() as connection:
             if has_old:
@@ -89,7 +94,18 @@ def restore(database: Database, path: str, *, replace: bool) -> None:
             drop_server_heads(connection)
 
 
-def _run(name: str, *words: str) -> None:
+@contextlib.contextmanager
+def _without_bm25(path: str) -> Iterator[str]:
+    """List what a backup has, but for an index that needs an extension; the server makes it again."""
+    lines = _run("pg_restore", "--list", path).splitlines(keepends=True)
+    with tempfile.NamedTemporaryFile("w", prefix="told-", encoding="utf-8") as file:
+        file.writelines(line for line in lines if f" INDEX told {INDEX} " not in line)
+        file.flush()
+        yield file.name
+
+
+def _run(name: str, *words: str) -> str:
+    """Run a program of PostgreSQL; return what it prints."""
     program = find_binary(name) or shutil.which(name)
     if not program:
         raise MissingError(f"{name} is not installed. Install PostgreSQL's client programs.")
@@ -99,3 +115,4 @@ def _run(name: str, *words: str) -> None:
             f"exit code {done.returncode}"
         ]
         raise MissingError(f"{name} refuses: {lines[0].removeprefix(f'{name}: ')[:200]}.")
+    return done.stdout.decode("utf-8", "replace")

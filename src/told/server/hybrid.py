@@ -14,6 +14,7 @@ from told.server.memory import TeamMemory
 from told.store.fts import unquote_phrase
 from told.store.postgres.database import Connection, Database, Viewer
 from told.store.postgres.fts import split_words
+from told.store.postgres.memories.bm25 import has_bm25
 from told.store.postgres.memories.match import WordCounts
 from told.store.postgres.memories.queries import clean
 from told.store.postgres.memories.search import BUDGET, MemorySearch, Vector
@@ -25,12 +26,14 @@ def find_hybrid(
 ) -> list[tuple[str, float]]:
     """Return (id, score) of the memories that answer a question, best first."""
     search = MemorySearch(opened.connection, opened.client.viewer)
+    vector = _embed_question(query.text)
     terms = {term: split_words(clean(unquote_phrase(term))) for term in (*query.must, *query.terms)}
-    every = (word for words in terms.values() for word in words)
+    every = [word for words in terms.values() for word in words]
+    # Its index knows neither scopes nor phrases, so it would rank all matches to find those.
+    if not scopes and not query.must and has_bm25(opened.connection):
+        return search.search("", vector, limit=limit, bm25=" ".join(every))
     counts = search.count_words(every, BUDGET + 1, scopes=scopes)
-    return search.search(
-        _plan(query, terms, counts), _embed_question(query.text), scopes=scopes, limit=limit, counts=counts
-    )
+    return search.search(_plan(query, terms, counts), vector, scopes=scopes, limit=limit, counts=counts)
 
 
 def _plan(query: Query, terms: Mapping[str, Sequence[str]], counts: WordCounts) -> str:

@@ -24,6 +24,7 @@ from told.server.opening import FOLDER, note_state, open_database
 from told.server.people import ensure_team, first_admin, write_token
 from told.server.workers import WorkerCommand, Workers
 from told.store.postgres.database import Database
+from told.store.postgres.memories.bm25 import enable_bm25
 from told.store.postgres.migrate import migrate
 from told.store.postgres.people import has_tokens
 
@@ -78,6 +79,7 @@ def run_server(options: StartOptions, say: Callable[[str], None]) -> None:
         for one in migrate(database):
             say(f"Migrated the database: {one.number:04} {one.name}.")
         register_table(database)
+        enable_bm25(database)
         team = ensure_team(database, options.team)
         _hand_out_token(database, team.team, options, say)
         server = Server(database, _open_compat(options), team, time.time())

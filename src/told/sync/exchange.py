@@ -88,13 +88,15 @@ class Exchanger:
         self.result.forgotten = list(self.state.forgetting)
         changed = False
         heads = self._decode(self.transport.heads())
-        every = [head for _, head in heads.values()]
+        vouched: list[Head] | None = None  # only looked at if something is new
         for series, (raw, head) in sorted(heads.items()):
             mark, seen = f"{self.place} {series}", digest(raw)
             try:
                 self._check_person(head, series)
                 if is_new := self.state.heads.get(mark) != seen:  # otherwise it was accepted before
-                    self._check_signatures(head, series, every)
+                    if vouched is None:
+                        vouched = [one for _, one in heads.values() if is_vouched(one)]
+                    self._check_signatures(head, series, vouched)
                 self._remote[series] = raw, head
                 if series == self.machine:
                     self.result.is_forked |= self._is_foreign(head)
@@ -128,10 +130,9 @@ class Exchanger:
         if known and known.person != head.person:
             raise BadHeadError("its user is another one than before")
 
-    def _check_signatures(self, head: Head, series: str, every: Iterable[Head]) -> None:
-        """Check who wrote a head; the heads at the place name the keys of new machines."""
-        same = [one for one in every if one.person == head.person]
-        keys = {one.series: one.key for one in same if is_vouched(one)}
+    def _check_signatures(self, head: Head, series: str, vouched: Iterable[Head]) -> None:
+        """Check who wrote a head; the vouched heads at the place name the keys of new machines."""
+        keys = {one.series: one.key for one in vouched if one.person == head.person}
         keys |= {name: one.key for name, one in self.state.series.items() if one.person == head.person}
         if head.person == self._person:
             keys[self.machine] = _public_key(self.home)

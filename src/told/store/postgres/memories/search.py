@@ -29,6 +29,11 @@ _NEAR = (
     "{within}"
     " ORDER BY v.vector::halfvec({dimensions}) <=> %(vector)s::halfvec({dimensions}) LIMIT %(pool)s) AS near"
 )
+# A lower score is better, and 0 is no match.
+_BM25 = (
+    "SELECT memory_row AS row, row_number() OVER (ORDER BY score, memory_row DESC) AS rank"
+    " FROM rank_bm25(%(bm25)s, %(pool)s) WHERE score < 0"
+)
 _NONE = "SELECT NULL::bigint AS row, NULL::bigint AS rank WHERE false"
 _FUSED = (
     "WITH words AS ({words}), near AS ({near}),"
@@ -58,6 +63,7 @@ class MemorySearch(MemoryIndex):
         scopes: Sequence[str] = (),
         limit: int = 10,
         counts: WordCounts | None = None,
+        bm25: str = "",
     ) -> list[tuple[str, float]]:
         """Return (id, score) of the active memories that match best; a higher score is better.
 
@@ -67,14 +73,15 @@ class MemorySearch(MemoryIndex):
             scopes: Only of these; all that the viewer may read if empty.
             limit: The largest number of results.
             counts: Of the words of the expression, if they are known.
+            bm25: Words to rank by BM25, in place of an expression; see `has_bm25`.
         """
         whole = restrict_to_scopes(expression, clean_all(scopes), archived=None if scopes else False)
         words = self._describe(expression, whole, counts) if expression else None
-        if words is None and vector is None:
+        if words is None and vector is None and not bm25:
             return []
         values: dict[str, Any] = {
             "limit": limit, "pool": max(_POOL, limit), "fusion": _FUSION, "budget": BUDGET,
-            "scopes": clean_all(scopes),
+            "scopes": clean_all(scopes), "bm25": bm25,
         }  # fmt: skip
         near, within = _NONE, " AND {}.scope = ANY(%(scopes)s)" if scopes else ""
         if vector is not None:
@@ -82,5 +89,6 @@ class MemorySearch(MemoryIndex):
             model = sql.Literal(vector.model).as_string(self._db).replace("%", "%%")
             near = _NEAR.format(dimensions=len(vector.values), model=model, within=within.format("v"))
             values["vector"] = format_vector(vector.values)
-        statement = _FUSED.format(words=_WORDS if words else _NONE, near=near, within=within.format("m"))
+        by_words = _BM25 if bm25 else _WORDS if words else _NONE
+        statement = _FUSED.format(words=by_words, near=near, within=within.format("m"))
         return self._fetch(statement, **values, **(words or {}))
