@@ -71,6 +71,24 @@ def test_a_removed_member_is_out_at_once(site: Site) -> None:
     assert site.of("ada").delete("/api/v1/members/max").status_code == 404
 
 
+def test_an_admin_changes_roles_and_the_last_admin_stays(site: Site) -> None:
+    ada, rea = site.of("ada"), site.of("rea")
+    assert ada.patch("/api/v1/members/rea", json={"role": "member"}).json()["role"] == "member"
+    made = ada.post("/api/v1/tokens", json={"person": "rea", "role": "member"})
+    assert site.client(made.json()["secret"]).get("/api/v1/me").json()["role"] == "member"
+    assert rea.get("/api/v1/me").json()["role"] == "reader"  # a token keeps what it was made for
+    assert rea.patch("/api/v1/members/rea", json={"role": "admin"}).status_code == 403
+    assert ada.patch("/api/v1/members/nobody", json={"role": "admin"}).status_code == 404
+    for last in (
+        ada.patch("/api/v1/members/ada", json={"role": "member"}),
+        ada.delete("/api/v1/members/ada"),
+    ):
+        assert (last.status_code, "only admin" in last.json()["detail"]) == (400, True)
+    assert ada.patch("/api/v1/members/rea", json={"role": "admin"}).status_code == 200
+    assert ada.patch("/api/v1/members/ada", json={"role": "member"}).json()["role"] == "member"
+    assert site.of("ada").get("/api/v1/audit").status_code == 403
+
+
 def test_people_and_tokens_are_audited(site: Site) -> None:
     ada = site.of("ada")
     made = ada.post("/api/v1/tokens", json={"person": "eve"}).json()

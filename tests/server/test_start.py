@@ -163,6 +163,16 @@ def test_people_are_managed_while_it_runs(machine: Machine) -> None:
     again = machine.here("server", "token", "revoke", made["token"])
     assert (again.returncode, again.stderr.count("\n")) == (1, 1)
     assert "running" in machine.here("server", "status", "--json").stdout
+    refused = machine.here("server", "token", "create", "ana", "--role", "admin")
+    assert (refused.returncode, "members role ana admin" in refused.stderr) == (2, True)
+    assert "ana has the role admin now." in machine.here("server", "members", "role", "ana", "admin").stdout
+    assert json.loads(machine.here("server", "members", "--json").stdout) == [
+        {"name": "admin", "role": "admin"}, {"name": "ana", "role": "admin"},
+    ]  # fmt: skip
+    assert machine.here("server", "members", "remove", "ana").returncode == 0
+    assert machine.here("server", "members").stdout == "admin · admin\n"
+    last = machine.here("server", "members", "remove", "admin")
+    assert (last.returncode, "only admin" in last.stderr) == (2, True)
 
 
 def test_a_second_server_on_the_same_port_says_so(machine: Machine) -> None:

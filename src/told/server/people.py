@@ -12,7 +12,7 @@ from told.errors import MissingError, NotFoundError, UsageError
 from told.files import create_private
 from told.pattern import lazy_pattern
 from told.store.database import public_id
-from told.store.postgres.database import Database, Viewer
+from told.store.postgres.database import Connection, Database, Viewer
 from told.store.postgres.people import (
     ADMIN,
     ROLES,
@@ -25,7 +25,10 @@ from told.store.postgres.people import (
     find_person,
     find_team,
     list_people,
+    lock_people,
+    remove_person,
     revoke_token,
+    set_role,
 )
 
 TOKEN_PREFIX = "told_"  # noqa: S105 - what every token begins with, so that scanners recognise it
@@ -118,7 +121,9 @@ def _limit_role(person: Person, role: str) -> str:
     if not role:
         return person.role
     if ROLES.index(role) > ROLES.index(person.role):
-        raise UsageError(f"{person.name} is a {person.role}. Change that first, then create the token.")
+        raise UsageError(
+            f"{person.name} is a {person.role}. First run `told server members role {person.name} {role}`."
+        )
     return role
 
 
@@ -132,6 +137,49 @@ def revoke(database: Database, team: str, token: str, by: Viewer) -> None:
         if not revoke_token(connection, team, token):
             raise NotFoundError(f'No valid token has the id "{token}". `told server token list` shows them.')
         add_audit(connection, by, "", "token.revoke", token)
+
+
+def change_role(
+    database: Database, team: str, name: str, role: str, by: Viewer, *, token: str = ""
+) -> Person:
+    """Change what a person may do; their tokens never allow more. Return the person.
+
+    Raises:
+        UsageError: there is no such role, or no admin would be left.
+        NotFoundError: the team has no member of this name.
+    """
+    if role not in ROLES:
+        raise UsageError(f'Unknown role "{role}". Use {", ".join(ROLES[:-1])} or {ROLES[-1]}.')
+    with database.owning() as connection:
+        person = _find_member(connection, team, name, stays_admin=role == ADMIN)
+        set_role(connection, team, person.person, role)
+        add_audit(connection, by, token, "member.role", person.person, role=role)
+    return person._replace(role=role)
+
+
+def end_membership(database: Database, team: str, name: str, by: Viewer, *, token: str = "") -> Person:
+    """End a membership and revoke the person's tokens; what they shared stays. Return the person.
+
+    Raises:
+        UsageError: no admin would be left.
+        NotFoundError: the team has no member of this name.
+    """
+    with database.owning() as connection:
+        person = _find_member(connection, team, name)
+        remove_person(connection, team, person.person)
+        add_audit(connection, by, token, "member.remove", person.person)
+    return person
+
+
+def _find_member(connection: Connection, team: str, name: str, *, stays_admin: bool = False) -> Person:
+    lock_people(connection, team)  # two admins may end each other at the same time
+    person = find_person(connection, team, name)
+    if person is None or person.removed:
+        raise NotFoundError(f"The team has no member {name[:40]!r}.")
+    admins = {one.person for one in list_people(connection, team) if one.role == ADMIN and not one.removed}
+    if admins == {person.person} and not stays_admin:
+        raise UsageError(f"{person.name} is the only admin. Make somebody else an admin first.")
+    return person
 
 
 def check_name(name: str) -> str:

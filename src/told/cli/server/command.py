@@ -6,23 +6,22 @@ import os
 import signal
 import sys
 import time
-from datetime import datetime
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from told.cli.arguments import Arguments
 from told.cli.context import Context
 from told.cli.server.jobs import jobs, work
+from told.cli.server.people import members, token
 from told.errors import BusyError, MissingError, NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from told.judge.base import Judge
     from told.server.run import StartOptions
-    from told.store.postgres.database import Database, Viewer
 
 _USAGE = (
     "Use `told server start`, `stop`, `status`, `token create NAME`, `token list`, `token revoke ID`,"
-    " `migrate`, `backup FILE`, `restore FILE`, `jobs` or `jobs retry`."
+    " `members`, `migrate`, `backup FILE`, `restore FILE`, `jobs` or `jobs retry`."
 )
 _NEEDED = ("fastapi", "psycopg", "uvicorn")
 _STOP_SECONDS = 10
@@ -43,7 +42,9 @@ def server(context: Context, arguments: Arguments) -> None:
     elif word == "status" and not rest:
         _status(context)
     elif word == "token":
-        _token(context, arguments, rest)
+        token(context, arguments, rest, _database_url(context))
+    elif word == "members":
+        members(context, rest, _database_url(context))
     elif word == "migrate" and not rest:
         _migrate(context, arguments)
     elif word in ("backup", "restore") and len(rest) == 1:
@@ -141,71 +142,6 @@ def _database_url(context: Context) -> str:
     from told.server.opening import read_state  # noqa: PLC0415 - loads psycopg
 
     return read_state(context.home).get("database", "") or context.environ.get("TOLD_DATABASE_URL", "")
-
-
-def _token(context: Context, arguments: Arguments, words: list[str]) -> None:
-    from told.server.opening import open_database  # noqa: PLC0415 - loads psycopg
-    from told.server.people import create_token, ensure_team, find_owner, revoke, write_token  # noqa: PLC0415
-    from told.store.postgres.migrate import migrate  # noqa: PLC0415
-    from told.store.postgres.people import list_tokens  # noqa: PLC0415
-
-    word, *rest = words or ["list"]
-    if (word, len(rest)) not in (("create", 1), ("list", 0), ("revoke", 1), ("forget-key", 1)):
-        raise UsageError(
-            "Use `told server token create NAME`, `token list`, `token revoke ID` or `token forget-key NAME`."
-        )
-    with open_database(context.home, _database_url(context)) as database:
-        migrate(database)
-        team = ensure_team(database, "team")
-        if word == "create":
-            made = create_token(
-                database, team.team, rest[0], role=arguments.text("role"), name=arguments.text("name"),
-                days=arguments.number("days", 0),
-            )  # fmt: skip
-            path = arguments.text("token-file")
-            if path:
-                write_token(path, made)
-            shown = f"written to {path}." if path else f"shown only now:\n{made.secret}"
-            text = f"Token {made.token} of {rest[0]} ({made.role}), {shown}"
-            context.report(text, made._asdict() | ({"secret": None} if path else {}))
-        elif word == "forget-key":
-            _forget_key(context, database, team, rest[0])
-        elif word == "revoke":
-            revoke(database, team.team, rest[0], find_owner(database, team).viewer)
-            context.report(f"Revoked token {rest[0]}.", {"revoked": rest[0]})
-        else:
-            with database.owning() as connection:
-                rows = list_tokens(connection, team.team)
-            context.report(
-                "\n".join(map(_describe_token, rows)) or "No tokens yet.", [_token_json(one) for one in rows]
-            )
-
-
-def _forget_key(context: Context, database: Database, team: Viewer, name: str) -> None:
-    from told.server.people import find_owner  # noqa: PLC0415
-    from told.store.postgres.people import add_audit, forget_public_key  # noqa: PLC0415
-
-    by = find_owner(database, team).viewer
-    with database.owning() as connection:
-        if not forget_public_key(connection, team.team, name):
-            raise NotFoundError(
-                f'No machine of "{name}" has connected. `told server token list` shows names.'
-            )
-        add_audit(connection, by, "", "sync.forget-key", name)
-    context.report(f"{name} can connect with a new key: `told sync server URL`.", {"forgotten": name})
-
-
-def _describe_token(one: Any) -> str:
-    state = "revoked" if one.revoked else f"expires {one.expires:%Y-%m-%d}" if one.expires else "valid"
-    used = f"last used {one.last_used:%Y-%m-%d %H:%M}" if one.last_used else "never used"
-    return f"{one.token} {one.person_name} {one.role} · {state} · {used}" + (
-        f" · {one.name}" * bool(one.name)
-    )
-
-
-def _token_json(one: Any) -> dict[str, Any]:
-    values = one._asdict().items()
-    return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in values}
 
 
 def _copy(context: Context, arguments: Arguments, word: str, path: str) -> None:

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from told.errors import NotFoundError
 from told.server.context import AsAdmin, AsReader, TheServer
-from told.server.people import create_token, revoke
-from told.store.postgres.people import (
-    ADMIN,
-    add_audit,
-    find_person,
-    list_audit,
-    list_people,
-    list_tokens,
-    remove_person,
-)
+from told.server.people import change_role, create_token, end_membership, revoke
+from told.store.postgres.people import ADMIN, list_audit, list_people, list_tokens
 
 router = APIRouter(prefix="/api/v1", tags=["people"])
 
@@ -32,6 +23,12 @@ class TokenRequest(BaseModel):
     expires_days: float = Field(0, ge=0, le=36_500)
 
 
+class RoleRequest(BaseModel):
+    """What a person may do from now on."""
+
+    role: Literal["reader", "member", "admin"]
+
+
 @router.get("/members")
 def members(server: TheServer, client: AsReader) -> list[dict[str, Any]]:
     """List the people of the team."""
@@ -39,16 +36,18 @@ def members(server: TheServer, client: AsReader) -> list[dict[str, Any]]:
         return [one._asdict() for one in list_people(connection, client.viewer.team)]
 
 
+@router.patch("/members/{name}")
+def change_member(name: str, wanted: RoleRequest, server: TheServer, client: AsAdmin) -> dict[str, Any]:
+    """Change what a person may do; their tokens never allow more."""
+    viewer = client.viewer
+    return change_role(server.database, viewer.team, name, wanted.role, viewer, token=client.token)._asdict()
+
+
 @router.delete("/members/{name}")
 def remove_member(name: str, server: TheServer, client: AsAdmin) -> dict[str, Any]:
     """End a membership, and revoke the person's tokens; what they shared stays."""
-    team = client.viewer.team
-    with server.database.owning() as connection:
-        person = find_person(connection, team, name)
-        if person is None or not remove_person(connection, team, person.person):
-            raise NotFoundError(f"The team has no member {name[:40]!r}.")
-        add_audit(connection, client.viewer, client.token, "member.remove", person.person)
-    return {"removed": person.person}
+    viewer = client.viewer
+    return {"removed": end_membership(server.database, viewer.team, name, viewer, token=client.token).person}
 
 
 @router.get("/tokens")

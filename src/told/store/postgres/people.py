@@ -101,6 +101,11 @@ def find_person(connection: Connection, team: str, name: str) -> Person | None:
     return Person(*row) if row else None
 
 
+def lock_people(connection: Connection, team: str) -> None:
+    """Let other changes of a team's people wait until the transaction ends."""
+    connection.execute("SELECT 1 FROM team WHERE team = %s FOR UPDATE", (team,))
+
+
 def set_role(connection: Connection, team: str, person: str, role: str) -> None:
     """Change the role of a person; that of their tokens never exceeds it."""
     connection.execute("UPDATE person SET role = %s WHERE team = %s AND person = %s", (role, team, person))
@@ -108,7 +113,7 @@ def set_role(connection: Connection, team: str, person: str, role: str) -> None:
 
 def set_public_key(connection: Connection, team: str, person: str, key: str) -> bool:
     """Note the member key of a person; False if they have another one, or somebody else has it."""
-    connection.execute("SELECT 1 FROM team WHERE team = %s FOR UPDATE", (team,))  # one change at a time
+    lock_people(connection, team)
     changed = connection.execute(
         "UPDATE person SET public_key = %s WHERE team = %s AND person = %s"
         " AND (public_key IS NULL OR public_key = %s) AND NOT EXISTS (SELECT 1 FROM person other"

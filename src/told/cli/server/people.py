@@ -1,0 +1,116 @@
+"""`told server token` and `told server members`: who may use the server, and what each may do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from told.cli.arguments import Arguments
+from told.cli.context import Context
+from told.errors import NotFoundError, UsageError
+
+if TYPE_CHECKING:
+    from told.store.postgres.database import Database, Viewer
+
+
+def members(context: Context, words: Sequence[str], url: str) -> None:
+    """List the members of the team, change the role of one, or end a membership."""
+    from told.server.opening import open_database  # noqa: PLC0415 - loads psycopg
+    from told.server.people import change_role, end_membership, ensure_team, find_owner  # noqa: PLC0415
+    from told.store.postgres.migrate import migrate  # noqa: PLC0415
+    from told.store.postgres.people import list_people  # noqa: PLC0415
+
+    word, *rest = words or ["list"]
+    if (word, len(rest)) not in (("list", 0), ("role", 2), ("remove", 1)):
+        raise UsageError(
+            "Use `told server members`, `told server members role NAME ROLE` or"
+            " `told server members remove NAME`."
+        )
+    with open_database(context.home, url) as database:
+        migrate(database)
+        team = ensure_team(database, "team")
+        if word == "list":
+            with database.owning() as connection:
+                people = [one for one in list_people(connection, team.team) if not one.removed]
+            text = "\n".join(f"{one.name} · {one.role}" for one in people)
+            context.report(
+                text or "No members yet.", [{"name": one.name, "role": one.role} for one in people]
+            )
+            return
+        by = find_owner(database, team).viewer
+        if word == "role":
+            done = change_role(database, team.team, rest[0], rest[1], by)
+            context.report(
+                f"{done.name} has the role {done.role} now.", {"name": done.name, "role": done.role}
+            )
+        else:
+            done = end_membership(database, team.team, rest[0], by)
+            text = f"Removed {done.name} and revoked all tokens. What {done.name} shared stays."
+            context.report(text, {"removed": done.name})
+
+
+def token(context: Context, arguments: Arguments, words: Sequence[str], url: str) -> None:
+    """Create, list or revoke tokens."""
+    from told.server.opening import open_database  # noqa: PLC0415 - loads psycopg
+    from told.server.people import create_token, ensure_team, find_owner, revoke, write_token  # noqa: PLC0415
+    from told.store.postgres.migrate import migrate  # noqa: PLC0415
+    from told.store.postgres.people import list_tokens  # noqa: PLC0415
+
+    word, *rest = words or ["list"]
+    if (word, len(rest)) not in (("create", 1), ("list", 0), ("revoke", 1), ("forget-key", 1)):
+        raise UsageError(
+            "Use `told server token create NAME`, `token list`, `token revoke ID` or `token forget-key NAME`."
+        )
+    with open_database(context.home, url) as database:
+        migrate(database)
+        team = ensure_team(database, "team")
+        if word == "create":
+            made = create_token(
+                database, team.team, rest[0], role=arguments.text("role"), name=arguments.text("name"),
+                days=arguments.number("days", 0),
+            )  # fmt: skip
+            path = arguments.text("token-file")
+            if path:
+                write_token(path, made)
+            shown = f"written to {path}." if path else f"shown only now:\n{made.secret}"
+            text = f"Token {made.token} of {rest[0]} ({made.role}), {shown}"
+            context.report(text, made._asdict() | ({"secret": None} if path else {}))
+        elif word == "forget-key":
+            _forget_key(context, database, team, rest[0])
+        elif word == "revoke":
+            revoke(database, team.team, rest[0], find_owner(database, team).viewer)
+            context.report(f"Revoked token {rest[0]}.", {"revoked": rest[0]})
+        else:
+            with database.owning() as connection:
+                rows = list_tokens(connection, team.team)
+            context.report(
+                "\n".join(map(_describe_token, rows)) or "No tokens yet.", [_token_json(one) for one in rows]
+            )
+
+
+def _forget_key(context: Context, database: Database, team: Viewer, name: str) -> None:
+    from told.server.people import find_owner  # noqa: PLC0415
+    from told.store.postgres.people import add_audit, forget_public_key  # noqa: PLC0415
+
+    by = find_owner(database, team).viewer
+    with database.owning() as connection:
+        if not forget_public_key(connection, team.team, name):
+            raise NotFoundError(
+                f'No machine of "{name}" has connected. `told server token list` shows names.'
+            )
+        add_audit(connection, by, "", "sync.forget-key", name)
+    context.report(f"{name} can connect with a new key: `told sync server URL`.", {"forgotten": name})
+
+
+def _describe_token(one: Any) -> str:
+    state = "revoked" if one.revoked else f"expires {one.expires:%Y-%m-%d}" if one.expires else "valid"
+    used = f"last used {one.last_used:%Y-%m-%d %H:%M}" if one.last_used else "never used"
+    return f"{one.token} {one.person_name} {one.role} · {state} · {used}" + (
+        f" · {one.name}" * bool(one.name)
+    )
+
+
+def _token_json(one: Any) -> dict[str, Any]:
+    values = one._asdict().items()
+    return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in values}
