@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from told.cli.arguments import Arguments
@@ -75,7 +74,10 @@ def token(context: Context, arguments: Arguments, words: Sequence[str], url: str
                 write_token(path, made)
             shown = f"written to {path}." if path else f"shown only now:\n{made.secret}"
             text = f"Token {made.token} of {rest[0]} ({made.role}), {shown}"
-            context.report(text, made._asdict() | ({"secret": None} if path else {}))
+            secret = None if path else made.secret
+            context.report(
+                text, {"token": made.token, "secret": secret, "person": made.name, "role": made.role}
+            )
         elif word == "forget-key":
             _forget_key(context, database, team, rest[0])
         elif word == "revoke":
@@ -112,5 +114,12 @@ def _describe_token(one: Any) -> str:
 
 
 def _token_json(one: Any) -> dict[str, Any]:
-    values = one._asdict().items()
-    return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in values}
+    times = {
+        "created": one.created,
+        "expires": one.expires,
+        "last_used": one.last_used,
+        "revoked": one.revoked,
+    }
+    return {"token": one.token, "person": one.person_name, "role": one.role, "name": one.name} | {
+        name: value.isoformat() if value else None for name, value in times.items()
+    }
