@@ -304,7 +304,7 @@ def test_what_was_forgotten_leaves_its_row(client: TestClient, compat: Site, pos
         assert row
         note_memory(connection, viewer.team, row, "m1")
         assert find_memory(connection, viewer.team, row) == "m1"
-        assert delete_of_memories(connection, viewer.team, ["m1", "m2"]) == 1
+        assert delete_of_memories(connection, viewer, ["m1", "m2"]) == 1
     assert client.get(f"/api/observations/{number}").status_code == 404
     assert len(client.get("/api/lessons").json()) == 1
 

@@ -125,3 +125,31 @@ def find_id(database: Database, site: Site, name: str) -> str:
         found = find_person(connection, site.server.team.team, name)
     assert found
     return found.person
+
+
+def test_what_clients_of_agent_memory_sent_can_be_deleted(site: Site, postgres: Database) -> None:
+    compat = site.with_settings(compat=True)
+    max_, ada = compat.of("max"), compat.of("ada")
+    seen = {"session_id": "s1", "project": "shop", "title": "Zeppelin", "narrative": "The zeppelin leaks."}
+    observation = max_.post("/api/observations", json=seen).json()["id"]
+    said = {"session_id": "s1", "tool_name": "Bash", "last_user_message": "From now on inflate the zeppelin."}
+    assert max_.post("/api/queue", json=said).status_code == 200
+    max_.patch("/api/sessions/s1", json={"summary": "Zeppelin repairs"})
+    lesson = max_.post(
+        "/api/lessons", json={"title": "Helium", "rule": "Fill the aerostat with helium."}
+    ).json()["id"]
+    of_ada = ada.post("/api/observations", json=seen | {"session_id": "s2"}).json()["id"]
+    work(compat)
+    assert files_with(postgres, "zeppelin")
+    for path in (f"observations/{of_ada}", "sessions/s2", "lessons/77", "sessions/none"):
+        assert max_.delete(f"/api/v1/agent-memory/{path}").status_code == 404
+    assert compat.of("rea").delete(f"/api/v1/agent-memory/observations/{observation}").status_code == 403
+    assert site.of("max").delete(f"/api/v1/agent-memory/observations/{observation}").status_code == 404
+    done = max_.delete("/api/v1/agent-memory/sessions/s1").json()
+    assert done["forgotten"]
+    assert ada.delete("/api/v1/agent-memory/sessions/s2").status_code == 200
+    assert len(max_.delete(f"/api/v1/agent-memory/lessons/{lesson}").json()["forgotten"]) == 1
+    assert max_.get("/api/observations").json() == max_.get("/api/lessons").json() == []
+    work(compat)
+    assert set(states(compat)) == {"done"}
+    assert [files_with(postgres, word) for word in ("zeppelin", "aerostat")] == [[], []]

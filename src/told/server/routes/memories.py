@@ -144,6 +144,6 @@ def forget(memory: MemoryId, server: TheServer, client: AsMember) -> dict[str, A
     """Forget a memory of yours: its text is erased from the journal and from all tables."""
     with open_memory(server, client) as opened:
         forget_statements(opened.writer, [opened.find_own(memory)])
-        delete_of_memories(opened.connection, client.viewer.team, [memory])
+        delete_of_memories(opened.connection, client.viewer, [memory])
         opened.note("memory.forget", memory)
         return {"forgotten": memory}

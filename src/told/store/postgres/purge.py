@@ -22,7 +22,10 @@ MEMORY_TABLES = (
 )  # fmt: skip
 SESSION_TABLES = ("session", "turn", "touch", "ref", "checkpoint")
 SERIES_TABLES = ("series_head", "series_file")
-_TABLES = (*MEMORY_TABLES, *SESSION_TABLES, *SERIES_TABLES)
+AGENT_MEMORY_TABLES = (
+    "agent_memory_session", "agent_memory_observation", "agent_memory_lesson", "agent_memory_item",
+)  # fmt: skip
+_TABLES = (*MEMORY_TABLES, *SESSION_TABLES, *SERIES_TABLES, *AGENT_MEMORY_TABLES)
 _STATISTICS = "pg_catalog.pg_statistic"  # samples of texts, for the planner
 # A larger table would be unusable for too long while it is rewritten; docs/server.md says what to do then.
 MOST_BYTES = 128 * 1024 * 1024

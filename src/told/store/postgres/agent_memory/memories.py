@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from told.store.postgres.agent_memory.lessons import LessonRow
 from told.store.postgres.agent_memory.observations import ObservationRow
-from told.store.postgres.database import Connection, fetch_value
+from told.store.postgres.database import Connection, Viewer, fetch_value
+from told.store.postgres.purge import AGENT_MEMORY_TABLES, request_purge
 
 _OBSERVATIONS, _LESSONS = "agent_memory_observation", "agent_memory_lesson"
 
@@ -23,15 +24,18 @@ def note_memory(connection: Connection, team: str, row: ObservationRow | LessonR
     connection.execute(statement, (memory or None, team, row.id))
 
 
-def delete_of_memories(connection: Connection, team: str, memories: Iterable[str]) -> int:
+def delete_of_memories(connection: Connection, viewer: Viewer, memories: Iterable[str]) -> int:
     """Delete the observations and lessons of memories that were forgotten; return how many."""
     names = list(memories)
-    return sum(
+    deleted = sum(
         connection.execute(
-            f"DELETE FROM {table} WHERE team = %s AND memory = ANY(%s)", (team, names)
+            f"DELETE FROM {table} WHERE team = %s AND memory = ANY(%s)", (viewer.team, names)
         ).rowcount
         for table in (_LESSONS, _OBSERVATIONS)
     )
+    if deleted:
+        request_purge(connection, viewer, AGENT_MEMORY_TABLES)
+    return deleted
 
 
 def _table_of(row: ObservationRow | LessonRow) -> str:
