@@ -11,6 +11,7 @@ import tempfile
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.at_end import end_all
 from told.install import place
 
 pytest_plugins = ["tests.postgres", "tests.stores"]
@@ -54,6 +55,11 @@ def _run_once(words: list[str]) -> tuple[int, str, str] | None:
 
 
 place._run = _run_once
+
+
+def pytest_sessionfinish() -> None:
+    """End the processes that many tests share; execnet ends this one without atexit."""
+    end_all()
 
 
 def _freeze() -> None:

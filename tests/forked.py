@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import functools
 import json
 import os
@@ -12,6 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.at_end import at_end
 from told.agents.wiring import import_folders
 from told.hook import client
 
@@ -85,5 +85,5 @@ def _server() -> tuple[subprocess.Popen[bytes], Path]:
         server.communicate()
         folder.cleanup()
 
-    atexit.register(end)
+    at_end(end)
     return server, Path(folder.name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import functools
 import json
 import os
@@ -15,6 +14,7 @@ import time
 from pathlib import Path
 
 import told
+from tests.at_end import at_end
 
 # The child of the server waits for the program and says how it ended; the server waits for nobody.
 _SERVER = """
@@ -114,7 +114,7 @@ def _server() -> subprocess.Popen[bytes]:
     server = subprocess.Popen(
         [sys.executable, "-c", _SERVER, json.dumps(folders)], stdin=subprocess.PIPE, cwd="/"
     )
-    atexit.register(server.communicate)
+    at_end(server.communicate)
     return server
 
 
