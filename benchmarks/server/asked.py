@@ -29,13 +29,13 @@ from told.store.postgres.memories.vectors import format_vector
 HOW_SEARCH = (
     "Invented memories (words by Zipf's law, 8 to 25 words, 24 people, 40 projects, 80 % shared; vectors "
     "of the built-in table) are loaded in bulk; HNSW and the other indexes are built afterwards, with "
-    "pgvector's own parameters. Questions have 4 to 7 words of a memory and 3 common ones; half are about"
-    " one project. told: find_hybrid and the answer's memories in a transaction of the viewer; http: POST"
-    " /api/v1/search of a server process, one connection. floor: one prepared statement by hand as the "
+    "told's own parameters. Questions have 4 to 7 words of a memory and 3 common ones; half are about one "
+    "project. told: find_hybrid and the answer's memories in a transaction of the viewer; http: POST "
+    "/api/v1/search of a server process, one connection. floor: one prepared statement by hand as the "
     "owner of the tables, without row-level security: the newest 600 rows with told's own rare words by "
-    "ts_rank, 100 neighbours by HNSW, reciprocal rank fusion, the same readers and scopes. Every question"
-    " goes to all three, in shuffled order, after a round that is not counted. recall@10: what search "
-    "finds by the vector alone, of the ten nearest by a scan of all."
+    "ts_rank, the best 100 of 400 neighbours by HNSW (of fewer, recall is too low), reciprocal rank fusion,"
+    " the same readers and scopes. Every question goes to all three, in shuffled order, after a round that "
+    "is not counted. recall@10: what search finds by the vector alone, of the ten nearest by a scan of all."
 )
 HOW_BRIEF = (
     "The same questions as prompts of a project to POST /api/v1/brief of a server process; floor: the "
@@ -48,10 +48,10 @@ _WORDS = (
     "LIMIT 600) h ORDER BY points DESC LIMIT 100) best"
 )
 _NEAR = (
-    "SELECT row, row_number() OVER (ORDER BY distance + 0) AS rank FROM (SELECT v.row, "
-    "v.vector::halfvec(256) <=> %(vector)s::halfvec(256) AS distance FROM memory_vector v WHERE v.team = "
-    "%(team)s AND v.model = '{model}' AND v.reader = ANY(%(readers)s){vector_scope} ORDER BY "
-    "v.vector::halfvec(256) <=> %(vector)s::halfvec(256) LIMIT 100) near"
+    "SELECT row, rank FROM (SELECT row, row_number() OVER (ORDER BY distance + 0) AS rank FROM ("
+    "SELECT v.row, v.vector::halfvec(256) <=> %(vector)s::halfvec(256) AS distance FROM memory_vector v"
+    " WHERE v.team = %(team)s AND v.model = '{model}' AND v.reader = ANY(%(readers)s){vector_scope} ORDER BY "
+    "v.vector::halfvec(256) <=> %(vector)s::halfvec(256) LIMIT 400) near) ranked WHERE rank <= 100"
 )
 _FLOOR = (
     "WITH every AS (SELECT * FROM ({words}) w UNION ALL SELECT * FROM ({near}) n), fused AS (SELECT row, "

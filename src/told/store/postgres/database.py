@@ -19,8 +19,11 @@ SCHEMA = "told"
 ROLE = "told_app"  # owns nothing and cannot log in: row-level security always applies to it
 _WAIT_SECONDS = 10.0  # for a free connection, or for a server that restarts
 # Compiling a statement takes longer than any that told runs. With so many neighbours kept while it searches,
-# HNSW finds the nearest ones of 100,000; it goes on where rows of other people or scopes leave too few.
-_FOR_SEARCH = "SET jit = off; SET hnsw.ef_search = 400; SET hnsw.iterative_scan = 'relaxed_order'"
+# HNSW finds the nearest ones of 1,000,000; it goes on where rows of other people or scopes leave too few.
+_FOR_SEARCH = (
+    "SET jit = off; SET hnsw.ef_search = 400; SET hnsw.iterative_scan = 'relaxed_order';"
+    " SET hnsw.max_scan_tuples = 200000; SET hnsw.scan_mem_multiplier = 4"
+)
 _VIEW = (
     "SELECT set_config('role', %s, true), set_config('told.team', %s, true),"
     " set_config('told.person', %s, true)"

@@ -13,6 +13,10 @@ from told.store.postgres.memories.queries import clean_all
 from told.store.postgres.memories.vectors import format_vector
 
 _POOL = 100  # matches of each kind that are fused
+# Neighbours that HNSW looks for. With as many as are fused it stops too early where rows of other people or
+# scopes lie between.
+_NEAREST = 400
+_COMPARED = 30_000  # vectors of scopes that are compared one by one; for more, HNSW is faster
 BUDGET = 600  # rows that may be ranked by words; for `plan_query`
 _FUSION = 60  # the usual constant of reciprocal rank fusion: how little the first ranks differ
 
@@ -23,11 +27,15 @@ _WORDS = (
 )
 # HNSW returns rows that it finds later out of order; `+ 0` keeps the planner from taking them for sorted.
 _NEAR = (
-    "SELECT row, row_number() OVER (ORDER BY distance + 0, row DESC) AS rank FROM ("
-    "SELECT v.row, v.vector::halfvec({dimensions}) <=> %(vector)s::halfvec({dimensions}) AS distance"
-    " FROM memory_vector v WHERE v.team = %(team)s AND v.model = {model} AND v.reader = ANY(%(readers)s)"
-    "{within}"
-    " ORDER BY v.vector::halfvec({dimensions}) <=> %(vector)s::halfvec({dimensions}) LIMIT %(pool)s) AS near"
+    "SELECT row, rank FROM (SELECT row, row_number() OVER (ORDER BY distance + 0, row DESC) AS rank FROM ("
+    "SELECT v.row, {distance} AS distance FROM memory_vector v WHERE v.team = %(team)s AND v.model = {model}"
+    " AND v.reader = ANY(%(readers)s){within}{nearest}) AS near) AS ranked WHERE rank <= %(pool)s"
+)
+_DISTANCE = "v.vector::halfvec({dimensions}) <=> %(vector)s::halfvec({dimensions})"
+_BY_HNSW = " ORDER BY {distance} LIMIT %(nearest)s"
+_COUNT = (
+    "SELECT count(*) FROM (SELECT FROM memory_vector v WHERE v.team = %(team)s AND v.model = %(model)s"
+    " AND v.scope = ANY(%(scopes)s) AND v.reader = ANY(%(readers)s) LIMIT %(most)s) AS few"
 )
 # A lower score is better, and 0 is no match.
 _BM25 = (
@@ -80,15 +88,26 @@ class MemorySearch(MemoryIndex):
         if words is None and vector is None and not bm25:
             return []
         values: dict[str, Any] = {
-            "limit": limit, "pool": max(_POOL, limit), "fusion": _FUSION, "budget": BUDGET,
+            "limit": limit, "pool": max(_POOL, limit), "nearest": max(_NEAREST, limit), "fusion": _FUSION,
+            "budget": BUDGET,
             "scopes": clean_all(scopes), "bm25": bm25,
         }  # fmt: skip
         near, within = _NONE, " AND {}.scope = ANY(%(scopes)s)" if scopes else ""
         if vector is not None:
-            # The planner takes the index of a model only if it sees the model's name.
-            model = sql.Literal(vector.model).as_string(self._db).replace("%", "%%")
-            near = _NEAR.format(dimensions=len(vector.values), model=model, within=within.format("v"))
+            near = self._make_near(vector, scopes, within.format("v"))
             values["vector"] = format_vector(vector.values)
         by_words = _BM25 if bm25 else _WORDS if words else _NONE
         statement = _FUSED.format(words=by_words, near=near, within=within.format("m"))
         return self._fetch(statement, **values, **(words or {}))
+
+    def _make_near(self, vector: Vector, scopes: Sequence[str], within: str) -> str:
+        """Return the part of the statement that finds the nearest vectors."""
+        # The planner takes the index of a model only if it sees the model's name.
+        model = sql.Literal(vector.model).as_string(self._db).replace("%", "%%")
+        distance = _DISTANCE.format(dimensions=len(vector.values))
+        most = _COMPARED + 1
+        is_small = bool(scopes) and most > self._fetch_value(
+            _COUNT, model=vector.model, scopes=clean_all(scopes), most=most
+        )
+        nearest = "" if is_small else _BY_HNSW.format(distance=distance)
+        return _NEAR.format(distance=distance, model=model, within=within, nearest=nearest)
