@@ -45,8 +45,10 @@ def site(
 
 
 @pytest.fixture(scope="module")
-def server(module_postgres: Database, tmp_path_factory: pytest.TempPathFactory) -> ServerSite:
+def server(module_postgres: Database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerSite]:
     """Create a team server on PostgreSQL; the tests of a module share it, and each has words of its own."""
     register_table(module_postgres)
     home = os.fspath(tmp_path_factory.mktemp("server"))
-    return ServerSite(make_site(module_postgres, home, Redactor(b"k" * 32).redact))
+    made = ServerSite(make_site(module_postgres, home, Redactor(b"k" * 32).redact))
+    yield made
+    made.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -13,8 +14,10 @@ from starlette.testclient import TestClient
 from tests.server.site import Site
 from told.journal.postgres_journal import PostgresJournal
 from told.server.context import Server
+from told.server.memory import EMBED
 from told.server.people import create_token
 from told.store.postgres.database import Viewer
+from told.store.postgres.jobs import enqueue
 from told.store.postgres.people import find_person
 
 SHOP, PAY = "acme/shop", "acme/pay"
@@ -31,10 +34,19 @@ class ServerSite:
         with self.database.owning() as connection:
             connection.execute("INSERT INTO team(team, name) VALUES ('tother', 'other')")
         self._tokens = site.tokens | {"oz": create_token(self.database, "tother", "oz").secret}
+        self._clients: dict[str, TestClient] = {}
 
     def of(self, name: str) -> TestClient:
-        """Return the HTTP client of a person."""
-        return self.site.client(self._tokens[name])
+        """Return the HTTP client of a person; it keeps one event loop, which is faster."""
+        if name not in self._clients:
+            self._clients[name] = self.site.client(self._tokens[name]).__enter__()
+        return self._clients[name]
+
+    def close(self) -> None:
+        """End the event loops."""
+        for one in self._clients.values():
+            one.__exit__(None, None, None)
+        self._clients.clear()
 
     def get(self, name: str, path: str, **query: Any) -> Any:
         """Return what a person reads."""
@@ -155,6 +167,7 @@ class ServerSite:
             viewer = self.viewer(name)
             with self.database.viewing(viewer) as connection:
                 PostgresJournal(connection, viewer).rebuild()
+                enqueue(connection, viewer, EMBED, {}, secrets.token_hex(8))
         self.work()
 
     def pass_time(self, seconds: float = 3600) -> None:
@@ -169,6 +182,7 @@ class ServerSite:
         """Return the same database behind a server that was just started, with other settings."""
         again = copy(self)
         server = Server(self.database, self.site.server.settings, self.site.server.team)
+        again._clients = {}
         again.site = replace(self.site, server=server).with_settings(**changes)
         return again
 

@@ -120,7 +120,7 @@ def _search(server: Server, client: Client, given: dict[str, Any]) -> str:
             number = project_number(project)
             result = search_sessions(
                 sessions.index, given["query"], now=server.now(), limit=limit,
-                project=project_token(number) if number else None,
+                project=project_token(number) if number else None, only=True,
             )  # fmt: skip
             for group in result.sessions:
                 row = sessions.reader.session(group.session)
