@@ -186,7 +186,7 @@ class ServerSite:
         again.site = replace(self.site, server=server).with_settings(**changes)
         return again
 
-    def bytes(self) -> str:
+    def dump(self) -> str:
         """Return the text of all rows of all tables."""
         with self.database.owning() as connection:
             names = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'told'").fetchall()

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from told.errors import NotFoundError
 from told.fence import Fence
 from told.memories.review import dismiss, find_review_items, keep
-from told.recall.brief import BUDGET, format_for_agent, make_prompt_brief, make_shown_payload
+from told.recall.brief import BUDGET, count_frame, format_for_agent, make_prompt_brief, make_shown_payload
 from told.recall.prompt import RecallRequest
 from told.server.context import AsMember, AsReader, TheServer
 from told.server.fields import Project, ProjectKey
@@ -42,7 +42,11 @@ def brief(wanted: BriefRequest, server: TheServer, client: AsReader) -> dict[str
     with open_memory(server, client, project=wanted.project) as opened:
         request = RecallRequest(wanted.prompt, opened.scopes, opened.now, wanted.folder)
         made = make_prompt_brief(
-            opened.memories, request, Fence(server.settings.key), budget=wanted.budget, session=session
+            opened.memories,
+            request,
+            Fence(server.settings.key),
+            budget=wanted.budget - count_frame(),
+            session=session,
         )
         if session and made.memories and client.role != "reader":
             for one in opened.memories.get(made.memories).values():
