@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 
-from tests import stores
-
 FOLDER = Path(__file__).parent
 PAGE = FOLDER.parents[1] / "docs" / "threat-model.md"
 ROWS: list[dict[str, str]] = tomllib.loads((FOLDER / "table.toml").read_text(encoding="utf-8"))["test"]
@@ -50,7 +48,7 @@ def _store_of(item: pytest.Item) -> str:
     """Return the store of a test: the server's have files of their own, some tests run on both."""
     parameters = getattr(getattr(item, "callspec", None), "params", {})
     is_server = item.path.name.startswith("test_server_")
-    return POSTGRES if is_server or parameters.get("kept") == stores.POSTGRES else SQLITE
+    return POSTGRES if is_server or parameters.get("kept") == "postgres" else SQLITE
 
 
 def _skip_reason(report: pytest.TestReport) -> str:

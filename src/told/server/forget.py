@@ -30,6 +30,8 @@ def forget_memories(memory: TeamMemory, named: Sequence[Memory]) -> list[str]:
 
     The words are also cut out of the person's sessions. Marks remain, by which both are refused later.
     """
+    if not named:
+        return []
     viewer, key = memory.client.viewer, memory.writer.journal.key
     own = PostgresMemories(memory.connection, viewer, only_own=True)
     sessions = use_sessions(memory.connection, memory.client)
@@ -63,7 +65,7 @@ def forget_session(memory: TeamMemory, public: str) -> list[str]:
     own = PostgresMemories(memory.connection, memory.client.viewer, only_own=True)
     found = memories_of_sessions(own, [row.native])
     named = [one for one in found if any(_is_from(place, row) for place in one.evidence)]
-    return forget_memories(memory, named) if named else []
+    return forget_memories(memory, named)
 
 
 def _is_from(place: Evidence, row: SessionRow) -> bool:
