@@ -16,6 +16,7 @@ from told.server.context import AsMember, AsReader, TheServer
 from told.server.fields import Limit, Project, ProjectKey
 from told.server.forget import forget_memories
 from told.server.memory import API, iso, open_memory
+from told.server.publish import is_from_log
 from told.store.memories.records import ACTIVE, AGENT, USER
 
 router = APIRouter(prefix="/api/v1/memories", tags=["memories"])
@@ -146,4 +147,8 @@ def forget(memory: MemoryId, server: TheServer, client: AsMember) -> dict[str, A
     """Forget a memory of yours, and others of yours with its words, which your sessions lose as well."""
     with open_memory(server, client) as opened:
         ids = forget_memories(opened, [opened.find_own(memory)])
-        return {"forgotten": memory, "same_words": [one for one in ids if one != memory]}
+        return {
+            "forgotten": memory,
+            "same_words": [one for one in ids if one != memory],
+            "on_your_machines": [one for one in ids if is_from_log(client.viewer, one)],
+        }
