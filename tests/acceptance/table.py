@@ -16,12 +16,16 @@ ROWS: list[dict[str, str]] = tomllib.loads((FOLDER / "table.toml").read_text(enc
 _BLOCK = re.compile(r"(?<=<!-- acceptance -->\n).*?(?=<!-- /acceptance -->)", re.DOTALL)
 
 
+SQLITE, POSTGRES = "SQLite", "PostgreSQL"
+STORES = (SQLITE, POSTGRES)
+
+
 class Recorder:
-    """Note the outcome of every test by the name that its mark gives it."""
+    """Note the outcome of every test by the name that its mark gives it, and its store."""
 
     def __init__(self) -> None:
-        self.outcomes: dict[str, Counter[str]] = {}
-        self.reasons: dict[str, dict[str, None]] = {}
+        self.outcomes: dict[tuple[str, str], Counter[str]] = {}
+        self.reasons: dict[tuple[str, str], dict[str, None]] = {}
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item) -> Any:
@@ -30,7 +34,7 @@ class Recorder:
         mark = item.get_closest_marker("atlas")
         if mark is None or (report.when != "call" and report.outcome == "passed"):
             return report
-        name = mark.args[0]
+        name = mark.args[0], _store_of(item)
         expected = getattr(report, "wasxfail", "")
         outcome = "missing" if expected and report.outcome == "skipped" else report.outcome
         self.outcomes.setdefault(name, Counter())[outcome] += 1
@@ -38,6 +42,13 @@ class Recorder:
         if reason:
             self.reasons.setdefault(name, {})[reason] = None
         return report
+
+
+def _store_of(item: pytest.Item) -> str:
+    """Return the store of a test: the server's have files of their own, some tests run on both."""
+    parameters = getattr(getattr(item, "callspec", None), "params", {})
+    is_server = item.path.name.startswith("test_server_")
+    return POSTGRES if is_server or parameters.get("kept") == "postgres" else SQLITE
 
 
 def _skip_reason(report: pytest.TestReport) -> str:
@@ -55,10 +66,14 @@ def run() -> tuple[int, str]:
 
 def make_table(recorder: Recorder) -> str:
     """Return the table in Markdown."""
-    lines = ["| test | result | what told does | what a pass does not prove |", "|---|---|---|---|"]
+    head = f"| test | {' | '.join(STORES)} | what told does | what a pass does not prove |"
+    lines = [head, "|---|---|---|---|---|"]
     for row in ROWS:
-        result = _describe(recorder.outcomes.get(row["id"], Counter()), recorder.reasons.get(row["id"], {}))
-        lines.append(f"| `{row['id']}` | {result} | {row['does']} | {row['not_proven']} |")
+        keys = [(row["id"], store) for store in STORES]
+        results = [
+            _describe(recorder.outcomes.get(key, Counter()), recorder.reasons.get(key, {})) for key in keys
+        ]
+        lines.append(f"| `{row['id']}` | {' | '.join(results)} | {row['does']} | {row['not_proven']} |")
     return "\n".join(lines) + "\n"
 
 

@@ -126,7 +126,8 @@ def test_only_the_persons_own_shared_word_leaves_and_only_once(office: Office) -
     ada, max_ = connect(office, "ada"), connect(office, "max")
     save(office, "canary-unshared", share=False)
     save(office, "canary-private", scope="private", share=False)
-    save(office, "canary-agent", by="agent", agent="claude-code")
+    agents = save(office, "canary-agent", by="agent", agent="claude-code", share=False)
+    assert office.site.of("ada").patch(f"/api/v1/memories/{agents}", json={"shared": True}).json()["shared"]
     said = ada.json("remember", "Ada said this on her machine.")["id"]
     ada.says("share", said)
     ada.says("sync")

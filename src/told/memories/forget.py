@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import apsw
@@ -37,6 +37,7 @@ _MAX_VALUES = 16  # texts of a memory that are refused later
 _MAX_TURNS = 2000  # in one operation
 _LOCK_WAIT = 1.0  # seconds
 _MIN_PHRASE = 3  # words; shorter statements must match as a whole
+_NO_PLACES: Mapping[str, Sequence[Evidence]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,11 +196,22 @@ def erase_memories(writer: JournalWriter, memories: Iterable[Memory]) -> None:
     writer.journal.purge(writer.memories)
 
 
-def forget_statements(writer: JournalWriter, memories: Sequence[Memory]) -> None:
-    """Forget memories where no sessions are kept: erase their texts, and leave marks that refuse them."""
+def forget_statements(
+    writer: JournalWriter, memories: Sequence[Memory], places: Mapping[str, Sequence[Evidence]] = _NO_PLACES
+) -> None:
+    """Forget memories: erase their texts, and leave marks that refuse them.
+
+    Args:
+        writer: Writes the operations.
+        memories: What to forget.
+        places: Other places with the same words, by memory; the caller erases them.
+    """
     for memory in memories:
-        marks = _mark_values(memory, writer.journal.key)
-        add_forget(writer, memory, [*marks, *map(_describe_place, memory.evidence)])
+        values = _mark_values(memory, writer.journal.key)
+        marked = [
+            _describe_place(one) | {"mark": one.mark, "words": one.words} for one in places.get(memory.id, ())
+        ]
+        add_forget(writer, memory, [*values, *marked, *map(_describe_place, memory.evidence)])
     erase_memories(writer, memories)
 
 

@@ -110,6 +110,11 @@ def format_for_agent(brief: Brief) -> str:
     return wrap_in_tags(f"{_NOTICE}\n{brief.text}") if brief.lines else ""
 
 
+def count_frame() -> int:
+    """Return the tokens that `format_for_agent` adds to the lines."""
+    return count_tokens(wrap_in_tags(f"{_NOTICE}\n"))
+
+
 def find_former(memories: Memories, chosen: Iterable[Memory]) -> dict[str, str]:
     """Return by id the text that each memory probably replaces, where that is not settled."""
     replaced = {one.id: find_replaced(one) for one in chosen}

@@ -14,11 +14,13 @@ from told.mcp.tools import Tool, check_arguments, load_tool, tool_named
 from told.memories.change import correct
 from told.memories.remember import NewMemory, validate_text
 from told.model import CLOSED, OPEN, Checkpoint
+from told.pattern import lazy_pattern
 from told.recall.brief import format_age, format_for_agent, make_line, make_prompt_brief
 from told.recall.prompt import RecallRequest
 from told.search.query import parse_query
 from told.search.sessions import search_sessions
 from told.server.context import Client, Server
+from told.server.forget import write_checkpoint
 from told.server.hybrid import find_hybrid
 from told.server.mcp import ServerTool
 from told.server.memory import open_memory
@@ -36,7 +38,10 @@ INSTRUCTIONS: str = _TABLE["instructions"]
 _AGENT = "mcp"  # what a client calls itself is not known: each request is one of its own
 _MOST_FOUND, _MOST_IDS = 50, 20
 _ROW, _TEXT, _FULL = 300, 2_000, 20_000  # characters of a text in a list, in `get`, and with `full`
+_NAME = lazy_pattern(r"[A-Za-z0-9]+(?:-[A-Za-z0-9]+){0,2}")  # of an agent: no room for instructions
 _NOTHING = "Nothing found."
+_SCOPES = ("project", "global", "private")
+_NO_SCOPE = "`scope` must be project, global or private. Only the user shares with the team."
 _NO_PROJECT = "Give `project`, such as acme/shop; or the scope global."
 
 
@@ -56,7 +61,8 @@ class _Teller:
     def session(self, opened: TeamSessions, one: SessionRow) -> str:
         """Return the line of a session."""
         title = self._fence.inline(shorten(clean(one.title or one.summary), _ROW), AGENT)
-        marks = f"{one.turns} turns, {one.agent}, {self._age(one.ended)}, {self._author(opened, one.id)}"
+        agent = one.agent if _NAME.fullmatch(one.agent) else self._fence.inline(one.agent, AGENT)
+        marks = f"{one.turns} turns, {agent}, {self._age(one.ended)}, {self._author(opened, one.id)}"
         return f"{one.public} {title} ({marks})"
 
     def turn(self, opened: TeamSessions, one: SessionRow, turn: TurnRow, most: int) -> str:
@@ -114,12 +120,13 @@ def _search(server: Server, client: Client, given: dict[str, Any]) -> str:
             number = project_number(project)
             result = search_sessions(
                 sessions.index, given["query"], now=server.now(), limit=limit,
-                project=project_token(number) if number else None,
+                project=project_token(number) if number else None, only=True,
             )  # fmt: skip
             for group in result.sessions:
                 row = sessions.reader.session(group.session)
                 if where == "checkpoints":
-                    notes = sessions.reader.checkpoints(Filter(), limit, session_id=row.id)
+                    left = limit - len(found)
+                    notes = sessions.reader.checkpoints(Filter(), left, session_id=row.id) if left else ()
                     found += [teller.checkpoint(sessions, one, _ROW) for one in notes]
                     continue
                 found.append(teller.session(sessions, row))
@@ -166,6 +173,8 @@ def _remember(server: Server, client: Client, given: dict[str, Any]) -> str:
     with open_memory(server, client, project=project, by=AGENT, agent=_AGENT) as opened:
         for one in items:
             scope = one.get("scope", given.get("scope", "project"))
+            if scope not in _SCOPES:
+                raise UsageError(_NO_SCOPE)
             if scope == "project" and not project:
                 raise UsageError(_NO_PROJECT)
             replaces = one.get("replaces", ())
@@ -179,7 +188,8 @@ def _remember(server: Server, client: Client, given: dict[str, Any]) -> str:
             )  # fmt: skip
             opened.note("memory.save", done.memory.id, by=AGENT)
             says = "Known as" if done.again else "Saved as"
-            lines += [f"{says} {done.memory.id}.", *(f"Superseded {old.id}." for old, _ in done.superseded)]
+            own = [old.id for old, _ in done.superseded if not opened.author_of(old)]
+            lines += [f"{says} {done.memory.id}.", *(f"Superseded {name}." for name in own)]
             lines += [f"Proposal {name} waits for the user." for name in done.proposals]
     return "\n".join(lines)
 
@@ -219,7 +229,7 @@ def _write_checkpoint(server: Server, client: Client, given: dict[str, Any]) -> 
         if "session" in given:
             row = opened.find(given["session"])
         else:
-            project, now = given.get("project", ""), server.now()
+            project, now = redacted.get("project", ""), server.now()
             new = PushedSession(
                 agent=_AGENT, native=f"{_AGENT}-{secrets.token_hex(8)}", project=project,
                 project_name=project, started=now, ended=now,
@@ -231,7 +241,7 @@ def _write_checkpoint(server: Server, client: Client, given: dict[str, Any]) -> 
             row.native, many + 1, part("goal"), part("notes", "questions"), server.now(), part("done"),
             part("decisions", "plans", "references"), part("files"), part("pending"), status=status,
         )  # fmt: skip
-        public = opened.writer.put_checkpoint(row.id, note)
+        public = write_checkpoint(opened, row, note)
         add_audit(opened.connection, client.viewer, client.token, "checkpoint.write", public, by=AGENT)
     return f"Wrote checkpoint {public} of session {row.public}."
 

@@ -38,6 +38,7 @@ from told.store.postgres.server_series import find_server_series
 SCOPES = ("project", "global", "private", "team")
 LATEST = 253_402_300_799_000  # ms since 1970: the end of the year 9999, the last one of a datetime
 EMBED = "embed"  # kind of the items that write vectors
+API = "api"  # the agent of what came over REST without a name
 _EDGE = "edge"
 _NEW = ("memory.save", "memory.remember")  # what a new memory is logged as
 _NOT_FOUND = "No memory has this id."  # also of one that you may not see
@@ -101,8 +102,10 @@ class TeamMemory:
 
     def remember(self, new: NewMemory, *, share: bool) -> Remembered:
         """Save a statement of the person's, and share it with the team if wanted."""
-        text = validate_text(self.server.settings.redact(new.text))
-        quote = " ".join(self.server.settings.redact(new.quote).split())
+        redact = self.server.settings.redact
+        if redact(self.project) != self.project:
+            raise UsageError("The key of the project contains a secret. Use another one.")
+        text, quote = validate_text(redact(new.text)), " ".join(redact(new.quote).split())
         done = remember(self.writer, new._replace(text=text, quote=quote, kind=validate_kind(new.kind)))
         if share:
             self.share(done.memory)

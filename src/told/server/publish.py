@@ -67,15 +67,19 @@ def publish_memories(
     return write
 
 
+def is_from_log(viewer: Viewer, memory_id: str) -> bool:
+    """Tell whether a memory of a person came from the person's machines."""
+    return Copy("", "", "", COLLEAGUE, trust=viewer.person).is_local_id(memory_id)
+
+
 def _list_own_word(connection: Connection, viewer: Viewer, team_name: str) -> dict[str, int]:
     """Return when a person shared what is the person's word and did not come from the log, by id."""
     shared = list_shared(connection, viewer, team_name)
     known = PostgresMemories(connection, viewer, only_own=True).get(shared)
-    log = Copy("", "", "", COLLEAGUE, trust=viewer.person)
     return {
         name: at
         for name, at in shared.items()
-        if not log.is_local_id(name) and name in known and known[name].is_decided_by_user
+        if not is_from_log(viewer, name) and name in known and known[name].is_decided_by_user
     }
 
 

@@ -19,7 +19,7 @@ from told.memories.remember import NewMemory, remember
 from told.server.context import Client, Server
 from told.server.jobs import Write
 from told.server.memory import open_memory, use_memory
-from told.server.sessions import open_sessions
+from told.server.sessions import TeamSessions, open_sessions, use_sessions
 from told.store.memories.names import AGENT, GLOBAL
 from told.store.postgres.database import Connection, Viewer
 from told.store.postgres.jobs import enqueue
@@ -132,6 +132,14 @@ def _ask(server: Server, viewer: Viewer, judge: Judge, asked: _Asked) -> Answer 
     return answer
 
 
+def _find_unchanged(sessions: TeamSessions, server: Server, asked: _Asked) -> dict[int, Message]:
+    """Return the messages by turn, but those that were deleted or cut while the judge was asked."""
+    first = min((one.turn for one in asked.messages), default=0)
+    turns = sessions.reader.turns(asked.session.id)
+    current = {one.turn: one for one in read_messages(turns, first, server.settings.redact)}
+    return {one.turn: one for one in asked.messages if current.get(one.turn) == one}
+
+
 def _keep(connection: Connection, server: Server, viewer: Viewer, asked: _Asked, answer: Answer) -> None:
     """Remember what the quotes prove, as an agent's word: nobody has read it yet."""
     session = asked.session
@@ -140,9 +148,12 @@ def _keep(connection: Connection, server: Server, viewer: Viewer, asked: _Asked,
         connection, server, client, project=session.project, by=AGENT, agent=session.agent,
         session=session.native,
     )  # fmt: skip
-    messages = {one.turn: one for one in asked.messages}
+    with opened.writer.lock():  # nothing is forgotten from here on
+        messages = _find_unchanged(use_sessions(connection, client), server, asked)
     for number, item in enumerate(answer.items):
-        message = messages[item.turn]
+        message = messages.get(item.turn)
+        if message is None:
+            continue
         said = proof.Message(message.text, message.before, item.turn, session.native)
         if proof.prove(item.text, item.quote, [said]).why_not:
             continue

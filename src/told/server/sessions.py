@@ -41,6 +41,10 @@ class TeamSessions:
             raise NotFoundError(_NOT_FOUND)
         return found[0]
 
+    def is_own(self, session_id: int) -> bool:
+        """Tell whether a session is the person's own."""
+        return self.reader.ownership(session_id).owner == self.client.viewer.person
+
     def json(self, one: SessionRow) -> dict[str, Any]:
         """Return a session as the routes answer it."""
         owned = self.reader.ownership(one.id)
@@ -56,12 +60,15 @@ class TeamSessions:
 def open_sessions(server: Server, client: Client) -> Iterator[TeamSessions]:
     """Open the sessions for one request, in one transaction."""
     with server.database.viewing(client.viewer) as connection:
-        viewer = client.viewer
-        yield TeamSessions(
-            client, connection, TeamSessionReader(connection, viewer),
-            TeamSessionWriter(connection, viewer, make_extra_words, make_near_words),
-            TeamTurnIndex(connection, viewer),
-        )  # fmt: skip
+        yield use_sessions(connection, client)
+
+
+def use_sessions(connection: Connection, client: Client) -> TeamSessions:
+    """Return the sessions within a transaction of the client's."""
+    viewer = client.viewer
+    writer = TeamSessionWriter(connection, viewer, make_extra_words, make_near_words)
+    reader, index = TeamSessionReader(connection, viewer), TeamTurnIndex(connection, viewer)
+    return TeamSessions(client, connection, reader, writer, index)
 
 
 def turn_json(one: TurnRow) -> dict[str, Any]:

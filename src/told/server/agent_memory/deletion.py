@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Path
 
 from told.errors import NotFoundError
-from told.memories.forget import forget_statements
 from told.server.context import AsMember, TheServer
+from told.server.forget import forget_memories
 from told.server.memory import open_memory
 from told.store.postgres.agent_memory.delete import delete_sent
 from told.store.postgres.people import ADMIN, add_audit
@@ -33,9 +33,7 @@ def delete(
             raise NotFoundError(f"You have sent no {kind.removesuffix('s')} with this id.")
         memories = opened.memories.get(found).values()
         own = [one for one in memories if one.text and not opened.author_of(one)]
-        forget_statements(opened.writer, own)
-        for one in own:
-            opened.note("memory.forget", one.id)
+        forgotten = forget_memories(opened, own)
         action = f"{kind.removesuffix('s')}.delete"
         add_audit(opened.connection, client.viewer, client.token, action, server.settings.redact(key))
-    return {"deleted": key, "forgotten": [one.id for one in own]}
+    return {"deleted": key, "forgotten": forgotten}

@@ -9,15 +9,15 @@ from pydantic import BaseModel, Field
 
 from told.errors import UsageError
 from told.memories.change import CONFIRM, LOCK, REJECT, UNLOCK, change, correct
-from told.memories.forget import forget_statements
 from told.memories.history import read_history
 from told.memories.remember import NewMemory, validate_text
 from told.memories.scopes import MemoryFilter, list_and_count
 from told.server.context import AsMember, AsReader, TheServer
 from told.server.fields import Limit, Project, ProjectKey
-from told.server.memory import iso, open_memory
+from told.server.forget import forget_memories
+from told.server.memory import API, iso, open_memory
+from told.server.publish import is_from_log
 from told.store.memories.records import ACTIVE, AGENT, USER
-from told.store.postgres.agent_memory.memories import delete_of_memories
 
 router = APIRouter(prefix="/api/v1/memories", tags=["memories"])
 
@@ -53,13 +53,16 @@ class MemoryChange(BaseModel):
 @router.post("", status_code=201)
 def save(wanted: MemoryRequest, server: TheServer, client: AsMember) -> dict[str, Any]:
     """Save a statement: a repeated one is counted, a newer one replaces the old one unless that is locked."""
+    if wanted.by == AGENT and (wanted.share or wanted.scope == "team"):
+        raise UsageError("Only you share with the team. Save it without sharing it, then share it yourself.")
+    agent, session = map(server.settings.redact, (wanted.agent, wanted.session))
     with open_memory(
-        server, client, project=wanted.project, by=wanted.by, agent=wanted.agent, session=wanted.session
+        server, client, project=wanted.project, by=wanted.by, agent=agent, session=session
     ) as opened:
         new = NewMemory(
             wanted.text, opened.named_scope(wanted.scope), wanted.kind, wanted.lock and wanted.by == USER,
-            trust=USER if wanted.by == USER else AGENT, quote=wanted.quote, agent=wanted.agent or "api",
-            session=wanted.session,
+            trust=USER if wanted.by == USER else AGENT, quote=wanted.quote, agent=agent or API,
+            session=session,
         )  # fmt: skip
         done = opened.remember(new, share=wanted.share)
         memory = opened.writer.read(done.memory.id)
@@ -141,9 +144,11 @@ def edit(memory: MemoryId, wanted: MemoryChange, server: TheServer, client: AsMe
 
 @router.delete("/{memory}")
 def forget(memory: MemoryId, server: TheServer, client: AsMember) -> dict[str, Any]:
-    """Forget a memory of yours: its text is erased from the journal and from all tables."""
+    """Forget a memory of yours, and others of yours with its words, which your sessions lose as well."""
     with open_memory(server, client) as opened:
-        forget_statements(opened.writer, [opened.find_own(memory)])
-        delete_of_memories(opened.connection, client.viewer, [memory])
-        opened.note("memory.forget", memory)
-        return {"forgotten": memory}
+        ids = forget_memories(opened, [opened.find_own(memory)])
+        return {
+            "forgotten": memory,
+            "same_words": [one for one in ids if one != memory],
+            "on_your_machines": [one for one in ids if is_from_log(client.viewer, one)],
+        }

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from told.errors import NotFoundError
 from told.fence import Fence
 from told.memories.review import dismiss, find_review_items, keep
-from told.recall.brief import BUDGET, format_for_agent, make_prompt_brief, make_shown_payload
+from told.recall.brief import BUDGET, count_frame, format_for_agent, make_prompt_brief, make_shown_payload
 from told.recall.prompt import RecallRequest
 from told.server.context import AsMember, AsReader, TheServer
 from told.server.fields import Project, ProjectKey
@@ -38,15 +38,20 @@ class Decision(BaseModel):
 @router.post("/brief")
 def brief(wanted: BriefRequest, server: TheServer, client: AsReader) -> dict[str, Any]:
     """Return the few lines that a prompt needs; empty if no memory fits."""
+    session = server.settings.redact(wanted.session)
     with open_memory(server, client, project=wanted.project) as opened:
         request = RecallRequest(wanted.prompt, opened.scopes, opened.now, wanted.folder)
         made = make_prompt_brief(
-            opened.memories, request, Fence(server.settings.key), budget=wanted.budget, session=wanted.session
+            opened.memories,
+            request,
+            Fence(server.settings.key),
+            budget=wanted.budget - count_frame(),
+            session=session,
         )
-        if wanted.session and made.memories and client.role != "reader":
+        if session and made.memories and client.role != "reader":
             for one in opened.memories.get(made.memories).values():
                 if not opened.author_of(one):
-                    opened.writer.add("show", one.id, **make_shown_payload(made, wanted.session))
+                    opened.writer.add("show", one.id, **make_shown_payload(made, session))
             opened.writer.write()
         return {"text": format_for_agent(made), "memories": list(made.memories)}
 

@@ -64,7 +64,7 @@ def _search_sessions(server: Server, client: Client, wanted: SearchRequest) -> l
         number = project_number(wanted.project)
         project = project_token(number) if number and not wanted.all_projects else None
         result = search_sessions(
-            opened.index, wanted.query, now=server.now(), project=project, limit=wanted.limit
+            opened.index, wanted.query, now=server.now(), project=project, limit=wanted.limit, only=True
         )
         found = []
         for group in result.sessions:

@@ -12,6 +12,8 @@ from told.errors import NotFoundError
 from told.model import CLOSED, OPEN, Checkpoint, Ref, Touch
 from told.server.context import AsMember, AsReader, Server, TheServer
 from told.server.fields import Limit, Project, ProjectKey, Time, TimeQuery
+from told.server.forget import find_forgotten, forget_session, write_checkpoint
+from told.server.memory import open_memory
 from told.server.review import request_review
 from told.server.sessions import TeamSessions, checkpoint_json, open_sessions, turn_json
 from told.store.postgres.people import add_audit
@@ -104,8 +106,15 @@ def push(wanted: SessionIn, server: TheServer, client: AsMember) -> dict[str, An
     given = _clean(server, wanted.model_dump())
     turns, files, refs = given.pop("turns"), given.pop("files"), given.pop("refs")
     with open_sessions(server, client) as opened:
+        forgotten = find_forgotten(opened, given["agent"], given["native"])
+        marks = forgotten.marks(given["agent"], given["native"])
+        for name in ("title", "summary"):
+            given[name] = forgotten.cut_text(given[name], marks)
+        texts = forgotten.cut_turns(
+            given["agent"], given["native"], [TurnText(key="", **one) for one in turns], marks
+        )
         number = opened.writer.put_session(PushedSession(project_name=given["project"], **given))
-        opened.writer.put_turns(number, [TurnText(key="", **one) for one in turns])
+        opened.writer.put_turns(number, texts)
         opened.writer.put_touches(number, [Touch(wanted.native, **one) for one in files])
         opened.writer.put_refs(number, [Ref(wanted.native, **one) for one in refs])
         stored = opened.reader.session(number)
@@ -152,14 +161,11 @@ def show(session: str, server: TheServer, client: AsReader, limit: Limit = 500) 
 
 @router.delete("/sessions/{session}")
 def delete(session: str, server: TheServer, client: AsMember) -> dict[str, Any]:
-    """Delete a session of yours with all that belongs to it."""
-    with open_sessions(server, client) as opened:
-        found = opened.find(session)
-        if not opened.writer.delete_session(found.id):
-            raise NotFoundError("Only its owner can delete a session.")
-        request_purge(opened.connection, client.viewer, SESSION_TABLES)
+    """Delete a session of yours with its checkpoints and memories; it cannot be pushed again."""
+    with open_memory(server, client) as opened:
+        forgotten = forget_session(opened, session)
         add_audit(opened.connection, client.viewer, client.token, "session.delete", session)
-    return {"deleted": session}
+    return {"deleted": session, "forgotten": forgotten}
 
 
 @router.get("/timeline")
@@ -178,7 +184,7 @@ def timeline(
 
 
 @router.post("/checkpoints", status_code=201)
-def write_checkpoint(wanted: CheckpointIn, server: TheServer, client: AsMember) -> dict[str, Any]:
+def add_checkpoint(wanted: CheckpointIn, server: TheServer, client: AsMember) -> dict[str, Any]:
     """Write a checkpoint of a session of yours; the same number replaces it."""
     given = _clean(server, wanted.model_dump())
     with open_sessions(server, client) as opened:
@@ -187,7 +193,7 @@ def write_checkpoint(wanted: CheckpointIn, server: TheServer, client: AsMember) 
             session.native, wanted.number, given["goal"], given["summary"], time.time_ns() // 1_000_000,
             given["done"], given["decisions"], given["files"], given["pending"], status=OPEN,
         )  # fmt: skip
-        public = opened.writer.put_checkpoint(session.id, note)
+        public = write_checkpoint(opened, session, note)
         add_audit(opened.connection, client.viewer, client.token, "checkpoint.write", public)
         return checkpoint_json(_find_checkpoint(opened, public))
 

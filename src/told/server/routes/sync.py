@@ -182,7 +182,7 @@ def write(
 
 @router.delete("/sync/{space}/{series}")
 def delete(space: SpaceId, series: SeriesId, server: TheServer, client: AsMember) -> dict[str, Any]:
-    """Delete a series of yours with its files; an admin deletes any of a team's."""
+    """Delete a series of yours with its files, not memories made of it; an admin also a team's."""
     key = SpaceKey.of(client.viewer, space)
     with _deleting(server, client, key) as connection:
         if not delete_series(connection, key, series):

@@ -87,12 +87,19 @@ class TeamSessionWriter(TeamQueries):
         self._near = near
         self._is_alone = False
 
+    def lock(self) -> None:
+        """Let one transaction at a time write a person's sessions."""
+        if not self._is_alone:
+            sql = "SELECT pg_advisory_xact_lock(hashtextextended(%(team)s || ' ' || %(person)s, 0))"
+            self._fetch(sql)
+            self._is_alone = True
+
     def put_session(self, pushed: PushedSession) -> int:
         """Create a session, or change it to what its owner says now; return its number."""
         pushed = PushedSession(*map(clean, pushed))
         if not pushed.native or len(pushed.agent + pushed.native) > _MAX_ID:
             raise UsageError(f"A session's id has 1 to {_MAX_ID} characters. Push it under another one.")
-        self._wait_for_others()
+        self.lock()
         known = self._find(
             "agent = %(agent)s AND native = %(native)s", agent=pushed.agent, native=pushed.native
         )
@@ -187,15 +194,29 @@ class TeamSessionWriter(TeamQueries):
         self._update_times(session_id)
         return public
 
+    def find(self, agent: str, native: str) -> int:
+        """Return the number of a session of the person; 0 if there is none."""
+        found = self._find("agent = %(agent)s AND native = %(native)s", agent=agent, native=native)
+        return found.session if found else 0
+
+    def put_title(self, session_id: int, title: str, summary: str) -> None:
+        """Replace the title and the summary of a session."""
+        session = self._own(session_id)
+        self._execute(
+            f"UPDATE session SET title = %(title)s, summary = %(summary)s {_OF_SESSION}",
+            session=session_id, title=title, summary=summary,
+        )  # fmt: skip
+        self._put_note(session, TITLE, session.started, title)
+
     def put_status(self, public: str, status: str) -> bool:
         """Change the status of a checkpoint of the person; False if there is none."""
-        self._wait_for_others()
+        self.lock()
         sql = "UPDATE checkpoint SET status = %(status)s WHERE team = %(team)s AND public = %(public)s"
         return bool(self._execute(sql, public=public, status=status).rowcount)
 
     def delete_checkpoint(self, public: str) -> bool:
         """Delete a checkpoint of the person; False if there is none."""
-        self._wait_for_others()
+        self.lock()
         sql = "DELETE FROM checkpoint WHERE team = %(team)s AND public = %(public)s RETURNING session, number"
         found = self._fetch(sql, public=public)
         for session_id, number in found:
@@ -205,7 +226,7 @@ class TeamSessionWriter(TeamQueries):
 
     def delete_session(self, session_id: int) -> bool:
         """Delete a session of the person and all that belongs to it; False if there is none."""
-        self._wait_for_others()
+        self.lock()
         state = self._find("session = %(session)s", session=session_id)
         if state is None:
             return False
@@ -241,18 +262,11 @@ class TeamSessionWriter(TeamQueries):
         return next(iter(self._fetch_all(_SessionState, sql, **values)), None)
 
     def _own(self, session_id: int) -> _SessionState:
-        self._wait_for_others()
+        self.lock()
         found = self._find("session = %(session)s", session=session_id)
         if found is None:
             raise NotFoundError("You have no such session. Push it first.")
         return found
-
-    def _wait_for_others(self) -> None:
-        """Let one transaction at a time write a person's sessions."""
-        if not self._is_alone:
-            sql = "SELECT pg_advisory_xact_lock(hashtextextended(%(team)s || ' ' || %(person)s, 0))"
-            self._fetch(sql)
-            self._is_alone = True
 
     def _stored(self, session_id: int, where: str, **values: object) -> dict[int, _StoredTurn]:
         found = self._fetch_all(_StoredTurn, f"{_STORED} {where}", session=session_id, **values)
