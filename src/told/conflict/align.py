@@ -56,7 +56,7 @@ def differ_in_subject(old: Reading, new: Reading) -> bool:
     return len(spans) > 1 or (len(spans) == 1 and not _may_be_value(old, new, spans[0]))
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=2048)
 def _compare(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[Span, ...]:
     """Return where two texts differ; a number is only compared with a number, a name with a name."""
     masked, others = ([_mask(unit) for unit in units] for units in (old, new))

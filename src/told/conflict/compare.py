@@ -255,7 +255,7 @@ def quote_covers(quote: str, text: str) -> bool:
     return bool(claimed) and _is_subsequence(claimed, said) and ("not" in claimed) == ("not" in said)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _normalise_claim(text: str) -> tuple[str, ...]:
     """Return the words of a statement that matter, without insistence."""
     return tuple(word for word in _find_operative_words(text) if word != "always")

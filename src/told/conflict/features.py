@@ -185,7 +185,7 @@ def _compare_meaning(old: Reading, new: Reading, novel: Collection[str]) -> dict
     }
 
 
-_embed = lru_cache(maxsize=4096)(make_vector)  # a statement that is compared with many is embedded once
+_embed = lru_cache(maxsize=1024)(make_vector)  # a statement that is compared with many is embedded once
 
 
 def _similarity(one: str, other: str) -> float:

@@ -77,7 +77,7 @@ def load_weights() -> dict[str, Any]:
     return loaded
 
 
-_read = lru_cache(maxsize=4096)(read_statement)  # a statement that is compared with many is read once
+_read = lru_cache(maxsize=1024)(read_statement)  # a statement that is compared with many is read once
 
 
 def judge_pair(old: str, new: str, *, older: str = "") -> Relation:

@@ -39,7 +39,7 @@ class Frame(NamedTuple):
     topic: frozenset[str]  # keys before the value
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _build_frame(tokens: tuple[str, ...]) -> Frame:
     keys: list[str] = []
     at: list[int] = []
@@ -83,7 +83,7 @@ class Span(NamedTuple):
     new: tuple[int, int]
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=2048)
 def _compare_keys(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[Span, ...]:
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     return tuple(Span((a, b), (c, d)) for kind, a, b, c, d in matcher.get_opcodes() if kind != "equal")

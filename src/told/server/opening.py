@@ -15,11 +15,12 @@ from told.server.embedded import EmbeddedPostgres
 from told.store.postgres.database import Database, connect
 
 FOLDER = "server"  # below told's home
+CONNECTIONS = 16  # of a server process to its database
 _STATE = "server.json"
 
 
 @contextlib.contextmanager
-def open_database(home: str, url: str = "", *, size: int = 16) -> Iterator[Database]:
+def open_database(home: str, url: str = "", *, size: int = CONNECTIONS) -> Iterator[Database]:
     """Open the database of a url or of the running server, else the embedded one for this block."""
     url = url or read_state(home).get("database", "")
     embedded = None if url else EmbeddedPostgres(os.path.join(home, FOLDER, "postgres"))

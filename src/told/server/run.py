@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+import anyio.to_thread
 import uvicorn
 
 from told.errors import BusyError, UsageError
@@ -20,7 +21,7 @@ from told.files import make_folder
 from told.server.app import make_app
 from told.server.context import Server, ServerSettings
 from told.server.hybrid import register_table
-from told.server.opening import FOLDER, note_state, open_database
+from told.server.opening import CONNECTIONS, FOLDER, note_state, open_database
 from told.server.people import ensure_team, first_admin, write_token
 from told.server.workers import WorkerCommand, Workers
 from told.store.postgres.database import Database
@@ -183,6 +184,8 @@ async def _serve(server: Server, options: StartOptions, folder: str, say: Callab
         )  # fmt: skip
         if bound is not None:
             servers.append((_Uvicorn(config), bound))
+    # More requests at once than connections to the database would wait for one, and take memory meanwhile.
+    anyio.to_thread.current_default_thread_limiter().total_tokens = CONNECTIONS
     loop = asyncio.get_running_loop()
 
     def end() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import platform
 import time
@@ -74,6 +75,8 @@ def _exchange_all(context: Context, arguments: Arguments) -> None:
         if arguments.flag("quiet"):
             return
         raise UsageError(_NOTHING)
+    if arguments.flag("watch"):
+        gc.enable()  # this process does not end by itself
     while True:
         rows = exchange(context, spaces)
         if context.as_json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -52,6 +53,7 @@ def server(context: Context, arguments: Arguments) -> None:
     elif word == "jobs":
         jobs(context, rest, _database_url(context))
     elif word == WORKER and len(rest) == 1:
+        gc.enable()  # this process lives as long as the server
         work(context, _options(context, arguments), rest[0])
     else:
         raise UsageError(f"`told server` does not know {word!r}. {_USAGE}" if word else _USAGE)
@@ -105,6 +107,7 @@ def _start(context: Context, arguments: Arguments) -> None:
         sys.stdout.write(f"{text}\n")
         sys.stdout.flush()
 
+    gc.enable()  # this process does not end by itself
     run_server(_options(context, arguments), say)
 
 
