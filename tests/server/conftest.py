@@ -7,8 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.at_end import at_end
 from tests.server.site import Site, make_site
+from told.server.agent_memory import lessons
 from told.store.postgres.database import Database
+
+
+at_end(lessons._matcher.close)
 
 
 @pytest.fixture
