@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -14,6 +15,7 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 from told.errors import BusyError, DiskFullError, MissingError
 
 Connection = psycopg.Connection[TupleRow]
+logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # it warns at each attempt; callers get the error
 
 SCHEMA = "told"
 ROLE = "told_app"  # owns nothing and cannot log in: row-level security always applies to it
