@@ -165,11 +165,18 @@ def test_people_are_managed_while_it_runs(machine: Machine) -> None:
     assert "running" in machine.here("server", "status", "--json").stdout
 
 
-def test_a_second_server_on_the_same_port_says_so(machine: Machine) -> None:
+def test_a_second_server_says_so_and_leaves_the_first_alone(machine: Machine) -> None:
     again = machine.told("server", "start", "--embedded", "--port", str(machine.port))
-    assert again.returncode == 3
-    assert f"Port {machine.port}" in again.stderr
-    assert "Traceback" not in again.stderr
+    assert (again.returncode, again.stderr.count("\n")) == (2, 1)
+    assert f"Already running on 127.0.0.1:{machine.port}" in again.stderr
+    assert machine.here("server", "status").returncode == 0
+
+
+def test_a_token_without_a_file_is_not_made(machine: Machine) -> None:
+    before = json.loads(machine.here("server", "token", "list", "--json").stdout)["count"]
+    again = machine.here("server", "token", "create", "eve", "--token-file", os.fspath(machine.token_file))
+    assert again.returncode == 2
+    assert json.loads(machine.here("server", "token", "list", "--json").stdout)["count"] == before
 
 
 @pytest.mark.parametrize(

@@ -154,6 +154,9 @@ def _token(context: Context, arguments: Arguments, words: list[str]) -> None:
         raise UsageError(
             "Use `told server token create NAME`, `token list`, `token revoke ID` or `token forget-key NAME`."
         )
+    path = arguments.text("token-file")
+    if word == "create" and os.path.lexists(path):  # before there is a token that nobody can read
+        raise UsageError(f"{path} exists already. Name a new file.")
     with open_database(context.home, _database_url(context)) as database:
         migrate(database)
         team = ensure_team(database, "team")
@@ -162,7 +165,6 @@ def _token(context: Context, arguments: Arguments, words: list[str]) -> None:
                 database, team.team, rest[0], role=arguments.text("role"), name=arguments.text("name"),
                 days=arguments.number("days", 0),
             )  # fmt: skip
-            path = arguments.text("token-file")
             if path:
                 write_token(path, made)
             shown = f"written to {path}." if path else f"shown only now:\n{made.secret}"
@@ -177,7 +179,8 @@ def _token(context: Context, arguments: Arguments, words: list[str]) -> None:
             with database.owning() as connection:
                 rows = list_tokens(connection, team.team)
             context.report(
-                "\n".join(map(_describe_token, rows)) or "No tokens yet.", [_token_json(one) for one in rows]
+                "\n".join(map(_describe_token, rows)) or "No tokens yet.",
+                {"count": len(rows), "tokens": [_token_json(one) for one in rows]},
             )
 
 
