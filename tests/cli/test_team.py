@@ -152,6 +152,8 @@ def test_what_cannot_be_shared_is_refused_in_one_sentence(people: People, machin
     assert "Run `told team enable` there first." in ada.told("share", other)[2]
     ada.repository = machine.folder("no-git")
     assert "no git remote and no commit" in ada.told("team", "enable")[2]
+    ada.repository = machine.repo("other/copy", "/srv/shop.git")
+    assert "git remote is a path" in ada.told("team", "enable")[2]
 
 
 def test_a_secret_that_told_learns_to_know_later_blocks_sharing(people: People) -> None:
@@ -251,6 +253,18 @@ def test_members_policy_revoke_and_leave(people: People) -> None:
     assert "revoked" in ada.says("team", "members")
     assert "deleted here" in bo.says("team", "leave")
     assert bo.told("team")[0] == 1
+
+
+def test_a_revoked_member_is_told_and_not_named_at_each_sync(people: People) -> None:
+    ada, bo, drive = people
+    ada.says("team", "enable", str(drive))
+    bo.says("team", "enable", str(drive))
+    assert "New member: bo" in ada.says("sync")
+    ada.says("team", "revoke", "bo")
+    assert "Not accepted" not in ada.says("sync")
+    bo.says("sync")
+    assert "your key was revoked" in bo.says("team")
+    assert bo.json("team")["teams"][0]["revoked"] is True
 
 
 def test_disable_and_undo(people: People) -> None:

@@ -91,6 +91,8 @@ class Exchanger:
         every = [head for _, head in heads.values()]
         for series, (raw, head) in sorted(heads.items()):
             mark, seen = f"{self.place} {series}", digest(raw)
+            if any(one.revoked for one in self.state.series.values() if one.person == head.person):
+                continue
             try:
                 self._check_person(head, series)
                 if is_new := self.state.heads.get(mark) != seen:  # otherwise it was accepted before
@@ -121,8 +123,6 @@ class Exchanger:
 
     def _check_person(self, head: Head, series: str) -> None:
         known = self.state.series.get(series)
-        if any(one.revoked for one in self.state.series.values() if one.person == head.person):
-            raise BadHeadError("its key was revoked")
         if not self.space.is_team and head.person != self._person:
             raise BadHeadError("it belongs to somebody else")
         if known and known.person != head.person:
@@ -147,6 +147,7 @@ class Exchanger:
     def _pull_series(self, head: Head) -> bool:
         known = self.state.series.get(head.series)
         is_new = known is None
+        is_met = any(one.person == head.person for one in self.state.series.values())
         known = known or Known(head.key, head.person, first=self.now)
         # A colleague may have other rules for secrets, or none.
         rescanner = None if head.person == self._person else self._rescanner
@@ -157,9 +158,10 @@ class Exchanger:
         if is_new or not self.space.is_team:  # colleagues keep the name they were first known by
             known.name = head.name
         self.state.series[head.series] = known
-        if is_new:
-            key = head.person if self.space.is_team else head.key
-            self.result.met.append((head.name, fingerprint(key)))
+        if is_new and not self.space.is_team:
+            self.result.met.append((head.name, fingerprint(head.key)))
+        elif is_new and not is_met and head.person != self._person:  # a member may have several machines
+            self.result.met.append((head.name, fingerprint(head.person)))
         if not pulled.changed:
             return is_new
         known.number, known.hash = head.number, head.hash
@@ -198,8 +200,7 @@ class Exchanger:
             self.state.published = head.number
             self.result.sent += max(0, head.number - (old[1].number if old else 0))
         self._erase_in_others(sessions)
-        self.state.synced = self.now if not self.result.problems else self.state.synced
-        self.save()
+        self.note_synced()
         return self.result
 
     def _own_head(self, sessions: str) -> Head:
@@ -260,6 +261,11 @@ class Exchanger:
         known = self.state.series.get(series)
         name = "this machine" if series == self.machine else known.name if known and known.name else ""
         return f"Series {series} ({name})" if name else f"Series {series}"
+
+    def note_synced(self) -> None:
+        """Save what is known of the space, and that all of it was fetched."""
+        self.state.synced = self.now if not self.result.problems else self.state.synced
+        self.save()
 
     def save(self) -> None:
         """Save what is known of the space."""
