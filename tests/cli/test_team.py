@@ -255,6 +255,22 @@ def test_members_policy_revoke_and_leave(people: People) -> None:
     assert bo.told("team")[0] == 1
 
 
+def test_json_of_what_is_exchanged_is_documented(people: People, tmp_path: Path) -> None:
+    ada, _, drive = people
+    page = (Path(__file__).parents[2] / "docs" / "json.md").read_text()
+    ada.remember("Always use pnpm.")
+    (tmp_path / "team").mkdir()
+    for words in (
+        ("sync", "folder", str(drive)), ("sync", "code"), ("team", "enable", str(tmp_path / "team")),
+        ("share",), ("share", "pnpm"), ("sync",), ("sync", "status"), ("team",), ("team", "members"),
+        ("team", "code"), ("unshare", "pnpm"), ("team", "policy", "ada"), ("team", "disable"),
+        ("team", "leave"), ("sync", "remove", "folder", str(drive)), ("export", str(tmp_path / "x.json")),
+        ("import", str(tmp_path / "x.json"), "--dry-run"), ("backup", str(tmp_path / "b.zip")),
+    ):  # fmt: skip
+        keys = re.findall(r'"(\w+)":', json.dumps(ada.json(*words)))
+        assert [one for one in keys if f"`{one}`" not in page] == [], words
+
+
 def test_a_revoked_member_is_told_and_not_named_at_each_sync(people: People) -> None:
     ada, bo, drive = people
     ada.says("team", "enable", str(drive))
