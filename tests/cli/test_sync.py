@@ -127,6 +127,9 @@ def test_a_failed_first_try_and_a_team_leave_the_first_place_first(
     drive, team = str(tmp_path / "drive"), tmp_path / "team"
     team.mkdir()
     assert laptop.told("sync", "git", "nowhere")[0] == 4
+    git(tmp_path, "init", "--quiet", "--bare", str(tmp_path / "hub.git"))
+    git(laptop.repository, "remote", "add", "hub", str(tmp_path / "hub.git"))
+    assert laptop.told("sync", "git", "hub")[0] == laptop.told("sync", "remove", "git", "hub")[0] == 0
     assert laptop.told("team", "enable", str(team))[0] == 0  # makes keys, too
     assert CODE.search(laptop.told("sync", "folder", drive)[1])
     assert not CODE.search(laptop.told("sync", "folder", drive)[1])

@@ -35,7 +35,7 @@ from told.sync.identity import Identity, encrypt, fingerprint, load_machine_key
 from told.sync.pull import pull_series
 from told.sync.session_files import Files, SharedSessions
 from told.sync.spaces import Space
-from told.sync.state import Known, State, digest, list_files, load_state, read_file, save_state
+from told.sync.state import Known, State, digest, list_files, load_state, place_mark, read_file, save_state
 from told.sync.transports import Transport
 
 _NAME_WORDS, _MAX_NAME = 2, 24
@@ -90,7 +90,7 @@ class Exchanger:
         heads = self._decode(self.transport.heads())
         every = [head for _, head in heads.values()]
         for series, (raw, head) in sorted(heads.items()):
-            mark, seen = f"{self.place} {series}", digest(raw)
+            mark, seen = place_mark(self.place, series), digest(raw)
             if any(one.revoked for one in self.state.series.values() if one.person == head.person):
                 continue
             try:
@@ -238,7 +238,7 @@ class Exchanger:
             changed = sign_head(replace(head, files=files, sessions=listed), self.machine, key)
             if self._write(changed, before, raw, more):
                 known.files = {one.name: one.digest for one in files}
-                self.state.heads.pop(f"{self.place} {series}", None)
+                self.state.heads.pop(place_mark(self.place, series), None)
 
     def _write(self, head: Head, before: dict[str, str], raw: bytes | None, more: Files) -> bool:
         folder = self.space.series_folder(self.home, head.series)
@@ -252,6 +252,8 @@ class Exchanger:
         is_written = self.transport.write(head.series, files | more, encoded, before=raw)
         if is_written:
             self._remote[head.series] = encoded, head
+            if head.series == self.machine:  # from now on the place has something
+                self.state.heads[place_mark(self.place, self.machine)] = digest(encoded)
         else:
             self.result.problems.append(f"{self.describe(head.series)}: it changed meanwhile; sync again.")
         return is_written

@@ -31,7 +31,7 @@ from told.sync.spaces import (
     remove_space,
     save_space,
 )
-from told.sync.state import load_state
+from told.sync.state import load_state, save_state
 
 _USAGE = (
     "Use `told sync`, `told sync folder PATH`, `git REMOTE`, `ssh HOST`, `server URL`,"
@@ -101,15 +101,13 @@ def exchange(context: Context, spaces: list[Space]) -> list[dict[str, Any]]:
             exclude_projects(context.connection, context.settings),
         )  # fmt: skip
         for space in spaces:
-            known = bool(load_state(context.home, space).synced)
-            rows += [_exchange_place(context, stores, space, place, known=known) for place in space.places]
+            rows += [_exchange_place(context, stores, space, place) for place in space.places]
     return rows
 
 
-def _exchange_place(
-    context: Context, stores: SyncStores, space: Space, place: str, *, known: bool
-) -> dict[str, Any]:
+def _exchange_place(context: Context, stores: SyncStores, space: Space, place: str) -> dict[str, Any]:
     result, error = Exchange(), ""
+    known = load_state(context.home, space).was_at(place)
     try:
         with closing(open_transport(context.home, space, place, context.environ, known=known)) as transport:
             result = sync_space(stores, space, place, transport)
@@ -275,12 +273,17 @@ def _print_code(context: Context) -> None:
 
 def _remove_place(context: Context, rest: list[str]) -> None:
     given = " ".join(rest)
+    here = f"{given} in {find_git_root(context.cwd)}"  # `git origin` means the repository you are in
     removed = ""
     for space in load_spaces(context.home):
         for place in space.places:
-            if given in (place, describe_place(place), place.partition(":")[2]):
+            named = describe_place(place)
+            if given in (place, named, place.partition(":")[2]) or here == named:
                 left = tuple(one for one in space.places if one != place)
                 save_space(context.home, replace(space, places=left))
+                state = load_state(context.home, space)
+                state.forget_place(place)
+                save_state(context.home, space, state)
                 removed = place
     if not removed:
         raise UsageError(f"Unknown place {given!r}. `told sync status` lists them.")
