@@ -255,6 +255,21 @@ def test_members_policy_revoke_and_leave(people: People) -> None:
     assert bo.told("team")[0] == 1
 
 
+def test_a_member_who_left_comes_back(people: People) -> None:
+    ada, bo, drive = people
+    ada.says("team", "enable", str(drive))
+    ada.says("share", ada.remember("Always use pnpm."))
+    ada.says("sync")
+    bo.says("team", "enable", str(drive))
+    bo.says("team", "revoke", "ada")  # by mistake
+    bo.says("team", "leave")
+    bo.says("team", "enable", str(drive))
+    assert "pnpm" in bo.texts()
+    ada.says("sync")
+    rows = ada.json("team", "members")["members"] + bo.json("team", "members")["members"]
+    assert [row["name"] for row in rows if row["left"] or row["revoked"]] == []
+
+
 def test_json_of_what_is_exchanged_is_documented(people: People, tmp_path: Path) -> None:
     ada, _, drive = people
     page = (Path(__file__).parents[2] / "docs" / "json.md").read_text()

@@ -204,4 +204,5 @@ def leave(home: str, memories: Memories, space: Space) -> None:
     state.heads = {}  # everything is fetched again after a return
     for known in state.series.values():
         known.files, known.number, known.hash = {}, 0, ""
+        known.revoked = False  # who is revoked for all is revoked again after a return
     save_state(home, space, state)

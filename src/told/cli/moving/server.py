@@ -19,7 +19,7 @@ from told.sync.identity import Identity, load_identity, make_identity
 from told.sync.places import describe_place
 from told.sync.server import TOKEN_VARIABLE, Account, TeamServer, check_token, load_token, save_token
 from told.sync.spaces import SERVER, Space, add_place, load_spaces, lock_sync, save_space
-from told.sync.teams import CREATED, new_team_id, say
+from told.sync.teams import CREATED, new_team_id, say, say_returned
 
 _MAX_TOKEN_FILE = 1000  # characters
 _MAX_NAME = 40
@@ -156,6 +156,8 @@ def _join_log(
         save_space(context.home, joined)
         if space == made:
             say(context.home, joined, CREATED, context.now, name=name, nonce=nonce)
+        else:
+            say_returned(context.home, joined, context.now)
     done = "Created the log of the team" if space == made else "Joined the team"
     return joined, f"{done} {name} as {account.name}."
 

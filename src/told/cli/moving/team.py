@@ -34,7 +34,16 @@ from told.sync.spaces import (
     lock_sync,
     save_space,
 )
-from told.sync.teams import CREATED, LEFT, Invitation, make_code, new_team_id, parse_invitation, say
+from told.sync.teams import (
+    CREATED,
+    LEFT,
+    Invitation,
+    make_code,
+    new_team_id,
+    parse_invitation,
+    say,
+    say_returned,
+)
 
 _USAGE = (
     "Use `told team`, `create NAME`, `join CODE`, `enable [PATH]`, `disable`, `leave`, `members`, `code`,"
@@ -202,6 +211,8 @@ def _join_team(context: Context, arguments: Arguments, invitation: Invitation, p
     check_team_name(context, name)
     joined = replace(space, name=name, author=_author(context, arguments))
     save_space(context.home, joined)
+    with lock_sync(context.home):
+        say_returned(context.home, joined, context.now)
     return joined
 
 
