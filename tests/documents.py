@@ -58,7 +58,7 @@ _COMMANDS_END = """## Exit codes
 | 0 | success |
 | 1 | nothing found |
 | 2 | invalid command or argument |
-| 3 | the store is busy or the disk is full; try again |
+| 3 | the store is busy, the disk is full, or a place of sync or a server cannot be reached; try again |
 | 4 | something the command needs is missing, or an agent's database lacks a column |
 | 130 | stopped by Ctrl-C |
 

@@ -90,14 +90,17 @@ def describe_error(error: Exception) -> str:
     return (getattr(error, "strerror", None) or type(error).__name__).lower()
 
 
-def cannot_write(path: str, error: OSError) -> ToldError:
-    """Build the error for a file of told's that cannot be written."""
+_ELSEWHERE = "Check it, or set TOLD_HOME to another folder."
+
+
+def cannot_write(path: str, error: OSError, advice: str = _ELSEWHERE) -> ToldError:
+    """Build the error for a file that cannot be written; the advice is for files of told's own."""
     if error.errno in _FULL:
         return DiskFullError(f"The disk is full: told cannot write to {path}. Free some space, then retry.")
     why = describe_error(error)
     if error.errno == errno.EFBIG:  # a limit of the shell's
         return DiskFullError(f"told cannot write to {path} ({why}). Raise the limit, then retry.")
-    return MissingError(f"told cannot write to {path} ({why}). Check it, or set TOLD_HOME to another folder.")
+    return MissingError(f"told cannot write to {path} ({why}). {advice}")
 
 
 def check_writable(folder: str) -> ToldError | None:

@@ -63,6 +63,8 @@ def one_sentence(answer: Answer, code: int) -> str:
         (("list", "--days", "0"), WRONG, "--days must be a whole number of at least 1, not '0'."),
         (("list", "--days", "1", "--since", "today"), WRONG, "Give --days or --since, not both."),
         (("list", "--since", "whenever"), WRONG, "Unknown time 'whenever'. Try 2026-11-03,"),
+        (("remember", "x", "--private"), WRONG, "Did you mean --scope private?"),
+        (("list", "--bogus"), WRONG, "`told list` has no option --bogus. --help lists them."),
         (("list", "--jsno"), WRONG, "`told list` has no option --jsno. Did you mean --json?"),
         (("list", "--xyzzy"), WRONG, "`told list` has no option --xyzzy. --help lists them."),
         (("list", "--json=yes"), WRONG, "--json takes no value."),

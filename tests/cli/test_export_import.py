@@ -72,7 +72,13 @@ def test_nothing_private_is_in_any_export_unless_asked_for(machine: Machine, tmp
     machine.claude(("The canary is called Plover, keep that to yourself", "I will."), ("Go on", "Done."))
     machine.told("index")
     private = _add_private(machine)
-    for words in (["told", "--sessions"], ["markdown"], ["mcp-memory"], ["pam"], ["agents-md"]):
+    block = machine.told("export", "--format", "agents-md").out
+    assert "Tuesdays" in block
+    assert "plover" not in block.lower()
+    assert (
+        machine.told("export", str(tmp_path / "AGENTS.md"), "--format", "agents-md").code == 1
+    )  # no project
+    for words in (["told", "--sessions"], ["markdown"], ["mcp-memory"], ["pam"]):
         path = tmp_path / f"{words[0]}-out"
         done = machine.told("export", str(path), "--format", *words)
         assert done.code == 0, done.err
@@ -229,8 +235,8 @@ def _fake(tool: str, path: str) -> list[Item | LeftOut]:
 def test_another_tools_store_is_imported_once_and_undone_at_once(
     shop: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stores, "TOOLS", {"notes": "Notes"}, raising=False)
-    monkeypatch.setattr(stores, "read_store", _fake, raising=False)
+    monkeypatch.setattr(stores, "TOOLS", {"notes": "Notes"})
+    monkeypatch.setattr(stores, "read_store", _fake)
     path = tmp_path / "store"
     path.write_text("")
     before = _memories(shop)
@@ -264,9 +270,9 @@ def test_another_tools_store_is_imported_once_and_undone_at_once(
 def test_conflicts_are_shown_and_never_change_what_the_user_said(
     machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stores, "TOOLS", {"notes": "Notes"}, raising=False)
+    monkeypatch.setattr(stores, "TOOLS", {"notes": "Notes"})
     item = Item("a", "Never use pnpm here", "rule")
-    monkeypatch.setattr(stores, "read_store", lambda *_: [item, Item("b", "The API is in Go")], raising=False)
+    monkeypatch.setattr(stores, "read_store", lambda *_: [item, Item("b", "The API is in Go")])
     machine.told("remember", "Always use pnpm here", "--scope", "global")
     before = _memories(machine)
     refused = machine.told("import", str(tmp_path), "--from", "notes")
@@ -280,10 +286,27 @@ def test_conflicts_are_shown_and_never_change_what_the_user_said(
     assert _memories(machine)[next(iter(before))]["status"] == "active"
 
 
+def test_a_tools_store_is_found_in_its_default_place(machine: Machine) -> None:
+    notes = machine.home / ".claude" / "projects" / "-work-shop" / "memory"
+    notes.mkdir(parents=True)
+    notes.joinpath("MEMORY.md").write_text("- Prices are stored in cents\n")
+    done = machine.told("import", "--from", "claude-memory")
+    assert (done.code, done.err) == (0, "")
+    assert "Imported 1 memory." in done.out
+    assert "Memories keep these as their projects." in done.out
+    assert "cents" in machine.told("memories", "--source", "import:claude-memory", "--all-projects").out
+    assert machine.told("import").code == machine.told("import", "--from", "note").code == 2
+    assert machine.told("import", "--from", "mem0").code == 4
+    away = machine.told("import", "--from", "agent-memory", "postgresql://ada:secret@127.0.0.1:1/none")
+    assert away.code == 4
+    assert "secret" not in away.err
+
+
 @pytest.mark.parametrize(
     ("content", "code"),
     [
-        ('{"format": "told-export", "version": 2}', 2), ('{"a": 1}', 2), ("rubbish", 2), ("", 2), ("[[[[", 2),
+        ('{"format": "told-export", "version": 2}', 2),
+        ('{"format": "told-export", "mem', 2), ('{"a": 1}', 2), ("rubbish", 2), ("", 2), ("[[[[", 2),
         (_ODD, 0),
     ],
 )  # fmt: skip
@@ -296,5 +319,6 @@ def test_bad_files_are_refused_in_one_sentence(
     assert answer.code == code
     assert answer.err.count("\n") == (1 if code else 0)
     assert "bug in told" not in answer.err
+    assert ("damaged export" in answer.err) == ("told-exp" in content and "version" not in content)
     assert machine.told("import", str(tmp_path / "none")).code == 1
     assert machine.told("import", str(path), CLAUDECODE="1").code == 2

@@ -98,6 +98,7 @@ def test_forget_prints_who_has_confirmed(desks: tuple[Desk, Desk], tmp_path: Pat
     _, out, _ = laptop.told("forget", "--receipt", name)
     assert "Confirmed by" in out
     assert "Waiting" not in out
+    assert laptop.told("forget", "--receipt")[0] == 2
     assert b"canary" not in laptop.bytes() + desktop.bytes()
     assert (laptop.texts(), desktop.texts()) == ([], [])
 
@@ -119,6 +120,28 @@ def test_a_second_machine_is_told_to_join(desks: tuple[Desk, Desk], tmp_path: Pa
     assert "told sync join CODE" in err
 
 
+def test_a_failed_first_try_and_a_team_leave_the_first_place_first(
+    desks: tuple[Desk, Desk], tmp_path: Path
+) -> None:
+    laptop, desktop = desks
+    drive, team = str(tmp_path / "drive"), tmp_path / "team"
+    team.mkdir()
+    assert laptop.told("sync", "git", "nowhere")[0] == 4
+    git(tmp_path, "init", "--quiet", "--bare", str(tmp_path / "hub.git"))
+    git(laptop.repository, "remote", "add", "hub", str(tmp_path / "hub.git"))
+    assert laptop.told("sync", "git", "hub")[0] == laptop.told("sync", "remove", "git", "hub")[0] == 0
+    assert laptop.told("team", "enable", str(team))[0] == 0  # makes keys, too
+    assert CODE.search(laptop.told("sync", "folder", drive)[1])
+    assert not CODE.search(laptop.told("sync", "folder", drive)[1])
+    assert desktop.told("team", "enable", str(team))[0] == 0
+    code, _, err = desktop.told("sync", "folder", drive)
+    assert code == 2
+    assert "told sync join CODE" in err
+    code, _, err = desktop.told("sync", "join", laptop.json("sync", "code")["code"], "folder", drive)
+    assert code == 2
+    assert f"`told sync remove folder {team}`" in err
+
+
 def test_wrong_use_is_one_sentence(desks: tuple[Desk, Desk], tmp_path: Path) -> None:
     laptop, _ = desks
     for words, says in (
@@ -126,16 +149,17 @@ def test_wrong_use_is_one_sentence(desks: tuple[Desk, Desk], tmp_path: Path) -> 
         (("sync", "join", "told-aaaaa-bbbbb"), "mistyped"),
         (("sync", "folder", str(tmp_path / "nowhere")), "is no folder"),
         (("sync", "folder"), "Say where"),
+        (("sync", "status", "now"), "Use `told sync`"),
         (("sync", "ssh", "--", "-oProxyCommand=x"), "looks like an option"),
         (("sync", "remove", "zzz"), "Unknown place 'zzz'"),
         (("sync", "git", "origin2x"), "remote"),
         (("sync-serve",), "is run by"),
     ):
         code, out, err = laptop.told(*words)
-        assert (code, out) in ((2, ""), (3, out)), (words, out, err)
+        assert (code, out) in ((2, ""), (4, out)), (words, out, err)
         assert says in out + err
         assert "Traceback" not in err
-    assert laptop.told("sync", "status")[0] == 2  # no place was kept
+    assert laptop.told("sync", "status")[0] == 1  # no place was kept
 
 
 def test_an_agent_can_sync_but_not_change_with_whom(desks: tuple[Desk, Desk], tmp_path: Path) -> None:
@@ -154,7 +178,7 @@ def test_a_drive_that_is_away_is_named_and_nothing_is_lost(desks: tuple[Desk, De
     laptop.told("remember", "Use pnpm here.")
     (tmp_path / "drive").rename(tmp_path / "away")
     code, out, _ = laptop.told("sync")
-    assert code == 3
+    assert code == laptop.told("sync", "--json")[0] == 3
     assert "not synced" in out
     assert not (tmp_path / "drive").exists()
     (tmp_path / "away").rename(tmp_path / "drive")
@@ -210,7 +234,7 @@ def test_the_address_in_gits_settings_is_nowhere(
     assert laptop.told("sync")[0] == 0
     found = laptop.bytes().replace((Path(laptop.environ["HOME"]) / ".gitconfig").read_bytes(), b"")
     for form in ("told", "markdown", "mcp-memory", "pam", "agents-md"):
-        path = tmp_path / f"export-{form}"
+        path = (laptop.repository if form == "agents-md" else tmp_path) / f"export-{form}"
         assert laptop.told("export", str(path), "--format", form, "--yes")[0] == 0
     objects = git(hub, "cat-file", "--batch-all-objects", "--batch")
     refs = git(hub, "log", "--all", "--format=%an %ae %cn %ce %B")

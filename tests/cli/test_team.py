@@ -152,6 +152,8 @@ def test_what_cannot_be_shared_is_refused_in_one_sentence(people: People, machin
     assert "Run `told team enable` there first." in ada.told("share", other)[2]
     ada.repository = machine.folder("no-git")
     assert "no git remote and no commit" in ada.told("team", "enable")[2]
+    ada.repository = machine.repo("other/copy", "/srv/shop.git")
+    assert "git remote is a path" in ada.told("team", "enable")[2]
 
 
 def test_a_secret_that_told_learns_to_know_later_blocks_sharing(people: People) -> None:
@@ -251,6 +253,49 @@ def test_members_policy_revoke_and_leave(people: People) -> None:
     assert "revoked" in ada.says("team", "members")
     assert "deleted here" in bo.says("team", "leave")
     assert bo.told("team")[0] == 1
+
+
+def test_a_member_who_left_comes_back(people: People) -> None:
+    ada, bo, drive = people
+    ada.says("team", "enable", str(drive))
+    ada.says("share", ada.remember("Always use pnpm."))
+    ada.says("sync")
+    bo.says("team", "enable", str(drive))
+    bo.says("team", "revoke", "ada")  # by mistake
+    bo.says("team", "leave")
+    bo.says("team", "enable", str(drive))
+    assert "pnpm" in bo.texts()
+    ada.says("sync")
+    rows = ada.json("team", "members")["members"] + bo.json("team", "members")["members"]
+    assert [row["name"] for row in rows if row["left"] or row["revoked"]] == []
+
+
+def test_json_of_what_is_exchanged_is_documented(people: People, tmp_path: Path) -> None:
+    ada, _, drive = people
+    page = (Path(__file__).parents[2] / "docs" / "json.md").read_text()
+    ada.remember("Always use pnpm.")
+    (tmp_path / "team").mkdir()
+    for words in (
+        ("sync", "folder", str(drive)), ("sync", "code"), ("team", "enable", str(tmp_path / "team")),
+        ("share",), ("share", "pnpm"), ("sync",), ("sync", "status"), ("team",), ("team", "members"),
+        ("team", "code"), ("unshare", "pnpm"), ("team", "policy", "ada"), ("team", "disable"),
+        ("team", "leave"), ("sync", "remove", "folder", str(drive)), ("export", str(tmp_path / "x.json")),
+        ("import", str(tmp_path / "x.json"), "--dry-run"), ("backup", str(tmp_path / "b.zip")),
+    ):  # fmt: skip
+        keys = re.findall(r'"(\w+)":', json.dumps(ada.json(*words)))
+        assert [one for one in keys if f"`{one}`" not in page] == [], words
+
+
+def test_a_revoked_member_is_told_and_not_named_at_each_sync(people: People) -> None:
+    ada, bo, drive = people
+    ada.says("team", "enable", str(drive))
+    bo.says("team", "enable", str(drive))
+    assert "New member: bo" in ada.says("sync")
+    ada.says("team", "revoke", "bo")
+    assert "Not accepted" not in ada.says("sync")
+    bo.says("sync")
+    assert "your key was revoked" in bo.says("team")
+    assert bo.json("team")["teams"][0]["revoked"] is True
 
 
 def test_disable_and_undo(people: People) -> None:

@@ -109,6 +109,13 @@ def test_plain_lines_wrap_with_their_indent() -> None:
     assert screen.render([Heading("A"), Paragraph(Span("b", "dim"), indent=2)]) == "A\n  b\n"
 
 
+def test_what_people_copy_is_not_broken() -> None:
+    command, code = f"  told team join team-{'abcde-' * 9}f --folder /mnt/team", "team-" + "abcde-" * 9
+    assert Screen(40, colour=False).render([f"Join with:\n{command}", code]) == (
+        f"Join with:\n{command}\n{code}\n"
+    )
+
+
 def test_hits_are_highlighted() -> None:
     shown = Screen(80, colour=True).render([Paragraph(marked("charged twice", [(8, 13)]))])
     assert _COLOUR.sub("", shown) == "charged twice\n"

@@ -12,7 +12,6 @@ from tests.server.site import Site, make_site
 from told.server.agent_memory import lessons
 from told.store.postgres.database import Database
 
-
 at_end(lessons._matcher.close)
 
 

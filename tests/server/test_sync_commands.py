@@ -138,7 +138,7 @@ def test_own_machines_meet_through_the_server_which_cannot_read_them(office: Off
     assert "canary" in desktop.told("memories", TOLD_SERVER_TOKEN=token)[1]
     assert b"canary" not in office.bytes()
     assert token.encode() not in desktop.bytes()  # it came in a variable
-    assert desktop.told("sync")[0] == 3
+    assert desktop.told("sync")[0] == 4
     desktop.says("sync", TOLD_SERVER_TOKEN=token)
     name = laptop.json("memories")["memories"][0]["id"]
     laptop.says("forget", name, "--force")
@@ -197,7 +197,7 @@ def test_a_revoked_token_and_a_removed_member_end_the_exchange(office: Office) -
     while (found := max_.told("sync"))[0] == 0:  # the guard remembers a token for 2 seconds
         assert time.monotonic() < deadline
     code, out, _ = found
-    assert code == 3
+    assert code == 4
     assert "refuses the token: it is wrong, expired or revoked. Ask for a new one" in out
     assert "pnpm" in max_.says("memories")
 

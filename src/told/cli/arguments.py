@@ -12,6 +12,8 @@ from told.cli.entry.client import SERVED
 from told.errors import UsageError
 from told.text import fix_surrogates
 
+_SCOPE, _SCOPES = "scope", ("private", "global")  # `--private` is a common mistake
+
 
 class Option(NamedTuple):
     """One option: `--name`, with a value unless it is a flag."""
@@ -208,5 +210,9 @@ def _number(name: str, value: str) -> int:
 def _nearest(word: str, known: Iterable[str]) -> str:
     from difflib import get_close_matches  # noqa: PLC0415 - for a wrong option only
 
-    close = get_close_matches(word, known, 1, 0.5)
-    return f" Did you mean {close[0]}?" if close else " --help lists them."
+    names = {one.lstrip("-"): one for one in known}
+    bare = word.lstrip("-")
+    if bare in _SCOPES and _SCOPE in names:
+        return f" Did you mean {names[_SCOPE]} {bare}?"
+    close = get_close_matches(bare, names, 1, 0.5)
+    return f" Did you mean {names[close[0]]}?" if close else " --help lists them."

@@ -75,7 +75,8 @@ class Context(App):
     def print_json(self, value: Any, *, found: object = True) -> None:
         """Add a line of compact JSON to the output; exit with 1 if nothing was found."""
         self._lines.append(to_json(defuse_values(value)))
-        self.exit_code = 0 if found else NotFoundError.exit_code
+        if not found:
+            self.exit_code = NotFoundError.exit_code
 
     def report(self, text: str, value: Any) -> None:
         """Print a text, or a value as JSON if that is wanted."""

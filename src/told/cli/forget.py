@@ -129,6 +129,8 @@ def forget(context: Context, arguments: Arguments) -> None:
 
 def _print_receipt(context: Context, arguments: Arguments) -> None:
     """Print which machines have erased what was forgotten earlier."""
+    if not arguments.operands:
+        raise UsageError("Give the id that you forgot: `told forget --receipt ID`.")
     with MemoryView(context) as view:
         noted = {
             f"{agent}/{native}": public_id("s", agent, native)

@@ -214,8 +214,9 @@ class Importer:
             return named[0].key
         if "/" in project or project.startswith(("path:", "commit:")):
             key = project if project.startswith(("path:", "commit:")) else normalize_remote(project)[0]
-            if key:
+            if key.startswith("path:"):
                 self._unknown.add(project)
+            if key:  # a clone has the same one
                 return key
         self._unknown.add(project)
         return f"name:{project}"

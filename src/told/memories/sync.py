@@ -75,7 +75,7 @@ def sync_space(stores: SyncStores, space: Space, place: str, transport: Transpor
             return exchanger.push(sessions)
         except MissingError as error:  # a clone of somebody who may only read
             exchanger.result.unsent = str(error)
-            exchanger.save()
+            exchanger.note_synced()
             return exchanger.result
 
 

@@ -39,7 +39,7 @@ from told.sync.state import State, load_state, save_state
 from told.sync.team_outbox import NAMES, TeamOutbox, make_snapshot
 from told.sync.teams import TeamFacts, read_facts
 
-_LOCAL_KEYS = ("path:", "file/", "file:")  # of projects that only this machine has
+_FILE_KEYS = ("file/", "file:")  # of a remote that is a path of this machine
 
 
 def check_project(scope: str) -> str:
@@ -51,7 +51,11 @@ def check_project(scope: str) -> str:
     key = project_key(scope)
     if not key:
         raise UsageError("This folder belongs to no project. Go to one of its folders first.")
-    if key.startswith(_LOCAL_KEYS):
+    if key.startswith(_FILE_KEYS):
+        raise UsageError(
+            "This project's git remote is a path. Only one with the address of a host is shared."
+        )
+    if key.startswith("path:"):
         raise UsageError("This project has no git remote and no commit: colleagues cannot have the same one.")
     return key
 
@@ -200,4 +204,5 @@ def leave(home: str, memories: Memories, space: Space) -> None:
     state.heads = {}  # everything is fetched again after a return
     for known in state.series.values():
         known.files, known.number, known.hash = {}, 0, ""
+        known.revoked = False  # who is revoked for all is revoked again after a return
     save_state(home, space, state)

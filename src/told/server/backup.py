@@ -43,7 +43,7 @@ def back_up(url: str, path: str) -> int:
         os.remove(part)  # of a backup that was interrupted
         create_private(part, b"")
     except OSError as error:
-        raise cannot_write(path, error) from None
+        raise cannot_write(path, error, "Choose another place.") from None
     try:
         if os.path.lexists(path):
             raise UsageError(f"{path} exists already. Name a new file.")

@@ -21,7 +21,7 @@ from told.files import make_folder
 from told.server.app import make_app
 from told.server.context import Server, ServerSettings
 from told.server.hybrid import register_table
-from told.server.opening import CONNECTIONS, FOLDER, note_state, open_database
+from told.server.opening import CONNECTIONS, FOLDER, note_state, open_database, read_state
 from told.server.people import ensure_team, first_admin, write_token
 from told.server.workers import WorkerCommand, Workers
 from told.store.postgres.database import Database
@@ -73,6 +73,7 @@ def check_options(options: StartOptions) -> None:
 def run_server(options: StartOptions, say: Callable[[str], None]) -> None:
     """Run the server until a signal ends it."""
     check_options(options)
+    _check_not_running(options.settings.home)
     _share_arenas()
     folder = os.path.join(options.settings.home, FOLDER)
     make_folder(folder)
@@ -89,6 +90,19 @@ def run_server(options: StartOptions, say: Callable[[str], None]) -> None:
             _run_workers(server, options),
         ):
             asyncio.run(_serve(server, options, folder, say))
+
+
+def _check_not_running(home: str) -> None:
+    """Check that no server of the same home listens: two would share what they note of themselves.
+
+    Raises:
+        UsageError: one does.
+    """
+    running = read_state(home)
+    with contextlib.suppress(OSError, ValueError, KeyError):
+        socket.create_connection((running["host"], int(running["port"])), 1).close()
+        where = f"{running['host']}:{running['port']} (pid {running['pid']})"
+        raise UsageError(f"Already running on {where}. `told server stop` ends it.")
 
 
 def _share_arenas() -> None:

@@ -78,7 +78,7 @@ def write_backup(home: str, path: str, now: int) -> Manifest:
     except FileExistsError:
         raise UsageError(f"{path} exists already. Choose another name.") from None
     except OSError as error:
-        raise cannot_write(path, error) from None
+        raise cannot_write(path, error, "Choose another place.") from None
     return manifest
 
 

@@ -35,7 +35,7 @@ from told.sync.identity import Identity, encrypt, fingerprint, load_machine_key
 from told.sync.pull import pull_series
 from told.sync.session_files import Files, SharedSessions
 from told.sync.spaces import Space
-from told.sync.state import Known, State, digest, list_files, load_state, read_file, save_state
+from told.sync.state import Known, State, digest, list_files, load_state, place_mark, read_file, save_state
 from told.sync.transports import Transport
 
 _NAME_WORDS, _MAX_NAME = 2, 24
@@ -90,7 +90,9 @@ class Exchanger:
         heads = self._decode(self.transport.heads())
         vouched: list[Head] | None = None  # only looked at if something is new
         for series, (raw, head) in sorted(heads.items()):
-            mark, seen = f"{self.place} {series}", digest(raw)
+            mark, seen = place_mark(self.place, series), digest(raw)
+            if any(one.revoked for one in self.state.series.values() if one.person == head.person):
+                continue
             try:
                 self._check_person(head, series)
                 if is_new := self.state.heads.get(mark) != seen:  # otherwise it was accepted before
@@ -123,8 +125,6 @@ class Exchanger:
 
     def _check_person(self, head: Head, series: str) -> None:
         known = self.state.series.get(series)
-        if any(one.revoked for one in self.state.series.values() if one.person == head.person):
-            raise BadHeadError("its key was revoked")
         if not self.space.is_team and head.person != self._person:
             raise BadHeadError("it belongs to somebody else")
         if known and known.person != head.person:
@@ -148,6 +148,7 @@ class Exchanger:
     def _pull_series(self, head: Head) -> bool:
         known = self.state.series.get(head.series)
         is_new = known is None
+        is_met = any(one.person == head.person for one in self.state.series.values())
         known = known or Known(head.key, head.person, first=self.now)
         # A colleague may have other rules for secrets, or none.
         rescanner = None if head.person == self._person else self._rescanner
@@ -158,9 +159,10 @@ class Exchanger:
         if is_new or not self.space.is_team:  # colleagues keep the name they were first known by
             known.name = head.name
         self.state.series[head.series] = known
-        if is_new:
-            key = head.person if self.space.is_team else head.key
-            self.result.met.append((head.name, fingerprint(key)))
+        if is_new and not self.space.is_team:
+            self.result.met.append((head.name, fingerprint(head.key)))
+        elif is_new and not is_met and head.person != self._person:  # a member may have several machines
+            self.result.met.append((head.name, fingerprint(head.person)))
         if not pulled.changed:
             return is_new
         known.number, known.hash = head.number, head.hash
@@ -199,8 +201,7 @@ class Exchanger:
             self.state.published = head.number
             self.result.sent += max(0, head.number - (old[1].number if old else 0))
         self._erase_in_others(sessions)
-        self.state.synced = self.now if not self.result.problems else self.state.synced
-        self.save()
+        self.note_synced()
         return self.result
 
     def _own_head(self, sessions: str) -> Head:
@@ -238,7 +239,7 @@ class Exchanger:
             changed = sign_head(replace(head, files=files, sessions=listed), self.machine, key)
             if self._write(changed, before, raw, more):
                 known.files = {one.name: one.digest for one in files}
-                self.state.heads.pop(f"{self.place} {series}", None)
+                self.state.heads.pop(place_mark(self.place, series), None)
 
     def _write(self, head: Head, before: dict[str, str], raw: bytes | None, more: Files) -> bool:
         folder = self.space.series_folder(self.home, head.series)
@@ -252,6 +253,8 @@ class Exchanger:
         is_written = self.transport.write(head.series, files | more, encoded, before=raw)
         if is_written:
             self._remote[head.series] = encoded, head
+            if head.series == self.machine:  # from now on the place has something
+                self.state.heads[place_mark(self.place, self.machine)] = digest(encoded)
         else:
             self.result.problems.append(f"{self.describe(head.series)}: it changed meanwhile; sync again.")
         return is_written
@@ -261,6 +264,11 @@ class Exchanger:
         known = self.state.series.get(series)
         name = "this machine" if series == self.machine else known.name if known and known.name else ""
         return f"Series {series} ({name})" if name else f"Series {series}"
+
+    def note_synced(self) -> None:
+        """Save what is known of the space, and that all of it was fetched."""
+        self.state.synced = self.now if not self.result.problems else self.state.synced
+        self.save()
 
     def save(self) -> None:
         """Save what is known of the space."""

@@ -28,7 +28,7 @@ def parse_place(kind: str, where: str, cwd: str, repository: str = "") -> str:
     if kind not in PLACES:
         raise UsageError(f"Unknown place {kind!r}. Use folder PATH, git REMOTE, ssh HOST or server URL.")
     if not where or any(char < " " for char in where):
-        raise UsageError(f"Say where: `{kind} {_EXAMPLES[kind]}`.")
+        raise UsageError(f"Say where, such as `{kind} {_EXAMPLES[kind]}`.")
     if kind == FOLDER:
         path = os.path.normpath(os.path.join(cwd or os.sep, where))
         if not os.path.isdir(path):
@@ -48,7 +48,7 @@ def parse_place(kind: str, where: str, cwd: str, repository: str = "") -> str:
     return f"{kind}:{where}"
 
 
-_EXAMPLES = {FOLDER: "~/Dropbox/told", GIT: "origin", SSH: "me@desktop", SERVER: "https://told.example.com"}
+_EXAMPLES = {FOLDER: "~/Dropbox", GIT: "origin", SSH: "me@desktop", SERVER: "https://told.example.com"}
 
 
 def describe_place(place: str) -> str:
@@ -57,14 +57,14 @@ def describe_place(place: str) -> str:
     return f"{kind} {where}"
 
 
-def is_used(place: str) -> bool:
-    """Tell whether somebody's machines exchange something in a folder already."""
+def is_used(place: str, own: str = "") -> bool:
+    """Tell whether machines exchange something in a folder already, in spaces other than the user's own."""
     kind, _, where = place.partition(":")
     try:
         names = os.listdir(os.path.join(where, "told-sync")) if kind == FOLDER else []
     except OSError:
         return False
-    return any(name.startswith("o") for name in names)
+    return own not in names and any(name.startswith("o") for name in names)
 
 
 def list_teams(place: str) -> list[str]:

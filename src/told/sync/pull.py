@@ -149,7 +149,8 @@ def verify_files(
             if operation.number != expected or (previous and operation.previous != previous):
                 raise BadHeadError(f"operation {operation.number} of {one.name} does not continue the series")
             if operation.order > now + _MAX_AHEAD:
-                raise BadHeadError(f"operation {operation.number} is dated more than two years ahead")
+                ahead = "is dated more than two years ahead; check the clock of that machine"
+                raise BadHeadError(f"operation {operation.number} {ahead}")
             expected, previous = expected + 1, operation.hash
             pulled.latest = max(pulled.latest, operation.order)
             if operation.number > number:

@@ -43,6 +43,19 @@ class State:
     forgetting: list[str] = field(default_factory=list)  # fetched, but not yet forgotten here
     synced: int = 0  # when it was last exchanged without a problem, in ms since 1970
 
+    def was_at(self, place: str) -> bool:
+        """Tell whether series were at a place before."""
+        return any(one.rpartition(" ")[0] == place for one in self.heads)
+
+    def forget_place(self, place: str) -> None:
+        """Forget what was at a place that is no longer used."""
+        self.heads = {one: of for one, of in self.heads.items() if one.rpartition(" ")[0] != place}
+
+
+def place_mark(place: str, series: str) -> str:
+    """Return the key of a head: its place and its series."""
+    return f"{place} {series}"
+
 
 def digest(data: bytes) -> str:
     """Return the digest of a file."""

@@ -20,7 +20,7 @@ from told.journal.read import find_in_series
 from told.journal.registry import Series
 from told.jsontext import dump_json
 from told.store.database import public_id
-from told.sync.identity import Identity
+from told.sync.identity import Identity, make_identity
 from told.sync.outbox import SEGMENT_BYTES
 from told.sync.spaces import Space
 from told.sync.state import State
@@ -142,6 +142,12 @@ def read_facts(home: str, space: Space, state: State, identity: Identity) -> Tea
             facts.policy = tuple(sorted(members[:_MAX_POLICY]))
     facts.revoked.discard(facts.creator)
     return facts
+
+
+def say_returned(home: str, space: Space, now: int) -> None:
+    """Say that this user is a member again, if they had left."""
+    if has_said(home, space, LEFT):
+        say(home, space, MEMBER, now, name=space.author, person=make_identity(home).public)
 
 
 def has_said(home: str, space: Space, kind: str) -> bool:

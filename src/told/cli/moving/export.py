@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from told import __version__
 from told.cli.arguments import Arguments
 from told.cli.context import Context, MemoryView, confirm_yes, count, iso, may_ask, memory_count
-from told.errors import UsageError
+from told.errors import NotFoundError, UsageError
 from told.files import cannot_write, write_private
+from told.ingest.projects import find_git_root
 from told.install.disk import read_foreign, write_foreign
 from told.journal.transfer import read_own_operations
 from told.jsontext import dump_json
@@ -62,6 +63,8 @@ def export(context: Context, arguments: Arguments) -> None:
     _write(path, text)
     said = ", ".join(count(number, _SINGULAR[word]) for word, number in counts.items())
     note = " It has private memories and told's key: keep it as safe as told's own folder." if private else ""
+    if (private or not arguments.operands) and find_git_root(os.path.dirname(path)):
+        note += " It is in a git repository: do not commit it."
     context.report(f"Exported {said} to {path}.{note}", {"path": path, "format": wanted, "counts": counts})
 
 
@@ -69,11 +72,15 @@ def _choose_path(context: Context, arguments: Arguments, wanted: str) -> str:
     """Return where to write; at a terminal, a dated file is the default."""
     if arguments.operands:
         given = arguments.operands[0]
-        return given if given == _STDOUT else os.path.abspath(os.path.expanduser(given))
-    if wanted == AGENTS_MD or (wanted != MARKDOWN and not context.is_at_terminal and not context.as_json):
+        path = given if given == _STDOUT else os.path.abspath(os.path.expanduser(given))
+        if wanted in (MARKDOWN, AGENTS_MD) or not os.path.isdir(path):
+            return path
+    elif wanted == AGENTS_MD or (wanted != MARKDOWN and not context.is_at_terminal and not context.as_json):
         return _STDOUT
+    else:
+        path = context.cwd or os.path.expanduser("~")
     day = time.strftime("%Y-%m-%d", time.localtime(context.now // 1000))
-    return os.path.join(context.cwd or os.path.expanduser("~"), f"told-export-{day}{_SUFFIXES[wanted]}")
+    return os.path.join(path, f"told-export-{day}{_SUFFIXES[wanted]}")
 
 
 def _source(view: MemoryView) -> Source:
@@ -129,11 +136,13 @@ def _export_block(view: MemoryView, path: str, arguments: Arguments) -> None:
         if one.status == ACTIVE and one.scope == view.project and one.is_decided_by_user
     ]
     block = agents_md.format_block(memories)
-    if path == _STDOUT:
+    file = read_foreign(path) if path != _STDOUT else None
+    old = ((file and file.raw) or b"").decode("utf-8", "surrogateescape")
+    if not memories and agents_md.BEGIN not in old:
+        raise NotFoundError("You said or confirmed nothing in this project yet. `told memories` lists it.")
+    if file is None:
         sys.stdout.write(f"{block}\n")
         return
-    file = read_foreign(path)
-    old = (file.raw or b"").decode("utf-8", "surrogateescape")
     new = agents_md.replace_block(old, block)
     if old and new != old and may_ask(arguments):
         context.print(block)
@@ -164,13 +173,14 @@ def _write(path: str, text: str | Mapping[str, str]) -> None:
         if isinstance(text, str):
             write_private(path, text.encode("utf-8", "replace"))
             return
+        os.makedirs(path, mode=0o700, exist_ok=True)
         _remove_renamed(path, text)
         for name, note in text.items():
             place = os.path.join(path, *name.split("/"))
             os.makedirs(os.path.dirname(place), mode=0o700, exist_ok=True)
             write_private(place, note.encode("utf-8", "replace"))
     except OSError as error:
-        raise cannot_write(path, error) from None
+        raise cannot_write(path, error, "Choose another place.") from None
 
 
 def _remove_renamed(path: str, notes: Mapping[str, str]) -> None:

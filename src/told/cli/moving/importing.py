@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from told.cli.arguments import Arguments
@@ -30,9 +30,9 @@ from told.memories.restore import (
 from told.redact.engine import Redactor
 from told.store.memories.names import AGENT
 from told.store.sessions.read import Filter
+from told.sync import stores
 from told.sync.formats.detect import Found, read_path
 from told.sync.formats.native import Document, list_items
-from told.sync.stores.item import Item, LeftOut
 
 _SHOWN = 10  # rows of each kind
 _VERBS = {NEW: "new", SAME: "known already", CONFLICTING: "conflicting", REFUSED: "refused"}
@@ -40,12 +40,8 @@ _VERBS = {NEW: "new", SAME: "known already", CONFLICTING: "conflicting", REFUSED
 
 def import_memories(context: Context, arguments: Arguments) -> None:
     """Show what an import would do, and do it unless it is a dry run."""
-    if len(arguments.operands) != 1:
-        raise UsageError("Give one path: `told import PATH`, or `told import --from TOOL PATH`.")
-    path = os.path.abspath(os.path.expanduser(arguments.operands[0]))
-    if not os.path.exists(path):
-        raise NotFoundError(f"There is no file or folder {path!r}.")
     tool, mine = arguments.text("from"), arguments.flag("mine")
+    path = _choose_path(context, tool, "".join(arguments.operands))
     found = Found(tool, is_own=False) if tool else read_path(path, mine=mine)
     with MemoryView(context) as view:
         document = found.document
@@ -55,29 +51,35 @@ def import_memories(context: Context, arguments: Arguments) -> None:
         _import_items(view, arguments, found, path)
 
 
+def _choose_path(context: Context, tool: str, given: str) -> str:
+    """Return what to read: a path, the address of a database, or the default place of a tool."""
+    if tool and tool not in stores.TOOLS:
+        raise UsageError(f"Unknown tool {tool!r}. told reads: {', '.join(stores.TOOLS)}.")
+    if not given:
+        if not tool:
+            raise UsageError("Give a path: `told import PATH`. `told import --from TOOL` finds a tool's own.")
+        return stores.find_store(tool, context.environ)
+    if tool and "://" in given:
+        return given
+    path = os.path.abspath(os.path.expanduser(given))
+    if not os.path.exists(path):
+        raise NotFoundError(f"There is no file or folder {path!r}.")
+    return path
+
+
 def _import_items(view: MemoryView, arguments: Arguments, found: Found, path: str) -> None:
     context = view.context
     items, name = found.items, TOLD if found.is_own else found.format
     if found.document is not None:
         items = list_items(found.document)
     elif not items:
-        items = _read_store(found.format, path)
+        items = stores.read_store(found.format, path)
     importer = Importer(view.writer, context.projects(), _redact(context), name)
     plan = importer.plan(items)
-    if _may_import(view, arguments, plan.rows, _describe_unknown(context, plan.unknown)):
+    note = _describe_unknown(context, plan.unknown)
+    if _may_import(view, arguments, plan.rows, note):
         importer.apply(plan, conflicting=arguments.flag("merge"))
-        _report(view, arguments, plan.rows, done=True, source=f"import:{name}")
-
-
-def _read_store(tool: str, path: str) -> Iterable[Item | LeftOut]:
-    """Read another tool's store."""
-    from told.sync import stores  # noqa: PLC0415 - loads every tool's reader
-
-    tools, read_store = getattr(stores, "TOOLS", {}), getattr(stores, "read_store", None)
-    if tool not in tools or read_store is None:
-        raise UsageError(f"Unknown tool {tool!r}. told reads: {', '.join(tools)}.")
-    found: Iterable[Item | LeftOut] = read_store(tool, path)
-    return found
+        _report(view, arguments, plan.rows, done=True, note=note, source=f"import:{name}")
 
 
 def _restore(view: MemoryView, arguments: Arguments, document: Document) -> None:
@@ -111,7 +113,7 @@ def _describe_unknown(context: Context, projects: frozenset[str]) -> str:
         return ""
     names = ", ".join(context.name(context.hide_secrets(one)) for one in sorted(projects)[:5])
     more = " …" if len(projects) > 5 else ""
-    return f"told does not know {count(len(projects), 'project')} of it: {names}{more}."
+    return f"Without a folder that told knows: {names}{more}. Memories keep these as their projects."
 
 
 def _may_import(view: MemoryView, arguments: Arguments, rows: Sequence[Row], note: str) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from told.cli.arguments import Arguments
 from told.cli.context import Context, MemoryView
-from told.cli.moving.sync import describe_code, exchange, exchange_own, print_rows, read_place
+from told.cli.moving.sync import describe_code, exchange, exchange_own, has_places, print_rows, read_place
 from told.cli.moving.team import check_team_name, describe_enabled, enable_here
 from told.errors import MissingError, ToldError, UsageError
 from told.files import read_text
@@ -19,7 +19,7 @@ from told.sync.identity import Identity, load_identity, make_identity
 from told.sync.places import describe_place
 from told.sync.server import TOKEN_VARIABLE, Account, TeamServer, check_token, load_token, save_token
 from told.sync.spaces import SERVER, Space, add_place, load_spaces, lock_sync, save_space
-from told.sync.teams import CREATED, new_team_id, say
+from told.sync.teams import CREATED, new_team_id, say, say_returned
 
 _MAX_TOKEN_FILE = 1000  # characters
 _MAX_NAME = 40
@@ -31,14 +31,14 @@ class Connected:
 
     account: Account
     identity: Identity
-    is_new: bool  # this machine had no identity before
     team: Space | None  # the team's log; None while no member has connected
     said: str
 
 
-def add_server(context: Context, arguments: Arguments, where: str) -> None:
+def add_server(context: Context, arguments: Arguments, where: str, *, joins: bool = False) -> None:
     """Sync the user's machines and the team through a server; share the current project there."""
     place = read_place(context, SERVER, where)
+    is_first = not joins and not has_places(context.home)
     found = connect(context, arguments, place)
     account, team = found.account, found.team
     own = [] if account.is_reader else exchange_own(context, arguments, place)
@@ -53,7 +53,7 @@ def add_server(context: Context, arguments: Arguments, where: str) -> None:
         return
     context.print(f"Connected to {account.team_name} as {account.name} ({account.role}).")
     print_rows(context, own)
-    if found.is_new and own and not own[0]["error"]:
+    if is_first and own and not own[0]["error"]:
         context.print(describe_code(found.identity, place))
     context.print(found.said)
     print_rows(context, rows[len(own) :])
@@ -84,7 +84,7 @@ def connect(context: Context, arguments: Arguments, place: str) -> Connected:
         identity = make_identity(context.home)
         server.connect(account, identity)
         team, said = _join_log(context, arguments, server, account, place)
-    return Connected(account, identity, known is None, team, said)
+    return Connected(account, identity, team, said)
 
 
 def _sign_in(context: Context, arguments: Arguments, url: str) -> tuple[TeamServer, Account]:
@@ -117,7 +117,9 @@ def _read_token_file(context: Context, path: str) -> str:
     try:
         return check_token(read_text(full, _MAX_TOKEN_FILE))
     except OSError as error:
-        raise UsageError(f"{full} cannot be read ({error.strerror}). Name the file with the token.") from None
+        raise UsageError(
+            f"{full} cannot be read ({error.strerror or error}). Name the file with the token."
+        ) from None
 
 
 def _may_ask(arguments: Arguments) -> bool:
@@ -154,6 +156,8 @@ def _join_log(
         save_space(context.home, joined)
         if space == made:
             say(context.home, joined, CREATED, context.now, name=name, nonce=nonce)
+        else:
+            say_returned(context.home, joined, context.now)
     done = "Created the log of the team" if space == made else "Joined the team"
     return joined, f"{done} {name} as {account.name}."
 

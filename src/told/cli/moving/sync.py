@@ -12,7 +12,7 @@ from typing import Any
 
 from told.cli.arguments import Arguments
 from told.cli.context import Context, MemoryView, count, iso, when
-from told.errors import BusyError, MissingError, ToldError, UsageError
+from told.errors import BusyError, MissingError, NotFoundError, ToldError, UsageError
 from told.ingest.projects import find_git_root
 from told.learning.learn import exclude_projects
 from told.memories.sync import SyncStores, sync_space
@@ -21,8 +21,10 @@ from told.sync.identity import Identity, load_identity, make_identity, parse_cod
 from told.sync.places import describe_place, forget_token, is_used, open_transport, parse_place
 from told.sync.spaces import (
     FOLDER,
+    GIT,
     PLACES,
     SERVER,
+    SSH,
     Space,
     add_place,
     load_spaces,
@@ -30,7 +32,7 @@ from told.sync.spaces import (
     remove_space,
     save_space,
 )
-from told.sync.state import load_state
+from told.sync.state import load_state, save_state
 
 _USAGE = (
     "Use `told sync`, `told sync folder PATH`, `git REMOTE`, `ssh HOST`, `server URL`,"
@@ -47,7 +49,7 @@ def sync(context: Context, arguments: Arguments) -> None:
     word, *rest = arguments.operands or [""]
     if word in ("", "now"):
         _exchange_all(context, arguments)
-    elif word == "status":
+    elif word == "status" and not rest:
         _print_status(context)
     elif not context.caller.is_user:
         context.refuse_agent("change what is synced")
@@ -62,7 +64,7 @@ def sync(context: Context, arguments: Arguments) -> None:
     elif word == "remove" and rest:
         _remove_place(context, rest)
     else:
-        known = word in ("join", "code", "remove")
+        known = word in ("status", "join", "code", "remove")
         raise UsageError(_USAGE if known else f"`told sync` does not know {word!r}. {_USAGE}")
 
 
@@ -75,6 +77,7 @@ def _exchange_all(context: Context, arguments: Arguments) -> None:
         if arguments.flag("quiet"):
             return
         raise UsageError(_NOTHING)
+    before = ""
     if arguments.flag("watch"):
         gc.enable()  # this process does not end by itself
     while True:
@@ -85,7 +88,9 @@ def _exchange_all(context: Context, arguments: Arguments) -> None:
             print_rows(context, rows)
         if not arguments.flag("watch"):
             return
-        print(context.take(), flush=True)
+        if (said := context.take()) != before:  # a place that is up to date is named once
+            print(said, end="", flush=True)
+        before = said
         time.sleep(_WATCH_SECONDS)
         context.now = time.time_ns() // 1_000_000
 
@@ -99,22 +104,20 @@ def exchange(context: Context, spaces: list[Space]) -> list[dict[str, Any]]:
             exclude_projects(context.connection, context.settings),
         )  # fmt: skip
         for space in spaces:
-            known = bool(load_state(context.home, space).synced)
-            rows += [_exchange_place(context, stores, space, place, known=known) for place in space.places]
-    if any(row["error"] for row in rows):
-        context.exit_code = BusyError.exit_code
+            rows += [_exchange_place(context, stores, space, place) for place in space.places]
     return rows
 
 
-def _exchange_place(
-    context: Context, stores: SyncStores, space: Space, place: str, *, known: bool
-) -> dict[str, Any]:
+def _exchange_place(context: Context, stores: SyncStores, space: Space, place: str) -> dict[str, Any]:
     result, error = Exchange(), ""
+    known = load_state(context.home, space).was_at(place)
     try:
         with closing(open_transport(context.home, space, place, context.environ, known=known)) as transport:
             result = sync_space(stores, space, place, transport)
     except (BusyError, MissingError) as problem:
         error = str(problem)
+        if context.exit_code != BusyError.exit_code:  # one that passes: the next sync may be enough
+            context.exit_code = problem.exit_code
     return {
         "place": describe_place(place), "team": space.name or None, "sent": result.sent,
         "received": result.received, "problems": result.problems, "error": error or None,
@@ -148,8 +151,8 @@ def _add_place(context: Context, arguments: Arguments, kind: str, rest: list[str
     if len(rest) > 1:
         raise UsageError(_USAGE)
     place = read_place(context, kind, "".join(rest))
-    known = load_identity(context.home)
-    if known is None and not arguments.flag("yes") and is_used(place):
+    is_first, own = not has_places(context.home), own_space(context.home)
+    if is_first and not arguments.flag("yes") and is_used(place, own.id if own else ""):
         raise UsageError(
             f"{describe_place(place)} is already used by other machines. If they are yours, run"
             f" `told sync code` there and `told sync join CODE {kind} {rest[0]}` here; else add --yes."
@@ -160,7 +163,7 @@ def _add_place(context: Context, arguments: Arguments, kind: str, rest: list[str
         context.print_json({"places": rows, "space": identity.space, "code": identity.code})
         return
     print_rows(context, rows)
-    if known is None and not rows[0]["error"]:
+    if is_first and not rows[0]["error"]:
         context.print(describe_code(identity, place, "".join(rest)))
 
 
@@ -173,20 +176,29 @@ def exchange_own(context: Context, arguments: Arguments, place: str) -> list[dic
     return rows
 
 
+def has_places(home: str) -> bool:
+    """Tell whether the user's own machines sync somewhere; an identity may be there for a team only."""
+    own = own_space(home)
+    return bool(own and own.places)
+
+
 def describe_code(identity: Identity, place: str, where: str = "") -> str:
     """Return how other machines of the user join at a place."""
     kind, _, known = place.partition(":")
+    other = (
+        "\nIf another machine syncs there already, join with its code instead." if kind in (GIT, SSH) else ""
+    )
     return (
         f"Everything but private memories is synced, encrypted, through {describe_place(place)}.\n"
         f"On your other machines:\n  told sync join {identity.code} {kind} {where or known}\n"
-        "Keep this code like a password. `told sync code` prints it again."
+        f"Keep this code like a password. `told sync code` prints it again.{other}"
     )
 
 
-def _add_server(context: Context, arguments: Arguments, where: str) -> None:
+def _add_server(context: Context, arguments: Arguments, where: str, *, joins: bool = False) -> None:
     from told.cli.moving.server import add_server  # noqa: PLC0415 - it uses this module
 
-    add_server(context, arguments, where)
+    add_server(context, arguments, where, joins=joins)
 
 
 def read_place(context: Context, kind: str, where: str) -> str:
@@ -220,9 +232,12 @@ def _join(context: Context, arguments: Arguments, rest: list[str]) -> None:
     identity = parse_code(rest[0])
     known = load_identity(context.home)
     is_other = known is not None and known != identity
-    if is_other and any(one.places for one in load_spaces(context.home)):
+    used = {place: None for one in load_spaces(context.home) for place in one.places}
+    if is_other and used:
         raise UsageError(
-            "This machine already syncs under another code. `told sync remove PLACE` ends that; then join."
+            "This machine already syncs under another code. Run"
+            f" {' and '.join(f'`told sync remove {describe_place(place)}`' for place in used)}; then join."
+            " A team's place comes back with `told team enable PATH` or `join`."
         )
     if len(rest) not in (1, 3):
         raise UsageError(
@@ -234,7 +249,7 @@ def _join(context: Context, arguments: Arguments, rest: list[str]) -> None:
         remove_space(context.home, former)
     set_identity(context.home, identity)
     if place.startswith(f"{SERVER}:"):
-        _add_server(context, arguments, rest[2])
+        _add_server(context, arguments, rest[2], joins=True)
         return
     space = _own_space(context, identity, place, arguments)
     save_space(context.home, space)
@@ -243,7 +258,10 @@ def _join(context: Context, arguments: Arguments, rest: list[str]) -> None:
         context.print_json({"places": rows, "space": space.id})
         return
     print_rows(context, rows)
-    context.print("This machine has joined." if rows else f"This machine has joined. {_NOTHING}")
+    hint = "" if rows else f" {_NOTHING}"
+    if any(row["error"] for row in rows):
+        hint = " Your memories arrive with the next `told sync` that works."
+    context.print(f"This machine has joined.{hint}")
 
 
 def _print_code(context: Context) -> None:
@@ -258,12 +276,17 @@ def _print_code(context: Context) -> None:
 
 def _remove_place(context: Context, rest: list[str]) -> None:
     given = " ".join(rest)
+    here = f"{given} in {find_git_root(context.cwd)}"  # `git origin` means the repository you are in
     removed = ""
     for space in load_spaces(context.home):
         for place in space.places:
-            if given in (place, describe_place(place), place.partition(":")[2]):
+            named = describe_place(place)
+            if given in (place, named, place.partition(":")[2]) or here == named:
                 left = tuple(one for one in space.places if one != place)
                 save_space(context.home, replace(space, places=left))
+                state = load_state(context.home, space)
+                state.forget_place(place)
+                save_state(context.home, space, state)
                 removed = place
     if not removed:
         raise UsageError(f"Unknown place {given!r}. `told sync status` lists them.")
@@ -292,7 +315,7 @@ def _print_status(context: Context) -> None:
         context.print_json({"spaces": rows}, found=rows)
         return
     if not rows:
-        raise UsageError(_NOTHING)
+        raise NotFoundError(_NOTHING)
     for row in rows:
         name = f"Team {row['team']}" if row["team"] else "Your machines"
         last = f"synced {when(row['last_ms'], context.now)}" if row["last_ms"] else "never synced"

@@ -24,6 +24,7 @@ from told.sync.identity import derive_key, is_encrypted, make_identity
 from told.sync.places import describe_place, list_teams, open_transport
 from told.sync.spaces import (
     FOLDER,
+    GIT,
     PLACES,
     SERVER,
     Space,
@@ -33,7 +34,16 @@ from told.sync.spaces import (
     lock_sync,
     save_space,
 )
-from told.sync.teams import CREATED, LEFT, Invitation, make_code, new_team_id, parse_invitation, say
+from told.sync.teams import (
+    CREATED,
+    LEFT,
+    Invitation,
+    make_code,
+    new_team_id,
+    parse_invitation,
+    say,
+    say_returned,
+)
 
 _USAGE = (
     "Use `told team`, `create NAME`, `join CODE`, `enable [PATH]`, `disable`, `leave`, `members`, `code`,"
@@ -79,9 +89,14 @@ def _create(context: Context, arguments: Arguments, name: str) -> None:
         return
     context.print(said)
     print_rows(context, rows)
-    where = " ".join(f"--{kind} {place}" for kind, _, place in (one.partition(":") for one in space.places))
-    context.print(f"Colleagues join with:\n  told team join {code} {where or '--folder PATH'}")
+    context.print(f"Colleagues join with:\n  told team join {code} {_describe_where(space)}")
     context.print("Nothing is shared yet. In a project: `told team enable`, then `told share ID`.")
+
+
+def _describe_where(space: Space) -> str:
+    """Return the options that name a team's place to somebody who joins."""
+    kind, _, where = space.places[0].partition(":") if space.places else (FOLDER, "", "PATH")
+    return f"--{kind} {where.partition(' in ')[0] if kind == GIT else where}"
 
 
 def _make_team(context: Context, arguments: Arguments, name: str, place: str) -> tuple[Space, str]:
@@ -114,7 +129,9 @@ def check_team_name(context: Context, name: str) -> None:
     except UsageError as error:
         raise UsageError(str(error).replace("for a scope", "for a team")) from None
     if any(one.name == name for one in load_spaces(context.home)):
-        raise UsageError(f"You are already in a team called {name}. Choose another (--name).")
+        raise UsageError(
+            f"You are already in a team called {name}. Choose another name (--name if you join)."
+        )
     if context.redact(name) != name:
         raise UsageError("That looks like a secret, which told does not share. Choose another name.")
 
@@ -143,7 +160,7 @@ def _read_passphrase(context: Context, arguments: Arguments, *, twice: bool) -> 
 def _given_place(context: Context, arguments: Arguments) -> str:
     given = [(kind, arguments.text(kind)) for kind in PLACES if arguments.text(kind)]
     if len(given) > 1:
-        raise UsageError("Give one place. `told sync` adds more: --folder, --git, --ssh or --server.")
+        raise UsageError("Give one place. `told team join CODE`, run again with another one, adds it.")
     return read_place(context, *given[0]) if given else ""
 
 
@@ -151,13 +168,18 @@ def _join(context: Context, arguments: Arguments, code: str) -> None:
     place = _given_place(context, arguments)
     if not place:
         raise UsageError(f"A code does not say where the team is. {_WHERE}")
-    space = _join_team(context, arguments, parse_invitation(code), place)
+    invitation = parse_invitation(code)
+    known = any(one.id == invitation.space for one in load_spaces(context.home))
+    space = _join_team(context, arguments, invitation, place)
     rows = exchange(context, [space])
     if context.as_json:
         context.print_json({"team": space.name, "places": rows})
         return
-    context.print(f"Joined the team {space.name} as {space.author}.")
+    done = "You are already in" if known else "Joined"
+    context.print(f"{done} the team {space.name} as {space.author}.")
     print_rows(context, rows)
+    if space.projects:
+        return
     context.print("Nothing is shared yet. In a project: `told team enable`, then `told share ID`.")
 
 
@@ -189,6 +211,8 @@ def _join_team(context: Context, arguments: Arguments, invitation: Invitation, p
     check_team_name(context, name)
     joined = replace(space, name=name, author=_author(context, arguments))
     save_space(context.home, joined)
+    with lock_sync(context.home):
+        say_returned(context.home, joined, context.now)
     return joined
 
 
@@ -324,7 +348,8 @@ def _print_code(context: Context, arguments: Arguments) -> None:
     code = make_code(space)
     secret = bool(space.key) and not space.has_passphrase
     kept = " It contains the key: send it as you would a password." if secret else ""
-    context.report(f"{code}\nColleagues join with `told team join CODE --folder PATH`.{kept}", {"code": code})
+    joining = f"Colleagues join with `told team join CODE {_describe_where(space)}`."
+    context.report(f"{code}\n{joining}{kept}", {"code": code})
 
 
 _ALONE = {"disable": _disable, "leave": _leave, "code": _print_code}

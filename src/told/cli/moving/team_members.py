@@ -27,8 +27,11 @@ def _list_members(context: Context, space: Space) -> tuple[list[dict[str, Any]],
     facts = read_facts(context.home, space, state, identity)
     names = author_names(state)
     people: dict[str, dict[str, Any]] = {
-        identity.public: {"name": space.author, "first": 0, "machines": 1, "you": True, "revoked": False}
-    }
+        identity.public: {
+            "name": space.author, "first": 0, "machines": 1, "you": True,
+            "revoked": identity.public in facts.revoked,
+        }
+    }  # fmt: skip
     for known in sorted(state.series.values(), key=lambda one: one.first):
         row = people.setdefault(
             known.person,
@@ -58,7 +61,8 @@ def print_members(context: Context, arguments: Arguments) -> None:
     context.print(f"{count(len(rows), 'member')} of {space.name}. Compare fingerprints by phone.")
     for row in rows:
         marks = [word for word in ("you", "creator", "revoked", "left") if row[word]]
-        marks += ["rules count for all who accept the policy"] if row["rules_count"] else []
+        if row["rules_count"] and not row["revoked"]:
+            marks.append("rules count for all who accept the policy")
         since = f", since {when(row['first'], context.now)}" if row["first"] else ""
         more = f" ({', '.join(marks)})" if marks else ""
         machines = count(row["machines"], "machine")
@@ -83,6 +87,7 @@ def print_status(context: Context) -> None:
                 "places": [describe_place(one) for one in space.places],
                 "projects": [context.name(one) for one in space.projects],
                 "members": sum(not row["revoked"] and not row["left"] for row in members),
+                "revoked": members[0]["revoked"],
                 "shared": len(find_shared(view.memories, space)), "received": len(received),
                 "policy": _describe_policy(space, facts), "last": iso(state.synced), "synced": state.synced,
             })  # fmt: skip
@@ -102,6 +107,10 @@ def print_status(context: Context) -> None:
         context.print(f"  projects: {', '.join(row['projects']) or 'none: `told team enable` adds one'}")
         if row["policy"] != "none":
             context.print(f"  policy: {row['policy']}")
+        if row["revoked"]:
+            context.print(
+                "  your key was revoked: colleagues accept nothing from you. `told team leave` leaves."
+            )
 
 
 def _describe_policy(space: Space, facts: TeamFacts) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -33,9 +34,8 @@ def members(context: Context, words: Sequence[str], url: str) -> None:
             with database.owning() as connection:
                 people = [one for one in list_people(connection, team.team) if not one.removed]
             text = "\n".join(f"{one.name} · {one.role}" for one in people)
-            context.report(
-                text or "No members yet.", [{"name": one.name, "role": one.role} for one in people]
-            )
+            rows = [{"name": one.name, "role": one.role} for one in people]
+            context.report(text or "No members yet.", {"count": len(rows), "members": rows})
             return
         by = find_owner(database, team).viewer
         if word == "role":
@@ -61,6 +61,9 @@ def token(context: Context, arguments: Arguments, words: Sequence[str], url: str
         raise UsageError(
             "Use `told server token create NAME`, `token list`, `token revoke ID` or `token forget-key NAME`."
         )
+    path = arguments.text("token-file")
+    if word == "create" and os.path.lexists(path):  # before there is a token that nobody can read
+        raise UsageError(f"{path} exists already. Name a new file.")
     with open_database(context.home, url) as database:
         migrate(database)
         team = ensure_team(database, "team")
@@ -69,7 +72,6 @@ def token(context: Context, arguments: Arguments, words: Sequence[str], url: str
                 database, team.team, rest[0], role=arguments.text("role"), name=arguments.text("name"),
                 days=arguments.number("days", 0),
             )  # fmt: skip
-            path = arguments.text("token-file")
             if path:
                 write_token(path, made)
             shown = f"written to {path}." if path else f"shown only now:\n{made.secret}"
@@ -87,7 +89,8 @@ def token(context: Context, arguments: Arguments, words: Sequence[str], url: str
             with database.owning() as connection:
                 rows = list_tokens(connection, team.team)
             context.report(
-                "\n".join(map(_describe_token, rows)) or "No tokens yet.", [_token_json(one) for one in rows]
+                "\n".join(map(_describe_token, rows)) or "No tokens yet.",
+                {"count": len(rows), "tokens": [_token_json(one) for one in rows]},
             )
 
 

@@ -35,6 +35,7 @@ _AGENT_COLOURS = (
 )
 _NARROWEST, _WIDEST = 40, 200
 _INDENT = lazy_pattern(r" *(?:- |-> )?")
+_COPIED = lazy_pattern(r"  told [a-z].*|\S+")  # a command on a line of its own, or one word
 _COMMANDS = lazy_pattern(r"`[^`\n]+`")
 _BLANK_ENDS = lazy_pattern(r" +((?:\x1b\[[0-9;]*m)*) *$", re.MULTILINE)
 _PAGER = "less -FRX"
@@ -60,7 +61,7 @@ class Screen:
         """Return the text of some blocks, without blanks at line ends."""
         with self._console.capture() as captured:
             for block in blocks:
-                self._console.print(self._renderable(block), soft_wrap=isinstance(block, Diff))
+                self._console.print(self._renderable(block), soft_wrap=isinstance(block, (Diff, str)))
         return _BLANK_ENDS.sub(r"\1", captured.get()).lstrip("\n")
 
     def _renderable(self, block: Block) -> RenderableType:
@@ -81,6 +82,8 @@ class Screen:
         indent = len(_INDENT.match(line)[0])  # type: ignore[index]  # it matches everywhere
         text = Text(line)
         text.highlight_regex(_COMMANDS, "command")
+        if _COPIED.fullmatch(line):  # the terminal wraps it, and a copy of it still works
+            return text
         return self._wrapped(text, 0, min(indent, self.width // 3))
 
     def _wrapped(self, text: Text, indent: int, hanging: int) -> Text:

@@ -14,6 +14,7 @@ from told.sync.formats import markdown, mcp_memory, native, pam
 from told.sync.stores.item import Item, LeftOut
 
 _MAX_FILE = 1 << 31  # bytes
+_HEAD = 100  # characters, in which an export names its format
 _NAME_IT = "Name the tool that it is from: `told import --from TOOL PATH`."
 
 
@@ -58,6 +59,8 @@ def read_path(path: str, *, mine: bool = False) -> Found:
         return Found("mcp-memory", items=mcp_memory.list_items(lines))
     if lines and all(one.get("type") in ("entity", "relation") for one in lines):
         return Found("mcp-memory", is_own=False)
+    if text.lstrip()[:1] == "{" and native.FORMAT in text[:_HEAD]:
+        raise UsageError(f"{path!r} is a damaged export of told: it may be cut off. Copy it again.")
     raise UsageError(f"told does not know the format of {path!r}. {_NAME_IT}")
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from told.errors import MissingError, ToldError
+from told.errors import MissingError
 from told.files import NotReadableError, open_regular
 from told.jsontext import as_dict, as_list, as_millis, as_text
 from told.pattern import lazy_pattern
@@ -93,12 +93,12 @@ def _dump(url: str) -> list[bytes]:
             words, env=environ, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, check=False
         )
     except (OSError, subprocess.TimeoutExpired, ValueError) as error:
-        raise ToldError(
+        raise MissingError(
             f"pg_dump does not run ({type(error).__name__}). Give a dump made elsewhere."
         ) from None
     if done.returncode:
         said = " ".join(done.stderr.decode("utf-8", "replace").split())[:300]
-        raise ToldError(f"pg_dump cannot read {place}: {said}")
+        raise MissingError(f"pg_dump cannot read {place}: {said}")
     return done.stdout.splitlines(keepends=True)
 
 

@@ -121,7 +121,10 @@ class FolderTransport:
         if not is_there:
             raise MissingError(f"{self._path} is not a folder. Name another one.")
         if self._known:
-            raise BusyError(f"{self._folder} is gone. Connect its drive, or wait until it has synced.")
+            raise BusyError(
+                f"{self._folder} is gone. Connect its drive, or wait until it has synced. If you deleted it,"
+                f" run `told sync remove folder {self._path}`, then add it again."
+            )
         return False
 
     def _read_head(self, folder: str) -> bytes | None:
