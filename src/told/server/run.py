@@ -8,20 +8,21 @@ import ctypes
 import os
 import signal
 import socket
+import ssl
 import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 import anyio.to_thread
 import uvicorn
 
-from told.errors import BusyError, UsageError
-from told.files import make_folder
+from told.errors import BusyError, MissingError, UsageError
 from told.server.app import make_app
 from told.server.context import Server, ServerSettings
 from told.server.hybrid import register_table
-from told.server.opening import CONNECTIONS, FOLDER, note_state, open_database, read_state
+from told.server.opening import CONNECTIONS, FOLDER, note_state, open_database, reserve_home
 from told.server.people import ensure_team, first_admin, write_token
 from told.server.workers import WorkerCommand, Workers
 from told.store.postgres.database import Database
@@ -31,6 +32,7 @@ from told.store.postgres.people import has_tokens
 
 PORT = 3377
 DATABASE_VARIABLE = "TOLD_DATABASE_URL"
+_PORTS = 65_536
 _SOCKET = "told.sock"
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _GRACE_SECONDS = 2  # for requests that are being answered
@@ -59,8 +61,11 @@ def check_options(options: StartOptions) -> None:
     """Check that the server may listen where it is told to.
 
     Raises:
-        UsageError: it would be reachable without encryption.
+        UsageError: it would be reachable without encryption, or the port is none.
+        MissingError: the certificate cannot be used.
     """
+    if options.port >= _PORTS:
+        raise UsageError(f"{options.port} is not a port. Give --port a number below {_PORTS}.")
     if bool(options.certificate) != bool(options.certificate_key):
         raise UsageError("Give both --certificate and --certificate-key.")
     if options.host not in _LOOPBACK and not options.certificate:
@@ -68,16 +73,32 @@ def check_options(options: StartOptions) -> None:
             f"{options.host} can be reached by others. Give --certificate and --certificate-key, or keep the"
             " server on 127.0.0.1 behind a proxy with TLS and give --public-host NAME."
         )
+    if options.certificate:
+        _check_certificate(options.certificate, options.certificate_key)
+
+
+def _check_certificate(certificate: str, key: str) -> None:
+    try:
+        ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(certificate, key)
+    except OSError as error:
+        why = str(getattr(error, "reason", "") or error.strerror or error)
+        raise MissingError(
+            f"The certificate {certificate} with the key {key} cannot be used ({why}). Check both files."
+        ) from None
 
 
 def run_server(options: StartOptions, say: Callable[[str], None]) -> None:
     """Run the server until a signal ends it."""
     check_options(options)
-    _check_not_running(options.settings.home)
     _share_arenas()
-    folder = os.path.join(options.settings.home, FOLDER)
-    make_folder(folder)
-    with open_database(options.settings.home, options.database_url) as database:
+    home = options.settings.home
+    folder = os.path.join(home, FOLDER)
+    with (
+        _end_on_signal(),
+        reserve_home(home),
+        _bind(options) as bound,
+        open_database(home, options.database_url, restart=True) as database,
+    ):
         for one in migrate(database):
             say(f"Migrated the database: {one.number:04} {one.name}.")
         register_table(database)
@@ -86,23 +107,24 @@ def run_server(options: StartOptions, say: Callable[[str], None]) -> None:
         _hand_out_token(database, team.team, options, say)
         server = Server(database, _open_compat(options), team, time.time())
         with (
-            note_state(options.settings.home, options.host, options.port, database.url),
+            note_state(home, options.host, options.port, database.url),
             _run_workers(server, options),
         ):
-            asyncio.run(_serve(server, options, folder, say))
+            asyncio.run(_serve(server, options, bound, folder, say))
 
 
-def _check_not_running(home: str) -> None:
-    """Check that no server of the same home listens: two would share what they note of themselves.
+@contextlib.contextmanager
+def _end_on_signal() -> Iterator[None]:
+    """Let SIGTERM end what was started, also before the server answers."""
 
-    Raises:
-        UsageError: one does.
-    """
-    running = read_state(home)
-    with contextlib.suppress(OSError, ValueError, KeyError):
-        socket.create_connection((running["host"], int(running["port"])), 1).close()
-        where = f"{running['host']}:{running['port']} (pid {running['pid']})"
-        raise UsageError(f"Already running on {where}. `told server stop` ends it.")
+    def end(*_: object) -> None:
+        raise SystemExit(0)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _share_arenas() -> None:
@@ -138,12 +160,12 @@ def _hand_out_token(database: Database, team: str, options: StartOptions, say: C
         return
     if not path and not is_first:
         return
-    made = first_admin(database, team, options.admin)
+    make = partial(first_admin, database, team, options.admin)
     if path:
-        write_token(path, made)
+        write_token(path, make)
         say(f"Wrote the token of {options.admin} to {path}.")
     else:
-        say(f"First token, of {options.admin}, shown only now:\n{made.secret}")
+        say(f"First token, of {options.admin}, shown only now:\n{make().secret}")
 
 
 def _bind(options: StartOptions) -> socket.socket:
@@ -154,6 +176,12 @@ def _bind(options: StartOptions) -> socket.socket:
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         bound.bind((host, options.port))
+        bound.listen()  # two may bind a port, but only one of them listens; requests wait for the start
+    except socket.gaierror:
+        bound.close()
+        raise UsageError(
+            f"The host {options.host} is unknown. Give --host an address of this machine."
+        ) from None
     except OSError as error:
         bound.close()
         raise BusyError(
@@ -185,9 +213,11 @@ class _Uvicorn(uvicorn.Server):
         yield
 
 
-async def _serve(server: Server, options: StartOptions, folder: str, say: Callable[[str], None]) -> None:
+async def _serve(
+    server: Server, options: StartOptions, remote: socket.socket, folder: str, say: Callable[[str], None]
+) -> None:
     path = os.path.join(folder, _SOCKET)
-    sockets = [(_bind(options), False), (_bind_local(path), True)]
+    sockets = [(remote, False), (_bind_local(path), True)]
     servers = []
     for bound, local in sockets:
         config = uvicorn.Config(

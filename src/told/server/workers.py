@@ -136,7 +136,7 @@ class Workers:
                 one.close()
         if self._ended:
             with contextlib.suppress(BusyError):
-                self._release()
+                self._release(wait_seconds=_RELEASE_SECONDS)
 
     def _watch(self) -> None:
         while not self._stop.wait(_LOOK_SECONDS):
@@ -162,9 +162,9 @@ class Workers:
                 with contextlib.suppress(OSError):  # too many processes; later there is room for one more
                     one.start(self._command, now)
 
-    def _release(self) -> None:
+    def _release(self, wait_seconds: float = 10.0) -> None:
         ended = set(self._ended)
-        with self._server.database.owning() as connection:
+        with self._server.database.owning(wait_seconds=wait_seconds) as connection:
             late = release(connection, self._server.team.team, sorted(ended), self._limits)
         self._ended -= ended
         for one in self._slots:

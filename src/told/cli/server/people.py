@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from told.cli.arguments import Arguments
@@ -68,12 +69,12 @@ def token(context: Context, arguments: Arguments, words: Sequence[str], url: str
         migrate(database)
         team = ensure_team(database, "team")
         if word == "create":
-            made = create_token(
-                database, team.team, rest[0], role=arguments.text("role"), name=arguments.text("name"),
-                days=arguments.number("days", 0),
+            make = partial(
+                create_token,
+                database, team.team, rest[0], role=arguments.text("role"),
+                name=context.redact(arguments.text("name")), days=arguments.number("days", 0),
             )  # fmt: skip
-            if path:
-                write_token(path, made)
+            made = write_token(path, make) if path else make()
             shown = f"written to {path}." if path else f"shown only now:\n{made.secret}"
             text = f"Token {made.token} of {rest[0]} ({made.role}), {shown}"
             secret = None if path else made.secret

@@ -62,8 +62,9 @@ def tokens(server: TheServer, client: AsReader) -> list[dict[str, Any]]:
 def new_token(wanted: TokenRequest, server: TheServer, client: AsAdmin) -> dict[str, Any]:
     """Create a token; it is shown only in this answer."""
     made = create_token(
-        server.database, client.viewer.team, wanted.person, role=wanted.role, name=wanted.name,
-        days=wanted.expires_days, by=client.viewer,
+        server.database, client.viewer.team, wanted.person, role=wanted.role,
+        name=server.settings.redact(wanted.name), days=wanted.expires_days, by=client.viewer,
+        by_token=client.token,
     )  # fmt: skip
     return made._asdict()
 
@@ -71,7 +72,7 @@ def new_token(wanted: TokenRequest, server: TheServer, client: AsAdmin) -> dict[
 @router.delete("/tokens/{token}")
 def remove_token(token: str, server: TheServer, client: AsAdmin) -> dict[str, Any]:
     """Revoke a token."""
-    revoke(server.database, client.viewer.team, token, client.viewer)
+    revoke(server.database, client.viewer.team, token, client.viewer, by_token=client.token)
     return {"revoked": token}
 
 

@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 
 import psycopg
 from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import TupleRow
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from told.errors import BusyError, DiskFullError, MissingError
+from told.errors import BusyError, DiskFullError, MissingError, UsageError
 
 Connection = psycopg.Connection[TupleRow]
 logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # it warns at each attempt; callers get the error
@@ -30,6 +31,10 @@ _VIEW = (
     "SELECT set_config('role', %s, true), set_config('told.team', %s, true),"
     " set_config('told.person', %s, true)"
 )
+_VIEW_FOR_A_WHILE = f"{_VIEW}, set_config('statement_timeout', '60s', true)"
+
+# What only another connection string helps with; PostgreSQL gives no code for it.
+_REFUSALS = ("does not exist", "authentication failed", "no pg_hba.conf entry", "not permitted to log in")
 
 
 class Viewer(NamedTuple):
@@ -66,18 +71,18 @@ class Database:
     def viewing(self, viewer: Viewer) -> Iterator[Connection]:
         """Run a block in a transaction that sees and writes what one person may."""
         with self._transaction() as connection:
-            view_as(connection, viewer)
+            connection.execute(_VIEW_FOR_A_WHILE, (ROLE, viewer.team, viewer.person))
             yield connection
 
     @contextmanager
-    def owning(self) -> Iterator[Connection]:
+    def owning(self, *, wait_seconds: float = _WAIT_SECONDS) -> Iterator[Connection]:
         """Run a block in a transaction that sees all rows: for migrations, workers and tokens."""
-        with self._transaction() as connection:
+        with self._transaction(wait_seconds) as connection:
             yield connection
 
     @contextmanager
-    def _transaction(self) -> Iterator[Connection]:
-        with translated(), self._pool.connection() as connection, connection.transaction():
+    def _transaction(self, wait_seconds: float = _WAIT_SECONDS) -> Iterator[Connection]:
+        with translated(), self._pool.connection(wait_seconds) as connection, connection.transaction():
             yield connection
 
     def stats(self) -> dict[str, int]:
@@ -104,9 +109,29 @@ def set_timeouts(connection: Connection, seconds: float) -> None:
 
 
 def connect(url: str) -> Connection:
-    """Open one connection outside a pool, which commits each statement."""
+    """Open one connection outside a pool, which commits each statement.
+
+    Raises:
+        UsageError: the url is none.
+        BusyError: the server does not answer.
+        MissingError: it does not let told in.
+    """
+    try:
+        conninfo_to_dict(url)
+    except psycopg.ProgrammingError:  # its message may have the password
+        raise UsageError(
+            "TOLD_DATABASE_URL is not a connection string. Write postgresql://USER:PASSWORD@HOST/DATABASE."
+        ) from None
     with translated():
-        connection = psycopg.connect(url, autocommit=True, application_name="told")
+        try:
+            connection = psycopg.connect(url, autocommit=True, application_name="told")
+        except psycopg.OperationalError as error:
+            why = _first_line(error)
+            if any(part in why for part in _REFUSALS):
+                raise MissingError(
+                    f"PostgreSQL refuses the connection ({why}). Check TOLD_DATABASE_URL."
+                ) from None
+            raise
         _configure(connection)
         return connection
 
@@ -125,6 +150,10 @@ def translated() -> Iterator[None]:
         yield
     except psycopg.errors.DiskFull:
         raise DiskFullError("The disk of the database is full. Free some space there, then retry.") from None
+    except psycopg.errors.ProgramLimitExceeded:
+        raise UsageError("A name or a value is too long to be stored. Shorten it.") from None
+    except psycopg.errors.QueryCanceled:
+        raise BusyError("PostgreSQL took too long for this. Ask for less, or retry in a moment.") from None
     except psycopg.errors.InsufficientPrivilege as error:
         raise MissingError(
             f"PostgreSQL refuses this ({_first_line(error)}). Check the role's rights."

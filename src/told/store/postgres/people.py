@@ -66,6 +66,11 @@ def find_team(connection: Connection) -> tuple[str, str] | None:
     return (row[0], row[1]) if row else None
 
 
+def lock_teams(connection: Connection) -> None:
+    """Let others who add a team wait until the transaction ends."""
+    connection.execute("LOCK TABLE team IN SHARE ROW EXCLUSIVE MODE")
+
+
 def add_team(connection: Connection, team: str, name: str) -> None:
     """Add a team."""
     connection.execute("INSERT INTO team(team, name) VALUES (%s, %s)", (team, name))
