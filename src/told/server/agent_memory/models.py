@@ -10,7 +10,8 @@ from told.store.postgres.agent_memory.observations import ObservationRow
 from told.text import fix_surrogates
 
 MAX_TEXT = 200_000  # characters
-_MAX_NAME = 500  # characters; longer ones do not fit into an index
+MAX_LIST = 1000  # texts
+MAX_NAME = 500  # characters; longer ones do not fit into an index
 _MAX_INTEGER = 2**31 - 1
 
 
@@ -20,8 +21,9 @@ def _fix(value: Any) -> Any:
 
 
 Foreign = Annotated[str, BeforeValidator(_fix)]
-Name = Annotated[str, Field(max_length=_MAX_NAME), BeforeValidator(_fix)]
+Name = Annotated[str, Field(max_length=MAX_NAME), BeforeValidator(_fix)]
 Text = Annotated[str, Field(max_length=MAX_TEXT), BeforeValidator(_fix)]
+Texts = Annotated[list[Text], Field(max_length=MAX_LIST)]
 Count = Annotated[int, Field(ge=0, le=_MAX_INTEGER)]
 Number = Annotated[int, Field(ge=-(2**31), le=_MAX_INTEGER)]
 Identifier = Annotated[int, Field(ge=-(2**63), le=2**63 - 1)]
@@ -59,10 +61,10 @@ class ObservationIn(BaseModel):
     subtitle: Text | None = None
     type: ObservationType = "discovery"
     narrative: Text | None = None
-    facts: list[Text] = []
-    concepts: list[Text] = []
-    files_read: list[Text] = []
-    files_modified: list[Text] = []
+    facts: Texts = []
+    concepts: Texts = []
+    files_read: Texts = []
+    files_modified: Texts = []
     tool_name: Text | None = None
     prompt_number: Number | None = None
 
@@ -73,7 +75,7 @@ class SearchIn(BaseModel):
     query: Text
     project: Text | None = None
     cross_project: bool = False
-    type: list[Text] | None = None
+    type: Texts | None = None
     limit: Count = 10
     mode: Text = "hybrid"
 

@@ -11,6 +11,7 @@ from told.server.agent_memory.keep import keep_observation, redact
 from told.server.agent_memory.models import ObservationIn, SearchIn, SearchOut
 from told.server.context import AsMember, AsReader, Client, Server, TheServer
 from told.store.postgres.agent_memory.observations import (
+    MAX_WORD,
     ObservationRow,
     Wanted,
     get_observation,
@@ -79,7 +80,7 @@ def search_text(
 ) -> list[ObservationRow]:
     """Return the observations that match a query, best first."""
     query = redact(server, query)
-    words, vector = query.split()[:_MAX_WORDS], make_vector(query, asking=True)
+    words, vector = [word[:MAX_WORD] for word in query.split()[:_MAX_WORDS]], make_vector(query, asking=True)
     with server.database.viewing(client.viewer) as connection:
         return search_observations(
             connection, client.viewer.team, words, vector, wanted, limit=limit,

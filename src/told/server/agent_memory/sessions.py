@@ -10,7 +10,7 @@ from fastapi import APIRouter, HTTPException, Query
 
 from told.jsontext import dump_json, load_json
 from told.server.agent_memory.keep import redact
-from told.server.agent_memory.models import QueueItem, SessionChange, SessionIn
+from told.server.agent_memory.models import MAX_NAME, QueueItem, SessionChange, SessionIn
 from told.server.context import AsMember, AsReader, Server, TheServer
 from told.store.postgres.agent_memory.items import NewItem, add_item
 from told.store.postgres.agent_memory.sessions import (
@@ -44,7 +44,7 @@ def make_item(server: Server, given: QueueItem) -> NewItem:
     preview, message = redact(server, given.tool_response_preview), redact(server, given.last_user_message)
     return NewItem(
         redact(server, given.session_id),
-        os.path.basename((cwd or "").replace("\\", "/").rstrip("/")) or UNKNOWN,
+        os.path.basename((cwd or "").replace("\\", "/").rstrip("/"))[:MAX_NAME] or UNKNOWN,
         redact(server, given.tool_name),
         _shorten_texts(_redact_input(server, given.tool_input)),
         preview and preview[:_MAX_PREVIEW],

@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 
 from psycopg import sql
 
+from told.store.postgres.agent_memory.observations import MAX_WORD
 from told.store.postgres.agent_memory.sessions import ensure_project, take_id
 from told.store.postgres.database import Connection, Viewer
 
+_MAX_WORDS = 100  # of a query
 SEVERITIES = ("critical", "warning", "info")
 _LESSONS = (
     "SELECT l.id, l.project_id, p.name, l.title, l.rule, l.severity, l.trigger_tool, l.trigger_pattern,"
@@ -114,7 +116,8 @@ def search_lessons(
         " AND (%(project)s::text IS NULL OR l.project_id IS NULL OR p.name = %(project)s)"
         " ORDER BY ts_rank_cd(l.words, q.query) DESC, l.created_at DESC, l.id DESC LIMIT %(limit)s"
     )
-    values = {"team": team, "query": query, "project": project, "limit": limit}
+    words = " ".join(word[:MAX_WORD] for word in query.split()[:_MAX_WORDS])
+    values = {"team": team, "query": words, "project": project, "limit": limit}
     return [LessonRow(*row) for row in connection.execute(statement, values)]
 
 

@@ -19,6 +19,7 @@ _COLUMNS = (
 )
 _JOINED = "agent_memory_observation o JOIN agent_memory_project p ON p.team = o.team AND p.id = o.project_id"
 _OBSERVATIONS = f"SELECT {_COLUMNS} FROM {_JOINED}"
+MAX_WORD = 200  # characters; longer ones are indexed in pieces
 _RANK_CONSTANT = 60  # of rank fusion
 _MAX_ID = 2**63 - 1
 _MAX_SCAN = 500  # candidates; the index of vectors returns fewer than asked for beyond it

@@ -38,6 +38,8 @@ JOINED = "memory m LEFT JOIN memory_own o ON o.team = %(team)s AND o.owner = %(p
 _PLAIN = tuple(name for name in COLUMNS if name != "detail")
 _CHANGED = (*_PLAIN, "detail", "extra", "about", "shared")
 _NAMES = ("row", *_CHANGED)
+# Longer values find no memory: one row of an index has less than 2,704 bytes for the value, scope and reader.
+_MAX_LISTED = 600  # bytes
 _INSERT = (
     f"INSERT INTO memory(team, owner, tokens, {', '.join(_NAMES)}) VALUES(%(team)s, %(person)s,"
     f" %(tokens)s::tsvector, {', '.join(f'%({name})s' for name in _NAMES)})"
@@ -245,11 +247,12 @@ class PostgresWriter(ViewerQueries):
         for table, columns in self._list(new).items():
             names = ", ".join(columns)
             values = ", ".join(f"%({name})s::text[]" for name in columns)
+            size = " + ".join(f"octet_length({name})" for name in columns)
             self._run(
                 f"INSERT INTO {table}(team, {names}, scope, reader, row)"
                 f" SELECT %(team)s, {names}, %(scope)s, %(reader)s, %(row)s"
-                f" FROM unnest({values}) AS v({names}) ON CONFLICT DO NOTHING",
-                **columns, **self._place(new),
+                f" FROM unnest({values}) AS v({names}) WHERE {size} <= %(most)s ON CONFLICT DO NOTHING",
+                **columns, **self._place(new), most=_MAX_LISTED,
             )  # fmt: skip
 
     def _unlink(self, old: _Stored) -> None:
