@@ -10,6 +10,7 @@ from typing import Annotated, NamedTuple
 from fastapi import Depends, HTTPException, Request
 
 from told.judge.base import Judge
+from told.redact.names import redact_path
 from told.server.request_metrics import RequestMetrics
 from told.store.postgres.database import Database, Viewer
 from told.store.postgres.people import ADMIN, MEMBER, READER, ROLES
@@ -29,7 +30,11 @@ class ServerSettings:
     public_hosts: tuple[str, ...] = ()  # names under which a proxy serves it
     rate: float = 500.0  # requests per second of one token
     burst: int = 2000
-    max_body: int = 64 * 1024 * 1024  # bytes
+    max_body: int = 64 * 1024 * 1024  # bytes of series in one request
+    max_json: int = (
+        8 * 1024 * 1024
+    )  # bytes of another request: as Python's objects they take 50 times as much
+    max_held: int = 256 * 1024 * 1024  # bytes of all requests at a time
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,10 @@ class Server:
         return time.time_ns() // 1_000_000
 
     requests: RequestMetrics = field(default_factory=RequestMetrics)
+
+    def redact_name(self, name: str) -> str:
+        """Return an id, or the name of a project or an agent, without secrets."""
+        return redact_path(name, self.settings.redact)
 
 
 class Client(NamedTuple):

@@ -20,6 +20,10 @@ _STATUS: tuple[tuple[type[ToldError], int], ...] = (
 )  # fmt: skip
 
 
+_MAX_ERRORS = 20  # of one request that are described
+_MAX_INPUT = 1000  # characters of a wrong value that are shown
+
+
 class Problem(BaseModel):
     """Why a request is refused, or cannot be answered now."""
 
@@ -49,6 +53,13 @@ def status_of(error: ToldError) -> int:
     return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
 
 
+def _shorten(error: dict[str, Any]) -> dict[str, Any]:
+    """Return what is wrong with a field, without a value that is too long to read."""
+    if len(str(error.get("input"))) <= _MAX_INPUT:
+        return error
+    return {name: one for name, one in error.items() if name != "input"}
+
+
 def add_error_handlers(app: FastAPI) -> None:
     """Turn told's errors, and values that PostgreSQL cannot store, into answers."""
 
@@ -62,7 +73,8 @@ def add_error_handlers(app: FastAPI) -> None:
     def on_invalid(_: Request, error: Exception) -> Response:
         """Answer as FastAPI does, but also if the request has what no JSON may have."""
         assert isinstance(error, RequestValidationError)
-        body = fix_surrogates(dump_json({"detail": jsonable_encoder(error.errors())}))
+        errors = [_shorten(one) for one in error.errors()[:_MAX_ERRORS]]
+        body = fix_surrogates(dump_json({"detail": jsonable_encoder(errors)}))
         return Response(body, 422, media_type="application/json")
 
     def on_bad_value(_: Request, error: Exception) -> JSONResponse:

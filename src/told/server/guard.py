@@ -5,6 +5,7 @@ A web page in a browser cannot pass: its requests name the page's host or origin
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections import OrderedDict
@@ -27,11 +28,14 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 
+_LATER = {"retry-after": "1"}
 OPEN_PATHS = frozenset(("/api/health", "/api/v1/health", "/openapi.json", "/docs"))
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
 _KNOWN_SECONDS = 2.0  # how long a token is let in without asking the database again
 _NOTE_SECONDS = 60.0  # between two notes of a token's last use
 _MAX_KNOWN = 10_000
+_WRONG_RATE, _WRONG_BURST = 10.0, 100  # wrong tokens of one address: in a second, and at once
+_SERIES = "/api/v1/sync/"
 
 
 class RefusedError(Exception):
@@ -56,6 +60,7 @@ class Guard:
         self._app, self._server, self._local = app, server, local
         self._tokens = _Tokens(server)
         self._rates: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._held = 0  # bytes of all bodies that are being processed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, or pass it on."""
@@ -68,14 +73,43 @@ class Guard:
             client = await self._identify(scope, headers)
             self._check_rate(client.token or client.viewer.person if client else _address(scope))
             scope.setdefault("state", {}).update(client=client, server=self._server)
-            limit = self._check_size(headers)
+            limit = self._check_size(scope, headers)
         except RefusedError as error:
             await _refuse(send, error)
             return
         except ToldError as error:
             await _refuse(send, RefusedError(status_of(error), str(error), 1))
             return
-        await self._app(scope, _limited(receive, limit), send)
+        await self._pass_on(scope, receive, send, limit)
+
+    async def _pass_on(self, scope: Scope, receive: Receive, send: Send, limit: int) -> None:
+        """Let the app answer, and count the bytes of the body, which may be of unknown length."""
+        size, has_begun = 0, False
+
+        async def receive_limited() -> Message:
+            nonlocal size
+            message = await receive()
+            more = len(message.get("body", b""))
+            size += more
+            self._held += more
+            if size > limit:
+                raise HTTPException(413, _too_large(limit))
+            if self._held > self._server.settings.max_held:
+                raise HTTPException(503, "Too many large requests at a time. Retry in a second.", _LATER)
+            return message
+
+        async def send_noted(message: Message) -> None:
+            nonlocal has_begun
+            has_begun = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive_limited, send_noted)
+        except asyncio.CancelledError:  # the server ends, and does not wait any longer
+            if not has_begun:
+                await _refuse(send, RefusedError(503, "The server ends. Retry in a moment.", 1))
+        finally:
+            self._held -= size
 
     def _check_origin(self, headers: Headers) -> None:
         host = headers.get("host", "").lower()
@@ -92,7 +126,7 @@ class Guard:
             kind, _, secret = given.partition(" ")
             client = None
             if kind.lower() == "bearer" and secret.strip():
-                client = await run_in_threadpool(self._tokens.find, secret.strip())
+                client = await self._find(scope, secret.strip())
             if client is None:
                 raise RefusedError(401, "This token is wrong, expired or revoked.")
             return client
@@ -104,24 +138,40 @@ class Guard:
             return await run_in_threadpool(self._tokens.local)
         raise RefusedError(401, "Send a token: `Authorization: Bearer TOKEN`.")
 
+    async def _find(self, scope: Scope, secret: str) -> Client | None:
+        """Look a token up; wrong ones only so often, because each asks the database."""
+        who = f"wrong {_address(scope)}"
+        if not self._tokens.is_known(secret):
+            self._take(who, 0, _WRONG_RATE, _WRONG_BURST)
+        client = await run_in_threadpool(self._tokens.find, secret)
+        if client is None:
+            self._take(who, 1, _WRONG_RATE, _WRONG_BURST)
+        return client
+
     def _check_rate(self, who: str) -> None:
-        settings, now = self._server.settings, time.monotonic()
-        left, at = self._rates.pop(who, (float(settings.burst), now))
-        left = min(float(settings.burst), left + (now - at) * settings.rate)
-        if left < 1:
-            self._rates[who] = left, now
-            raise RefusedError(429, "Too many requests. Retry in a second.", 1)
-        self._rates[who] = left - 1, now
+        self._take(who, 1, self._server.settings.rate, self._server.settings.burst)
+
+    def _take(self, who: str, many: int, rate: float, burst: int) -> None:
+        """Count requests; refuse one if too few are left."""
+        now = time.monotonic()
+        left, at = self._rates.pop(who, (float(burst), now))
+        left = min(float(burst), left + (now - at) * rate)
+        is_allowed = left >= 1
+        self._rates[who] = left - many * is_allowed, now
         if len(self._rates) > _MAX_KNOWN:
             self._rates.popitem(last=False)
+        if not is_allowed:
+            raise RefusedError(429, "Too many requests. Retry in a second.", 1)
 
-    def _check_size(self, headers: Headers) -> int:
-        limit = self._server.settings.max_body
+    def _check_size(self, scope: Scope, headers: Headers) -> int:
+        settings = self._server.settings
+        is_series = scope["method"] == "PUT" and scope["path"].startswith(_SERIES)
+        limit = settings.max_body if is_series else min(settings.max_json, settings.max_body)
         length = headers.get("content-length", "0")
         if not (length.isascii() and length.isdigit()):
             raise RefusedError(400, "The header content-length is wrong.")
         if int(length) > limit:
-            raise RefusedError(413, f"The body is larger than {limit // 1_000_000} MB.")
+            raise RefusedError(413, _too_large(limit))
         return limit
 
 
@@ -131,7 +181,11 @@ class _Tokens:
     def __init__(self, server: Server) -> None:
         self._server = server
         self._known: OrderedDict[bytes, tuple[float, float, Client]] = OrderedDict()
-        self._owner: Client | None = None
+        self._owner: tuple[float, Client] | None = None
+
+    def is_known(self, secret: str) -> bool:
+        """Tell whether a token was valid a while ago."""
+        return hash_token(secret) in self._known
 
     def find(self, secret: str) -> Client | None:
         digest, now = hash_token(secret), time.monotonic()
@@ -154,9 +208,11 @@ class _Tokens:
 
     def local(self) -> Client:
         """Return the first admin, for whom this machine's user acts."""
-        if self._owner is None:
-            self._owner = Client(*find_owner(self._server.database, self._server.team))
-        return self._owner
+        now = time.monotonic()
+        if self._owner is None or now >= self._owner[0]:
+            owner = Client(*find_owner(self._server.database, self._server.team))
+            self._owner = now + _KNOWN_SECONDS, owner
+        return self._owner[1]
 
 
 def _address(scope: Scope) -> str:
@@ -164,19 +220,8 @@ def _address(scope: Scope) -> str:
     return f"address {client[0]}" if client else "local"
 
 
-def _limited(receive: Receive, limit: int) -> Receive:
-    """Count a body of unknown length."""
-    left = limit
-
-    async def receive_limited() -> Message:
-        nonlocal left
-        message = await receive()
-        left -= len(message.get("body", b""))
-        if left < 0:
-            raise HTTPException(413, f"The body is larger than {limit // 1_000_000} MB.")
-        return message
-
-    return receive_limited
+def _too_large(limit: int) -> str:
+    return f"The body is larger than {limit // 1_000_000} MB. Send less at a time."
 
 
 async def _refuse(send: Send, error: RefusedError) -> None:
