@@ -148,10 +148,10 @@ def _show(server: Server, client: Client, name: str, most: int) -> str:
             return teller.memory(opened.find(name))
     with open_sessions(server, client) as sessions:
         if name.startswith("c"):
-            notes = [one for one in sessions.reader.checkpoints_like(name, 2) if one.public == name]
-            if not notes:
+            note = sessions.reader.checkpoint_named(name)
+            if note is None:
                 raise NotFoundError("No checkpoint has this id.")
-            return teller.checkpoint(sessions, notes[0], most)
+            return teller.checkpoint(sessions, note, most)
         public, _, number = name.partition(".")
         row = sessions.find(public)
         if number.isdecimal() and len(number) < 10:

@@ -10,7 +10,6 @@ from typing import Annotated, NamedTuple
 from fastapi import Depends, HTTPException, Request
 
 from told.judge.base import Judge
-from told.redact.names import redact_path
 from told.server.request_metrics import RequestMetrics
 from told.store.postgres.database import Database, Viewer
 from told.store.postgres.people import ADMIN, MEMBER, READER, ROLES
@@ -52,10 +51,6 @@ class Server:
         return time.time_ns() // 1_000_000
 
     requests: RequestMetrics = field(default_factory=RequestMetrics)
-
-    def redact_name(self, name: str) -> str:
-        """Return an id, or the name of a project or an agent, without secrets."""
-        return redact_path(name, self.settings.redact)
 
 
 class Client(NamedTuple):

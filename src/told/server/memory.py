@@ -41,6 +41,7 @@ EMBED = "embed"  # kind of the items that write vectors
 API = "api"  # the agent of what came over REST without a name
 _EDGE = "edge"
 _NEW = ("memory.save", "memory.remember")  # what a new memory is logged as
+_MAX_PROJECT = 200  # characters
 _NOT_FOUND = "No memory has this id."  # also of one that you may not see
 
 
@@ -190,6 +191,8 @@ def use_memory(
     agent: str = "", session: str = "",
 ) -> TeamMemory:  # fmt: skip
     """Return the memories within a transaction of the client's; see `open_memory`."""
+    if len(project) > _MAX_PROJECT:
+        raise UsageError(f"`project` has {len(project):,} characters: give at most {_MAX_PROJECT}.")
     memories = PostgresMemories(connection, client.viewer)
     journal = PostgresJournal(connection, client.viewer)
     caller = Caller(by, agent or ("" if by == USER else AGENT), session)

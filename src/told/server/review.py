@@ -94,8 +94,7 @@ def _keep_nothing(_: Connection) -> None:
 def _prepare(server: Server, viewer: Viewer, payload: dict[str, Any]) -> _Asked | None:
     client = Client(viewer, MEMBER, "")
     with open_sessions(server, client) as opened:
-        found = opened.reader.sessions_like(payload["session"], 2)
-        session = next((one for one in found if one.public == payload["session"]), None)
+        session = opened.reader.session_named(payload["session"])
         if session is None or session.turns != payload["turns"]:
             return None
         turns = opened.reader.turns(session.id)

@@ -36,10 +36,10 @@ class TeamSessions:
         Raises:
             NotFoundError: there is none of this id, or it is somebody else's and not shared.
         """
-        found = [one for one in self.reader.sessions_like(public, 2) if one.public == public]
-        if not found:
+        found = self.reader.session_named(public)
+        if found is None:
             raise NotFoundError(_NOT_FOUND)
-        return found[0]
+        return found
 
     def is_own(self, session_id: int) -> bool:
         """Tell whether a session is the person's own."""

@@ -33,9 +33,11 @@ _POOL = (
 
 
 @router.get("/metrics", response_class=PlainTextResponse)
-def metrics(server: TheServer, _: AsReader) -> PlainTextResponse:
+def metrics(server: TheServer, client: AsReader) -> PlainTextResponse:
     """Return figures in the text format of Prometheus."""
-    return PlainTextResponse("\n".join(_describe(server)) + "\n", media_type=_CONTENT_TYPE)
+    return PlainTextResponse(
+        "\n".join(_describe(server, client.viewer.team)) + "\n", media_type=_CONTENT_TYPE
+    )
 
 
 @router.get("/api/v1/stats")
@@ -53,7 +55,7 @@ def stats(server: TheServer, client: AsReader) -> dict[str, Any]:
         }
 
 
-def _describe(server: Server) -> Iterator[str]:
+def _describe(server: Server, team: str) -> Iterator[str]:
     build = {"version": __version__, "python": platform.python_version()}
     yield from _series("told_build_info", "gauge", "The version of told.", [(build, 1)])
     yield from _series("told_start_time_seconds", "gauge", "When the server started.", [({}, server.started)])
@@ -61,8 +63,8 @@ def _describe(server: Server) -> Iterator[str]:
         yield from _series("told_resident_memory_bytes", "gauge", "Memory of the server.", [({}, resident)])
     try:
         with server.database.owning() as connection:
-            counts = count_jobs(connection, server.team.team)
-            used = spent(connection, server.team.team)
+            counts = count_jobs(connection, team)
+            used = spent(connection, team)
     except BusyError:
         yield from _series("told_database_up", "gauge", "Whether the database answers.", [({}, 0)])
     else:

@@ -223,6 +223,14 @@ def close_checkpoint(
     with open_sessions(server, client) as opened:
         if not opened.writer.put_status(checkpoint, CLOSED if wanted.status == "closed" else OPEN):
             raise NotFoundError("You have no checkpoint of this id.")
+        add_audit(
+            opened.connection,
+            client.viewer,
+            client.token,
+            "checkpoint.change",
+            checkpoint,
+            status=wanted.status,
+        )
         return checkpoint_json(_find_checkpoint(opened, checkpoint))
 
 
@@ -238,7 +246,7 @@ def delete_checkpoint(checkpoint: str, server: TheServer, client: AsMember) -> d
 
 
 def _find_checkpoint(opened: TeamSessions, public: str) -> Any:
-    found = [one for one in opened.reader.checkpoints_like(public, 2) if one.public == public]
-    if not found:
+    found = opened.reader.checkpoint_named(public)
+    if found is None:
         raise NotFoundError("No checkpoint has this id.")
-    return found[0]
+    return found

@@ -66,6 +66,12 @@ class TeamSessionReader(TeamQueries):
         )
         return self._fetch_all(SessionRow, sql, first=text, last=text + _LAST, limit=_limit(limit))
 
+    def session_named(self, public: str) -> SessionRow | None:
+        """Return the session with an id of told's."""
+        return next(
+            iter(self._fetch_all(SessionRow, f"{_SESSION} AND s.public = %(public)s", public=public)), None
+        )
+
     def ownership(self, session_id: int) -> Ownership:
         """Return whose a session is, and whether the team sees it."""
         return self._fetch_all(
@@ -155,6 +161,11 @@ class TeamSessionReader(TeamQueries):
             f" WHERE c.team = %(team)s{_where(wanted, 'c.at')}"
         )
         return int(self._fetch_value(sql, **wanted._asdict()))
+
+    def checkpoint_named(self, public: str) -> CheckpointRow | None:
+        """Return the checkpoint with an id; of several the person's own."""
+        sql = f"{_CHECKPOINT} AND c.public = %(public)s ORDER BY s.owner = %(person)s DESC, c.session LIMIT 1"
+        return next(iter(self._fetch_all(CheckpointRow, sql, public=public)), None)
 
     def checkpoints_like(self, text: str, limit: int) -> list[CheckpointRow]:
         """Return the checkpoints whose id starts with a text."""
