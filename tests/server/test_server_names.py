@@ -106,3 +106,14 @@ def test_the_local_socket_is_not_for_a_former_admin(site: Site, monkeypatch: pyt
     assert site.of("ada").patch("/api/v1/members/max", json={"role": "admin"}).status_code == 200
     assert site.of("ada").delete("/api/v1/members/ada").status_code == 200
     assert local.get("/api/v1/me").json()["person"]["name"] == "max"
+
+
+def test_the_audit_log_does_not_name_private_memories(site: Site) -> None:
+    max_ = site.of("max")
+    body = {"text": "My desk is at the window", "project": SHOP, "scope": "private"}
+    private = max_.post("/api/v1/memories", json=body).json()["memory"]["id"]
+    assert max_.patch(f"/api/v1/memories/{private}", json={"locked": True}).status_code == 200
+    assert max_.delete(f"/api/v1/memories/{private}").status_code == 200
+    shown = site.of("ada").get("/api/v1/audit").json()
+    assert [one["action"] for one in shown[:3]] == ["memory.forget", "memory.change", "memory.save"]
+    assert private not in str(shown)

@@ -43,8 +43,8 @@ def forget_memories(memory: TeamMemory, named: Sequence[Memory]) -> list[str]:
     ids = [one.id for one in every]
     delete_of_memories(memory.connection, viewer, ids)
     _cut_sessions(sessions, Forgotten(key, [place for found in places.values() for place in found]))
-    for name in ids:
-        memory.note("memory.forget", name)
+    for one in every:
+        memory.note("memory.forget", one.id, one)
     return ids
 
 

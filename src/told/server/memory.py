@@ -112,10 +112,19 @@ class TeamMemory:
             self.share(done.memory)
         return done
 
-    def note(self, action: str, target: str, **detail: Any) -> None:
-        """Log a change; let a worker write the vectors of what is active now, and what clients are to get."""
+    def note(self, action: str, target: str, before: Memory | None = None, **detail: Any) -> None:
+        """Log a change; let a worker write the vectors of what is active now, and what clients are to get.
+
+        Args:
+            action: What was done.
+            target: The id of the memory; admins do not see that of a private one.
+            before: The memory as it was; by default it is read.
+            detail: More for the audit log.
+        """
         viewer = self.client.viewer
-        add_audit(self.connection, viewer, self.client.token, action, target, **detail)
+        known = before or self.memories.get([target]).get(target)
+        logged = "" if known and is_private(known) else target
+        add_audit(self.connection, viewer, self.client.token, action, logged, **detail)
         # Other changes may also bring back what a memory had replaced.
         new = {"memories": [target]} if action in _NEW else {}
         enqueue(self.connection, viewer, EMBED, new, f"{target} {self.now} {secrets.token_hex(4)}")

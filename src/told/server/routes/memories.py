@@ -138,7 +138,7 @@ def edit(memory: MemoryId, wanted: MemoryChange, server: TheServer, client: AsMe
             found = opened.share(found, on=wanted.shared)
         if wanted.status is not None:
             found = change(opened.writer, CONFIRM if wanted.status == "confirmed" else REJECT, found).memory
-        opened.note("memory.change", memory, what=sorted(changed))
+        opened.note("memory.change", memory, found, what=sorted(changed))
         return opened.json(opened.writer.read(found.id))
 
 

@@ -84,5 +84,5 @@ def decide(item: str, wanted: Decision, server: TheServer, client: AsMember) -> 
         if found is None:
             raise NotFoundError("Nothing with this id waits for a decision.")
         done = (keep if wanted.decision == "keep" else dismiss)(opened.writer, found)
-        opened.note(f"review.{wanted.decision}", item)
+        opened.note(f"review.{wanted.decision}", item, found.memory)
         return opened.json(opened.writer.read(done.memory.id))
