@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ctypes
+import gc
 import os
 import signal
 import socket
@@ -230,6 +231,8 @@ async def _serve(
             servers.append((_Uvicorn(config), bound))
     # More requests at once than connections to the database would wait for one, and take memory meanwhile.
     anyio.to_thread.current_default_thread_limiter().total_tokens = CONNECTIONS
+    gc.collect()
+    gc.freeze()  # exempt the loaded modules from garbage collection
     loop = asyncio.get_running_loop()
 
     def end() -> None:
