@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 import pytest
 
@@ -22,21 +23,23 @@ def test_migrates_an_empty_database_once(postgres: Database) -> None:
     assert rows == [(one.number, one.name) for one in list_migrations()]
 
 
-def test_servers_that_start_together_migrate_once(postgres_server: EmbeddedPostgres) -> None:
-    with connect(postgres_server.url) as connection:
-        connection.execute("CREATE DATABASE together")
-    databases = [Database(url_of(postgres_server, "together")) for _ in range(4)]
-    applied: list[int] = []
-    threads = [
-        threading.Thread(target=lambda one=one: applied.extend(done.number for done in migrate(one)))
-        for one in databases
-    ]
+def run_together(databases: list[Database], action: Callable[[Database], None]) -> None:
+    """Do the same with each database at the same time, then close them."""
+    threads = [threading.Thread(target=action, args=(one,)) for one in databases]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     for one in databases:
         one.close()
+
+
+def test_servers_that_start_together_migrate_once(postgres_server: EmbeddedPostgres) -> None:
+    with connect(postgres_server.url) as connection:
+        connection.execute("CREATE DATABASE together")
+    databases = [Database(url_of(postgres_server, "together")) for _ in range(4)]
+    applied: list[int] = []
+    run_together(databases, lambda one: applied.extend(done.number for done in migrate(one)))
     assert sorted(applied) == [one.number for one in list_migrations()]
 
 
@@ -49,13 +52,7 @@ def test_servers_that_start_together_make_one_team(postgres_url: str) -> None:
         begin.wait()
         made.append(ensure_team(database, "acme").team)
 
-    threads = [threading.Thread(target=start, args=(one,)) for one in databases]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for one in databases:
-        one.close()
+    run_together(databases, start)
     assert (len(made), len(set(made))) == (4, 1)
 
 
