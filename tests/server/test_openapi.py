@@ -166,3 +166,14 @@ def test_no_request_of_the_description_breaks_the_server(site: Site, compat: boo
             visitor.visit(operation)
     print(len(operations), "operations", dict(visitor.sent))
     assert visitor.wrong == {}
+
+
+def test_the_page_of_routes_loads_nothing_from_elsewhere(site: Site) -> None:
+    page = site.client().get("/docs")
+    assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    described = make_api().openapi()
+    for path, methods in described["paths"].items():
+        for method in methods:
+            assert f"<code>{method.upper()} {path}</code>" in page.text
+    assert "<code>expires_days</code>" in page.text
+    assert not any(word in page.text for word in ("<script", "http://", "https://", "src="))

@@ -14,6 +14,7 @@ from told.server.errors import RESPONSES, add_error_handlers
 from told.server.guard import ASGIApp, Guard
 from told.server.request_metrics import Measured
 from told.server.routes import (
+    docs,
     health,
     jobs,
     memories,
@@ -26,7 +27,7 @@ from told.server.routes import (
 )
 
 _TITLE = "told team server"
-_ROUTES = (health, jobs, memories, metrics, people, recall, search, sessions, sync)
+_ROUTES = (docs, health, jobs, memories, metrics, people, recall, search, sessions, sync)
 
 
 @cache
@@ -38,7 +39,12 @@ def make_api(*, compat: bool = False) -> FastAPI:
     """
     token = Security(HTTPBearer(auto_error=False))  # only described: the guard has checked it
     app = FastAPI(
-        title=_TITLE, version=__version__, redoc_url=None, responses=RESPONSES, dependencies=[token]
+        title=_TITLE,
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        responses=RESPONSES,
+        dependencies=[token],
     )
     add_error_handlers(app)
     for router in (*(one.router for one in _ROUTES), *(agent_memory.ROUTERS if compat else ())):
