@@ -254,7 +254,10 @@ def test_topics_projects_and_operations(site: Site) -> None:
     found = ada.get("/api/v1/graph", params={"topic": "idempotency key", "project": SHOP}).json()
     assert [node["id"] for node in found["nodes"]] == [one["id"]]
     assert ada.get("/api/v1/projects").json() == [{"project": SHOP, "memories": 1}]
-    assert ada.get("/api/v1/operations").json()[0]["kind"] == "remember"
+    ada.patch(f"/api/v1/memories/{one['id']}", json={"locked": True})
+    every = ada.get("/api/v1/operations").json()
+    assert (every[0]["kind"], [one["number"] for one in every]) == ("remember", [*range(1, len(every) + 1)])
+    assert ada.get("/api/v1/operations?after=1&limit=1").json() == every[1:2] != []
     assert max_.get("/api/v1/operations").json() == max_.get("/api/v1/projects").json() == []
 
 

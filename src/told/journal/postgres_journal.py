@@ -114,6 +114,10 @@ class PostgresJournal:
         """Return the person's operations in their order."""
         return [self._parse(row) for row in self._operations.all()]
 
+    def read_after(self, number: int, most: int) -> list[Operation]:
+        """Return the person's first operations after a number in their order."""
+        return [self._parse(row) for row in self._operations.after(number, most)]
+
     def find_by_memory(self, prefixes: Collection[str]) -> Iterator[Operation]:
         """Yield the operations on memories whose ids have one of the prefixes."""
         exact = frozenset(prefixes)

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
+from told.journal.postgres_journal import PostgresJournal
 from told.reasoning.graph import find_related
 from told.recall.search import MemoryQuestion, search_memories
 from told.search.query import parse_query
@@ -112,10 +113,10 @@ def operations(
     limit: Annotated[int, Query(ge=1, le=5000)] = 500,
 ) -> list[dict[str, Any]]:
     """List the operations of your journal after a number, in order."""
-    with open_memory(server, client) as opened:
-        every = [one for one in opened.writer.journal.operations() if one.number > after]
-        return [
-            {"number": one.number, "at": iso(one.at), "kind": one.kind, "memory": one.memory, "by": one.by,
-             "payload": one.payload, "hash": one.hash}
-            for one in sorted(every, key=lambda one: one.number)[:limit]
-        ]  # fmt: skip
+    with server.database.viewing(client.viewer) as connection:
+        found = PostgresJournal(connection, client.viewer).read_after(after, limit)
+    return [
+        {"number": one.number, "at": iso(one.at), "kind": one.kind, "memory": one.memory, "by": one.by,
+         "payload": one.payload, "hash": one.hash}
+        for one in found
+    ]  # fmt: skip

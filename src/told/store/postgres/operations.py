@@ -112,6 +112,12 @@ class Operations(ViewerQueries):
         """Return all operations in order."""
         return self._read(f"{_OWN} ORDER BY number")
 
+    def after(self, number: int, most: int) -> list[StoredOperation]:
+        """Return the first operations after a number in order."""
+        return self._read(
+            f"{_OWN} AND number > %(after)s ORDER BY number LIMIT %(most)s", after=number, most=most
+        )
+
     def of_kinds(self, kinds: Collection[str]) -> list[StoredOperation]:
         """Return the operations of some kinds in order."""
         return self._read(f"{_OWN} AND kind = ANY(%(kinds)s) ORDER BY number", kinds=list(kinds))
