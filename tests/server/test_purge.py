@@ -153,3 +153,37 @@ def test_what_clients_of_agent_memory_sent_can_be_deleted(site: Site, postgres: 
     work(compat)
     assert set(states(compat)) == {"done"}
     assert [files_with(postgres, word) for word in ("zeppelin", "aerostat")] == [[], []]
+
+
+def test_a_former_member_can_be_erased(site: Site, postgres: Database) -> None:
+    compat = site.with_settings(compat=True)
+    max_, ada = compat.of("max"), compat.of("ada")
+    shared = {"text": "The zeppelin lands at noon", "share": True}
+    assert max_.post("/api/v1/memories", json=shared).status_code == 201
+    assert (
+        max_.post("/api/v1/memories", json={"text": "The zeppelin key", "scope": "private"}).status_code
+        == 201
+    )
+    kept = ada.post("/api/v1/memories", json={"text": "The submarine dives", "share": True}).json()["memory"][
+        "id"
+    ]
+    turns = [{"n": 0, "asked": "Where is the zeppelin?", "answered": "In the hangar."}]
+    assert (
+        max_.post("/api/v1/sessions", json={"agent": "codex", "native": "n", "turns": turns}).status_code
+        == 201
+    )
+    assert max_.post(
+        "/api/lessons", json={"title": "Zeppelin", "rule": "Never smoke in the zeppelin."}
+    ).is_success
+    seen = {"session_id": "s1", "project": "shop", "title": "Zeppelin"}
+    assert max_.post("/api/observations", json=seen).is_success
+    work(compat)
+    assert ada.delete("/api/v1/members/max/data").status_code == 400
+    assert max_.delete("/api/v1/members/max/data").status_code == 403
+    assert ada.delete("/api/v1/members/nobody/data").status_code == 404
+    assert ada.delete("/api/v1/members/max").status_code == 200
+    assert ada.delete("/api/v1/members/max/data").status_code == 200
+    work(compat)
+    assert files_with(postgres, "zeppelin") == []
+    found = ada.get("/api/v1/memories", params={"all_projects": True}).json()["memories"]
+    assert [one["id"] for one in found] == [kept]

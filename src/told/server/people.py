@@ -14,6 +14,7 @@ from told.files import create_private, write_private
 from told.pattern import lazy_pattern
 from told.store.database import public_id
 from told.store.postgres.database import Connection, Database, Viewer
+from told.store.postgres.erase_person import erase_person
 from told.store.postgres.people import (
     ADMIN,
     ROLES,
@@ -181,6 +182,26 @@ def end_membership(database: Database, team: str, name: str, by: Viewer, *, toke
         person = _find_member(connection, team, name)
         remove_person(connection, team, person.person)
         add_audit(connection, by, token, "member.remove", person.person)
+    return person
+
+
+def erase_member(database: Database, team: str, name: str, by: Viewer, *, token: str = "") -> Person:
+    """Erase all that a former member had on the server, also what they shared. Return the person.
+
+    Raises:
+        UsageError: the person is still a member.
+        NotFoundError: the team never had one of this name.
+    """
+    with database.owning() as connection:
+        person = find_person(connection, team, name)
+        if person is None:
+            raise NotFoundError(f"The team has no member {name[:40]!r}.")
+        if not person.removed:
+            raise UsageError(
+                f"{person.name} is a member. First run `told server members remove {person.name}`."
+            )
+        erase_person(connection, Viewer(team, person.person), by)
+        add_audit(connection, by, token, "member.erase", person.person)
     return person
 
 

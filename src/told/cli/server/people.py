@@ -16,17 +16,23 @@ if TYPE_CHECKING:
 
 
 def members(context: Context, words: Sequence[str], url: str) -> None:
-    """List the members of the team, change the role of one, or end a membership."""
+    """List the members of the team, change the role of one, end a membership, or erase what one left."""
     from told.server.opening import open_database  # noqa: PLC0415 - loads psycopg
-    from told.server.people import change_role, end_membership, ensure_team, find_owner  # noqa: PLC0415
+    from told.server.people import (  # noqa: PLC0415
+        change_role,
+        end_membership,
+        ensure_team,
+        erase_member,
+        find_owner,
+    )
     from told.store.postgres.migrate import migrate  # noqa: PLC0415
     from told.store.postgres.people import list_people  # noqa: PLC0415
 
     word, *rest = words or ["list"]
-    if (word, len(rest)) not in (("list", 0), ("role", 2), ("remove", 1)):
+    if (word, len(rest)) not in (("list", 0), ("role", 2), ("remove", 1), ("erase", 1)):
         raise UsageError(
-            "Use `told server members`, `told server members role NAME ROLE` or"
-            " `told server members remove NAME`."
+            "Use `told server members`, `told server members role NAME ROLE`,"
+            " `told server members remove NAME` or `told server members erase NAME`."
         )
     with open_database(context.home, url) as database:
         migrate(database)
@@ -44,6 +50,10 @@ def members(context: Context, words: Sequence[str], url: str) -> None:
             context.report(
                 f"{done.name} has the role {done.role} now.", {"name": done.name, "role": done.role}
             )
+        elif word == "erase":
+            done = erase_member(database, team.team, rest[0], by)
+            text = f"Erased all that {done.name} had on the server. Colleagues' machines keep their copies."
+            context.report(text, {"erased": done.name})
         else:
             done = end_membership(database, team.team, rest[0], by)
             text = f"Removed {done.name} and revoked all tokens. What {done.name} shared stays."

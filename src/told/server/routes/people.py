@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from told.server.context import AsAdmin, AsReader, TheServer
-from told.server.people import change_role, create_token, end_membership, revoke
+from told.server.people import change_role, create_token, end_membership, erase_member, revoke
 from told.store.postgres.people import ADMIN, list_audit, list_people, list_tokens
 
 router = APIRouter(prefix="/api/v1", tags=["people"])
@@ -48,6 +48,13 @@ def remove_member(name: str, server: TheServer, client: AsAdmin) -> dict[str, An
     """End a membership, and revoke the person's tokens; what they shared stays."""
     viewer = client.viewer
     return {"removed": end_membership(server.database, viewer.team, name, viewer, token=client.token).person}
+
+
+@router.delete("/members/{name}/data")
+def erase_data(name: str, server: TheServer, client: AsAdmin) -> dict[str, Any]:
+    """Erase all that a former member had here, also what they shared; colleagues' machines keep copies."""
+    viewer = client.viewer
+    return {"erased": erase_member(server.database, viewer.team, name, viewer, token=client.token).person}
 
 
 @router.get("/tokens")

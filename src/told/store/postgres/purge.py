@@ -25,7 +25,7 @@ SERIES_TABLES = ("series_head", "series_file")
 AGENT_MEMORY_TABLES = (
     "agent_memory_session", "agent_memory_observation", "agent_memory_lesson", "agent_memory_item",
 )  # fmt: skip
-_TABLES = (*MEMORY_TABLES, *SESSION_TABLES, *SERIES_TABLES, *AGENT_MEMORY_TABLES)
+ALL_TABLES = (*MEMORY_TABLES, *SESSION_TABLES, *SERIES_TABLES, *AGENT_MEMORY_TABLES)
 _STATISTICS = "pg_catalog.pg_statistic"  # samples of texts, for the planner
 # A larger table would be unusable for too long while it is rewritten; docs/server.md says what to do then.
 MOST_BYTES = 128 * 1024 * 1024
@@ -72,7 +72,7 @@ def purge_deleted_rows(connection: Connection, payload: dict[str, Any], *, most:
     if fetch_value(connection, future, (by,)):
         return  # a backup of another server was restored since
     is_rewritten = False
-    for table in (one for one in _TABLES if one in payload["files"]):
+    for table in (one for one in ALL_TABLES if one in payload["files"]):
         name = f"{SCHEMA}.{table}"
         values = {"table": name, "file": int(payload["files"][table]), "by": by}
         if fetch_value(connection, _CLEAN, values):
