@@ -61,6 +61,12 @@ def test_a_role_that_may_not_connect_is_named(postgres_server: EmbeddedPostgres)
         connect(postgres_server.url.replace("told@", "nobody@"))
 
 
+def test_an_old_pgvector_is_named(postgres: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("told.store.postgres.migrate._MIN_PGVECTOR", (99, 1))  # there is one version here
+    with pytest.raises(MissingError, match=r"needs pgvector 99\.1 or later, .* has 0\.\d.*ALTER EXTENSION"):
+        migrate(postgres)
+
+
 def test_refuses_a_database_of_a_newer_told(postgres: Database) -> None:
     with postgres.owning() as connection:
         connection.execute("INSERT INTO migration(number, name) VALUES (9999, 'future')")

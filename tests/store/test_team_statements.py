@@ -21,7 +21,7 @@ FUNCTIONS = (
 NAMES_TEAM = re.compile(r"\bteam = [%${]|\(team, |VALUES ?\(%\(team\)s|\b(" + "|".join(FUNCTIONS) + r")\(")
 # Statements without a team, by the beginning of their text, and why.
 OF_ALL_TEAMS = {
-    "SELECT 1 FROM pg_available_extensions": "the server itself, before there is a schema",
+    "SELECT coalesce(installed_version": "the server itself, before there is a schema",
     "SELECT x.default_version": "the server itself: whether it has an extension",
     "SELECT to_regclass": "whether there is a schema, or an index",
     "SELECT number FROM told.migration": "migrations are the same for all teams",

@@ -10,6 +10,7 @@ from told.store.postgres.database import ROLE, SCHEMA, Connection, Database, fet
 
 _LOCK = 0x746F6C64  # of the database, while one server migrates
 _MIN_VERSION = 160000  # of PostgreSQL
+_MIN_PGVECTOR = (0, 8)  # the first that goes on searching where a filter leaves too few
 _TABLE = f"""
 CREATE SCHEMA IF NOT EXISTS {SCHEMA};
 CREATE TABLE IF NOT EXISTS {SCHEMA}.migration(
@@ -126,6 +127,15 @@ def check_server(connection: Connection) -> None:
     if connection.info.server_version < _MIN_VERSION:
         version = connection.info.server_version // 10_000
         raise MissingError(f"told needs PostgreSQL 16 or later, and this one is {version}. Update it.")
-    available = "SELECT 1 FROM pg_available_extensions WHERE name = 'vector'"
-    if fetch_value(connection, available) is None:
+    available = (
+        "SELECT coalesce(installed_version, default_version) FROM pg_available_extensions"
+        " WHERE name = 'vector'"
+    )
+    version = fetch_value(connection, available)
+    if version is None:
         raise MissingError("This PostgreSQL has no pgvector. Install it on the database server.")
+    if tuple(int(one) for one in version.split(".")[:2]) < _MIN_PGVECTOR:
+        raise MissingError(
+            f"told needs pgvector {_MIN_PGVECTOR[0]}.{_MIN_PGVECTOR[1]} or later, and this PostgreSQL has"
+            f" {version}. Update it, then run `ALTER EXTENSION vector UPDATE` in the database."
+        )
