@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from told.cli.context import Context, count
+from told.cli.server.team import open_team
 from told.errors import NotFoundError, ToldError, UsageError
 
 if TYPE_CHECKING:
@@ -19,17 +20,13 @@ _SHOWN = 20
 
 def jobs(context: Context, words: Sequence[str], url: str) -> None:
     """Print the queue, or retry its failed items: all or those named."""
-    from told.server.opening import open_database  # noqa: PLC0415 - loads psycopg
-    from told.server.people import ensure_team  # noqa: PLC0415 - loads psycopg
-    from told.store.postgres.jobs import retry_dead  # noqa: PLC0415
-    from told.store.postgres.migrate import migrate  # noqa: PLC0415
+    from told.store.postgres.jobs import retry_dead  # noqa: PLC0415 - loads psycopg
 
     word, *rest = words or ["list"]
     if word not in ("list", "retry") or (word == "list" and rest) or not all(map(_is_id, rest)):
         raise UsageError("Use `told server jobs`, `told server jobs retry` or `told server jobs retry ID…`.")
-    with open_database(context.home, url) as database:
-        migrate(database)
-        team = ensure_team(database, "team").team
+    with open_team(context.home, url) as (database, viewer):
+        team = viewer.team
         if word == "list":
             with database.owning() as connection:
                 _print_queue(context, connection, team)

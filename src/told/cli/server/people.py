@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from told.cli.arguments import Arguments
 from told.cli.context import Context
+from told.cli.server.team import open_team
 from told.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
@@ -17,15 +18,12 @@ if TYPE_CHECKING:
 
 def members(context: Context, words: Sequence[str], url: str) -> None:
     """List the members of the team, change the role of one, end a membership, or erase what one left."""
-    from told.server.opening import open_database  # noqa: PLC0415 - loads psycopg
-    from told.server.people import (  # noqa: PLC0415
+    from told.server.people import (  # noqa: PLC0415 - loads psycopg
         change_role,
         end_membership,
-        ensure_team,
         erase_member,
         find_owner,
     )
-    from told.store.postgres.migrate import migrate  # noqa: PLC0415
     from told.store.postgres.people import list_people  # noqa: PLC0415
 
     word, *rest = words or ["list"]
@@ -34,9 +32,7 @@ def members(context: Context, words: Sequence[str], url: str) -> None:
             "Use `told server members`, `told server members role NAME ROLE`,"
             " `told server members remove NAME` or `told server members erase NAME`."
         )
-    with open_database(context.home, url) as database:
-        migrate(database)
-        team = ensure_team(database, "team")
+    with open_team(context.home, url) as (database, team):
         if word == "list":
             with database.owning() as connection:
                 people = [one for one in list_people(connection, team.team) if not one.removed]
@@ -62,9 +58,12 @@ def members(context: Context, words: Sequence[str], url: str) -> None:
 
 def token(context: Context, arguments: Arguments, words: Sequence[str], url: str) -> None:
     """Create, list or revoke tokens."""
-    from told.server.opening import open_database  # noqa: PLC0415 - loads psycopg
-    from told.server.people import create_token, ensure_team, find_owner, revoke, write_token  # noqa: PLC0415
-    from told.store.postgres.migrate import migrate  # noqa: PLC0415
+    from told.server.people import (  # noqa: PLC0415 - loads psycopg
+        create_token,
+        find_owner,
+        revoke,
+        write_token,
+    )
     from told.store.postgres.people import list_tokens  # noqa: PLC0415
 
     word, *rest = words or ["list"]
@@ -75,9 +74,7 @@ def token(context: Context, arguments: Arguments, words: Sequence[str], url: str
     path = arguments.text("token-file")
     if word == "create" and os.path.lexists(path):  # before there is a token that nobody can read
         raise UsageError(f"{path} exists already. Name a new file.")
-    with open_database(context.home, url) as database:
-        migrate(database)
-        team = ensure_team(database, "team")
+    with open_team(context.home, url) as (database, team):
         if word == "create":
             make = partial(
                 create_token,
