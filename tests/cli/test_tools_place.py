@@ -164,13 +164,14 @@ def test_a_folder_that_told_sees_for_the_first_time(two: Machine) -> None:
 
 
 def test_a_project_whose_folder_is_gone(two: Machine) -> None:
-    (two.home / "work/web-shop").rmdir()
+    folder = two.home / "work" / "web-shop"
+    folder.rmdir()
     agent = Asking(two)
-    for project in ("web-shop", f"{two.home}/work/web-shop"):
+    for project in ("web-shop", str(folder)):
         assert "tax rounding" in agent.say("sessions", project=project)
     agent.say("remember", text="The tests need Docker.", project="web-shop")
     project = re.sub(r"</?agent [a-z2-7]{5}>", "", str(where(two, "Docker")))  # some paths are fenced
-    assert project == f"path:{two.home}/work/web-shop"
+    assert project == f"path:{folder}"
 
 
 def test_what_is_written_belongs_to_one_project(two: Machine) -> None:

@@ -30,9 +30,8 @@ class ServerSettings:
     rate: float = 500.0  # requests per second of one token
     burst: int = 2000
     max_body: int = 64 * 1024 * 1024  # bytes of series in one request
-    max_json: int = (
-        8 * 1024 * 1024
-    )  # bytes of another request: as Python's objects they take 50 times as much
+    # Bytes of another request: as Python's objects they take 50 times as much.
+    max_json: int = 8 * 1024 * 1024
     max_held: int = 256 * 1024 * 1024  # bytes of all requests at a time
 
 

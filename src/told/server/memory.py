@@ -122,13 +122,13 @@ class TeamMemory:
             detail: More for the audit log.
         """
         viewer = self.client.viewer
-        known = before or self.memories.get([target]).get(target)
+        memory = self.memories.get([target]).get(target)
+        known = before or memory
         logged = "" if known and is_private(known) else target
         add_audit(self.connection, viewer, self.client.token, action, logged, **detail)
         # Other changes may also bring back what a memory had replaced.
         new = {"memories": [target]} if action in _NEW else {}
         enqueue(self.connection, viewer, EMBED, new, f"{target} {self.now} {secrets.token_hex(4)}")
-        memory = self.memories.get([target]).get(target)
         if (memory and self.is_shared(memory)) or find_server_series(self.connection, viewer):
             enqueue_publishing(self.connection, viewer)
 

@@ -89,8 +89,7 @@ class MemorySearch(MemoryIndex):
             return []
         values: dict[str, Any] = {
             "limit": limit, "pool": max(_POOL, limit), "nearest": max(_NEAREST, limit), "fusion": _FUSION,
-            "budget": BUDGET,
-            "scopes": clean_all(scopes), "bm25": bm25,
+            "budget": BUDGET, "scopes": clean_all(scopes), "bm25": bm25,
         }  # fmt: skip
         near, within = _NONE, " AND {}.scope = ANY(%(scopes)s)" if scopes else ""
         if vector is not None:
