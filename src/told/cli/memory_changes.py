@@ -39,6 +39,7 @@ from told.store.memories.records import (
     CAPTURE,
     DISMISSED,
     QUARANTINED,
+    READER,
     SHARED_WITH,
     UNCONFIRMED,
 )
@@ -290,7 +291,7 @@ def _list_proposals(view: MemoryView) -> None:
     context.print(f"{count(len(waiting), 'proposal')}; `told proposals accept ID` or `decline ID` decides.")
     for one in waiting:
         asks = f"you said otherwise in {label(one.agent)}: {one.action}?"
-        if one.asked_by != CAPTURE:
+        if one.asked_by not in (CAPTURE, READER):
             asks = f"{context.name(one.agent)} asks: {one.action}"
         context.print(f"{when(one.at, context.now)} {one.id} {asks}")
         context.print(f"  {view.row(known[one.memory])}")

@@ -8,7 +8,7 @@ from told.journal.files import FORGET, MAKES_MEMORY, SET, UNDO, Operation
 from told.journal.fold import Folded, advance, family_of, fold_family, group_by_family
 from told.search.index_text import make_index_fields
 from told.store.memories.protocol import Memories
-from told.store.memories.records import CAPTURE, FORGOTTEN, USER
+from told.store.memories.records import CAPTURE, FORGOTTEN, READER, USER
 
 
 def put_operations(memories: Memories, new: Iterable[Operation], stale: Collection[str] = ()) -> set[str]:
@@ -40,7 +40,7 @@ def refold_families(memories: Memories, families: Collection[str], touching: Ite
 
 def put_notes(memories: Memories, operation: Operation | None) -> None:
     """Store the notes of a `set` operation; agents may not set any."""
-    if operation is None or operation.kind != SET or operation.by not in (USER, CAPTURE):
+    if operation is None or operation.kind != SET or operation.by not in (USER, CAPTURE, READER):
         return
     topics = (operation.payload or {}).get(SET)
     for topic, notes in topics.items() if isinstance(topics, dict) else ():

@@ -21,6 +21,7 @@ from told.store.memories.records import (
     OBSERVATION,
     PROJECT,
     QUARANTINED,
+    READER,
     SHARED,
     SUPERSEDED,
     TEAM,
@@ -108,7 +109,7 @@ def _archive(memory: Memory, operation: Operation) -> Memory:
     is_protected = memory.locked or memory.confirmed or memory.trust.startswith(TEAM)
     is_protected = is_protected or memory.status in UNCONFIRMED
     was_used = _payload(operation).get("known") != usage_snapshot(memory)
-    if is_protected or was_used or operation.by not in (USER, CAPTURE):
+    if is_protected or was_used or operation.by not in (USER, CAPTURE, READER):
         return memory
     return memory._replace(status=ARCHIVED, was=memory.status)
 
@@ -159,7 +160,7 @@ def _confirm(memory: Memory, operation: Operation) -> Memory:
 
     A rejected one comes back by the user's word only: a command, or a request in a session.
     """
-    if memory.is_rejected and operation.by not in (USER, CAPTURE):
+    if memory.is_rejected and operation.by not in (USER, CAPTURE, READER):
         return memory
     # A colleague can change the text: the user has confirmed what it said by then.
     if _payload(operation).get(CONTENT, hash_content(memory)) != hash_content(memory):
@@ -178,7 +179,9 @@ def _reject(memory: Memory, operation: Operation) -> Memory:
     if memory.status not in UNCONFIRMED and "weight" in payload:  # older versions only lowered the confidence
         beta = memory.beta + _weight(operation)
         return memory._replace(beta=beta, updated=operation.at, confirmed=0)
-    is_users_word = operation.by == USER or (operation.by == CAPTURE and payload.get("retracted") is True)
+    is_users_word = operation.by == USER or (
+        operation.by in (CAPTURE, READER) and payload.get("retracted") is True
+    )
     if is_users_word and not memory.locked:
         return memory._replace(status=DISMISSED, was=USER, updated=operation.at, confirmed=0)
     if memory.status != CANDIDATE:

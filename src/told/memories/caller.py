@@ -9,6 +9,7 @@ from typing import NamedTuple
 from told.agents import detect_agent
 from told.agents.processes import find_agent_above, this_machine
 from told.store.memories.names import AGENT, USER
+from told.store.memories.records import CAPTURE, READER
 
 
 class Caller(NamedTuple):
@@ -23,6 +24,11 @@ class Caller(NamedTuple):
     def is_user(self) -> bool:
         """Return whether the user runs the command."""
         return self.by == USER
+
+    @property
+    def is_told(self) -> bool:
+        """Return whether told itself writes what users said in sessions."""
+        return self.by in (CAPTURE, READER)
 
 
 def detect_caller(environ: Mapping[str, str], pid: int = 0) -> Caller:

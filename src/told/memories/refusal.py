@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from told.capture.statements import Statement
 from told.memories.journal_writer import JournalWriter
 from told.memories.lookup import find_put_away
-from told.store.memories.records import CAPTURE, Memory
+from told.store.memories.records import Memory
 
 if TYPE_CHECKING:
     from told.memories.remember import NewMemory
@@ -22,7 +22,7 @@ def find_refusing(writer: JournalWriter, new: NewMemory) -> Memory | None:
 def is_users_request(writer: JournalWriter, new: NewMemory, old: Memory) -> bool:
     """Tell whether the user asks for a statement after having put it away: the only way back."""
     asks = isinstance(new.about, Statement) and new.about.requested and new.at > old.updated
-    return writer.caller.is_user or (writer.caller.by == CAPTURE and asks)
+    return writer.caller.is_user or (writer.caller.is_told and asks)
 
 
 def refuse(writer: JournalWriter, new: NewMemory, old: Memory) -> Memory:

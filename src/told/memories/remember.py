@@ -119,7 +119,7 @@ def remember(writer: JournalWriter, new: NewMemory, *, sync: bool = True) -> Rem
     with writer.lock():  # two processes may read the same prompt at the same time
         writer.begin_group()
         known = find_same_words(writer.memories, new.agent, new.session, new.quote)
-        said_at = new.at if writer.caller.by == CAPTURE else 0
+        said_at = new.at if writer.caller.is_told else 0
         now = said_at or writer.now
         new = new._replace(scope=keep_private(writer.memories, new.text, new.scope, now, said_at))
         done = _use_same_words(writer, new, known) or _remember(writer, new)
@@ -133,7 +133,7 @@ def _use_same_words(writer: JournalWriter, new: NewMemory, known: Sequence[Memor
         return None
     if known[0].is_rejected:
         return _use_rejected(writer, new, known[0], _compare(writer, new, without=known[0].id))
-    if writer.caller.by == CAPTURE:
+    if writer.caller.is_told:
         old = known[0]
         confirms = old.status == CANDIDATE and not new.candidate
         if confirms or _says_more(new, old):
@@ -174,7 +174,7 @@ def _refine(writer: JournalWriter, new: NewMemory, old: Memory, *, confirms: boo
     scope = old.scope if is_private(old) or asks_private else new.scope
     writer.add("revise", old.id, **_content(new), scope=scope, evidence=evidence)
     if asks_private:  # only the user makes a memory private
-        source = (new.agent, new.session) if writer.caller.by == CAPTURE else None
+        source = (new.agent, new.session) if writer.caller.is_told else None
         writer.propose(PRIVATE, old.id, source=source)
     if confirms:
         writer.add("confirm", old.id)
@@ -186,7 +186,7 @@ def _refine(writer: JournalWriter, new: NewMemory, old: Memory, *, confirms: boo
 
 def _compare(writer: JournalWriter, new: NewMemory, *, without: str = "") -> Comparison:
     """Compare a statement with the other memories of its scope."""
-    if writer.caller.by == CAPTURE:
+    if writer.caller.is_told:
         found = compare_statement(writer.memories, new.text, new.scope, new.at, new.at)
     else:
         found = compare_statement(writer.memories, new.text, new.scope, writer.now)
@@ -208,7 +208,7 @@ def _remember(writer: JournalWriter, new: NewMemory) -> Remembered:
         old = found.repeats[0]
         if pasted:
             return Remembered(old, again=True)
-        is_captured = writer.caller.by == CAPTURE
+        is_captured = writer.caller.is_told
         counted = _add_captured_repeat(writer, new, old) if is_captured else _add_repeat(writer, new, old)
         if old.expires:
             writer.add("expire", old.id, expires=find_end(new.text, new.at or writer.now))
@@ -284,7 +284,7 @@ def _add_operations(writer: JournalWriter, new: NewMemory, memory: Memory, found
     superseded, disputed = _divide_conflicts(writer, new, found)
     for old, why in superseded:
         writer.add("supersede", old.id, by=memory.id, why=why)
-    is_captured = writer.caller.by == CAPTURE
+    is_captured = writer.caller.is_told
     for later, why in found.outdated_by[:1] if is_captured else ():
         writer.add("supersede", memory.id, by=later.id, why=why)
     for old, why in found.blocked:

@@ -9,7 +9,7 @@ from told.journal.files import ACT, SET, UNDO, Operation
 from told.journal.fold import KNOWN_KINDS, find_undone, name_operation
 from told.memories.journal_writer import DECIDE, IMPORT, PROPOSE, JournalWriter
 from told.memories.scopes import SCOPE, SUBSCRIPTION
-from told.store.memories.records import AGENT, CAPTURE, USER
+from told.store.memories.records import AGENT, CAPTURE, READER, USER
 
 _REFINES = ("revise", "confirm")
 _UNDOABLE = KNOWN_KINDS - {UNDO, "forget", "refuse", "show", "follow"} | {DECIDE, PROPOSE}
@@ -55,7 +55,7 @@ def undo(writer: JournalWriter, memory: str = "") -> tuple[Operation, ...]:
 
 def _changes_memory(one: Operation, memory: str) -> bool:
     """Tell whether an operation changes a memory or a proposal, for the user or for the named memory."""
-    authors = (USER, CAPTURE) if memory else (USER,)
+    authors = (USER, CAPTURE, READER) if memory else (USER,)
     is_refined = bool(memory) and one.by == AGENT and one.kind in _REFINES
     return bool(one.memory) and one.kind in _UNDOABLE and (one.by in authors or is_refined)
 

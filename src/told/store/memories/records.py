@@ -42,6 +42,11 @@ _KIND_OF_MARK = {CORRECTION: RULE, PREFERENCE: RULE, WARNING: FACT}
 WAS = "was"  # edge from a memory to the one that it probably replaces
 SHARED_WITH = "shared"  # edge to the id of a team that the user shares it with
 CAPTURE = "capture"  # told itself, for what users stated in sessions
+READER = "reader"  # told itself, for what the reader found in sessions
+WHEN, ALWAYS = (
+    "when",
+    "always",
+)  # kinds of triggers: a phrase of prompts that need it; needed in every session
 
 
 class Evidence(NamedTuple):
@@ -133,9 +138,19 @@ class Memory(NamedTuple):
         return ", ".join((self.kind, *self.marks))
 
     @property
+    def when(self) -> tuple[str, ...]:
+        """Phrases of later prompts that need it."""
+        return tuple(one.value for one in self.triggers if one.kind == WHEN)
+
+    @property
+    def always(self) -> bool:
+        """Whether nearly every session needs it."""
+        return any(one.kind == ALWAYS for one in self.triggers)
+
+    @property
     def words(self) -> str:
         """Entities, triggers and context, which are indexed beside the text."""
-        named = [*self.entities, *(trigger.value for trigger in self.triggers)]
+        named = [*self.entities, *(one.value for one in self.triggers if one.kind != ALWAYS)]
         return " ".join([*named, self.context] if self.context else named)
 
 
