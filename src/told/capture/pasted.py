@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import takewhile
 from typing import NamedTuple
 
 from told.capture.pasted_documents import SURE, find_document, introduces, is_sign
@@ -16,6 +15,7 @@ from told.capture.pasted_lines import (
     MAX_ENDORSED,
     PROSE,
     QUOTE,
+    QUOTED,
     Line,
     Span,
     find_output,
@@ -23,8 +23,6 @@ from told.capture.pasted_lines import (
     split_paragraphs,
 )
 from told.pattern import lazy_pattern
-
-# ruff: noqa: RUF001 - punctuation of many languages
 
 _WORDS = DATA["words"]
 _NOT_TYPED = tuple(_WORDS["not_typed"])  # programs send these in the user's name
@@ -44,10 +42,16 @@ class Parts(NamedTuple):
     unsure: tuple[Span, ...]
 
 
-def mask_pasted(message: str) -> str:
-    """Replace all characters that were not surely typed by spaces; the length stays the same."""
+def mask_pasted(message: str, *, strict: bool = False) -> str:
+    """Replace pasted characters by spaces; the length stays the same.
+
+    Args:
+        message: The text of one prompt.
+        strict: Replace also what only may be pasted.
+    """
     masked = ["\n" if char == "\n" else " " for char in message]
-    for start, end in read_parts(message).typed:
+    parts = read_parts(message)
+    for start, end in parts.typed if strict else parts.typed + parts.unsure:
         masked[start:end] = message[start:end]
     return "".join(masked)
 
@@ -90,62 +94,50 @@ def read_parts(message: str, *, documents: bool = False) -> Parts:
 
 def _mark_output(lines: Sequence[Line]) -> list[int]:
     """Mark output, code and data; what stands between two such paragraphs is unsure."""
-    marks = [_TYPED] * len(lines)
-    paragraphs = list(split_paragraphs(lines))
-    pasted = []
+    marks = [_PASTED if line.shape == QUOTED else _TYPED for line in lines]
+    paragraphs = split_paragraphs(lines)
     for one in paragraphs:
-        own = [lines[place] for place in one]
-        first = find_output(own)
-        pasted.append(first < 2 and first < len(own))
-        for place in one:
-            if place - one[0] >= first or (lines[place].shape != PROSE):
-                marks[place] = _PASTED
-        if 1 < first < len(own) and not own[first - 1].text.rstrip().endswith((":", "?")):
-            marks[one[0] : one[0] + first] = [max(mark, _UNSURE) for mark in marks[one[0] : one[0] + first]]
-        elif first == 1 and len(own) > 1 and not own[0].text[0].isalnum():
-            marks[one[0]] = _PASTED  # a comment above code
-    for number, one in enumerate(paragraphs[1:-1], 1):
-        if pasted[number - 1] and pasted[number + 1]:
-            for place in one:
-                marks[place] = max(marks[place], _UNSURE)
+        first = one[0] + find_output([lines[place] for place in one])
+        last = max((place for place in one if lines[place].shape != PROSE), default=one[-1])
+        for place in range(first, one[-1] + 1):
+            marks[place] = _PASTED if place <= last or place - last <= last + 1 - first else _UNSURE
+        if first <= one[-1] and first - one[0] > 1 and not lines[first - 1].text.rstrip().endswith((":", "?")):
+            marks[one[0] : first] = [max(mark, _UNSURE) for mark in marks[one[0] : first]]
+    for before, one, after in zip(paragraphs, paragraphs[1:], paragraphs[2:], strict=False):
+        if marks[before[0]] == marks[after[0]] == _PASTED:
+            marks[one[0] : one[-1] + 1] = [max(mark, _UNSURE) for mark in marks[one[0] : one[-1] + 1]]
     return marks
 
 
 def _mark_quoted(lines: Sequence[Line], marks: list[int]) -> None:
     """Mark the paragraph after a line such as `The log says:`."""
+    quoted = -1
     for place, line in enumerate(lines[1:], 1):
         before = lines[place - 1]
-        introduced = line.follows and marks[place - 1] == _TYPED and bool(_INTRODUCES.search(before.text))
-        continued = (
-            marks[place - 1] == _PASTED and line.paragraph == before.paragraph and before.shape == PROSE
-        )
-        if (introduced and not BULLET.match(line.text)) or continued:
+        if line.follows and marks[place - 1] == _TYPED and _INTRODUCES.search(before.text):
+            quoted = -1 if BULLET.match(line.text) else line.paragraph
+        if line.paragraph == quoted:
             marks[place] = _PASTED
 
 
 def _mark_indented(message: str, lines: Sequence[Line], marks: list[int]) -> None:
     """Mark indented code: blocks after a line that is neither indented nor a list."""
     in_list = False
-    for paragraph in split_paragraphs(lines):
-        own = [lines[place].text for place in paragraph]
-        if all(map(_MIN_INDENT.match, own)) and not in_list and not any(map(BULLET.match, own)):
-            for place in paragraph:
-                marks[place] = _PASTED
-        in_list = bool(BULLET.match(own[-1])) or (in_list and bool(_MIN_INDENT.match(own[-1])))
-    first = list(takewhile(lambda line: _MIN_INDENT.match(line.text) and not BULLET.match(line.text), lines))
-    if 1 < len(first) < len(lines):  # a block that begins the message
-        marks[: len(first)] = [_PASTED] * len(first)
-    in_list = False
     before: Line | None = None
-    for place, line in enumerate(lines):
-        if BULLET.match(line.text):
-            in_list = True
-        elif not _INDENT.match(line.text):
-            in_list = False
-        elif not in_list and before and not _is_wrapped(message, before, line.start):
-            marks[place] = _PASTED
-            continue
-        before = line if marks[place] != _PASTED else before
+    for one in split_paragraphs(lines):
+        own = [lines[place] for place in one]
+        block = all(_MIN_INDENT.match(line.text) and not BULLET.match(line.text) for line in own)
+        for place in one:
+            line = lines[place]
+            if BULLET.match(line.text):
+                in_list = True
+            elif not _MIN_INDENT.match(line.text):
+                in_list = False
+            elif not in_list and (
+                block or (_INDENT.match(line.text) and not (before and _is_wrapped(message, before, line.start)))
+            ):
+                marks[place] = _PASTED
+            before = line if marks[place] != _PASTED else before
 
 
 def _is_wrapped(message: str, before: Line, start: int) -> bool:
@@ -153,7 +145,7 @@ def _is_wrapped(message: str, before: Line, start: int) -> bool:
     return (
         message[before.end : start] == "\n"
         and len(before.text) >= _WRAPPED
-        and before.text[-1] not in ".:!?。：！？"
+        and before.text[-1] not in ".:!?。：！？"  # noqa: RUF001 - punctuation of many languages
     )
 
 
@@ -162,29 +154,23 @@ def _mark_document(lines: Sequence[Line], marks: list[int]) -> None:
     signs, first = find_document(lines)
     if not signs:
         return
-    while first and lines[first - 1].paragraph == lines[first].paragraph and not introduces(lines[first - 1]):
-        first -= 1
     mark = _PASTED if signs >= SURE else _UNSURE
-    last = list(split_paragraphs(lines))[-1]
+    start = first
+    while start and lines[start - 1].paragraph == lines[start].paragraph and not introduces(lines[start - 1]):
+        start -= 1
+        marks[start] = max(marks[start], _UNSURE)
+    last = split_paragraphs(lines)[-1]
     for place in range(first, len(lines)):
-        if last[0] > first and place in last and _is_edge([lines[at] for at in last]):
+        own = mark
+        if place == last[0] > first and len(last) == 1 and _is_edge(lines[place]):
             is_free = lines[place].text[0].islower() or lines[place].text.rstrip().endswith("?")
-            marks[place] = max(
-                marks[place],
-                _TYPED if is_free else min(mark, _UNSURE) if not is_sign(lines[last[0] - 1]) else mark,
-            )
-        else:
-            marks[place] = max(marks[place], mark)
+            own = _TYPED if is_free else mark if is_sign(lines[place - 1]) else _UNSURE
+        marks[place] = max(marks[place], own)
 
 
-def _is_edge(lines: Sequence[Line]) -> bool:
-    """Tell whether a paragraph can be what a user adds below a document."""
-    return (
-        len(lines) == 1
-        and lines[0].shape == PROSE
-        and len(lines[0].text.split()) <= _MAX_EDGE
-        and not is_sign(lines[0])
-    )
+def _is_edge(line: Line) -> bool:
+    """Tell whether a line can be what a user adds below a document."""
+    return line.shape == PROSE and len(line.text.split()) <= _MAX_EDGE and not is_sign(line)
 
 
 def _mark_endorsed(lines: Sequence[Line], marks: list[int]) -> dict[int, Span]:

@@ -6,66 +6,51 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from told.capture.pasted_lines import BULLET, DATA, PROSE, Line, split_paragraphs
+from told.capture.pasted_lines import BULLET, DATA, OWN_LABELS, PROSE, Line, split_paragraphs
 from told.pattern import lazy_pattern
-
-# ruff: noqa: RUF001 - punctuation of many languages
 
 SURE = 2  # signs of a text that somebody else wrote; one makes it unsure
 _SIGNS, _WORDS = DATA["documents"], DATA["words"]
 _SURE, _LIKELY = (tuple(map(lazy_pattern, _SIGNS[name])) for name in ("sure", "likely"))
 _FURNITURE = lazy_pattern("|".join(_SIGNS["furniture"]))
 _GREETING, _FAREWELL, _HEADER = (lazy_pattern(_SIGNS[name]) for name in ("greeting", "farewell", "header"))
-_POINTS, _TEACHES = (lazy_pattern(_WORDS[name], re.IGNORECASE) for name in ("points", "teaches"))
 _CLOSES = lazy_pattern(_SIGNS["closes"])
-_READS, _GOES_ON = (lazy_pattern(_SIGNS[name], re.IGNORECASE) for name in ("reads", "goes_on"))
-_INTRODUCES = lazy_pattern(_WORDS["introduces"], re.IGNORECASE)
-_OWN_LABELS = frozenset(_WORDS["own_labels"].split())
-_AGENT = lazy_pattern(_WORDS["agents"], re.IGNORECASE)
-_HEADING = lazy_pattern(r"\s{0,3}#{1,4} \S")
-_ITEM_TITLE = lazy_pattern(r"\d+\.\s[A-Z]\w+(?: \w+){0,2}$")
+_READS, _POINTS, _TEACHES, _INTRODUCES, _AGENT = (
+    lazy_pattern(_WORDS[name], re.IGNORECASE)
+    for name in ("reads", "points", "teaches", "introduces", "agents")
+)
+_HEADING = lazy_pattern(r"\s{0,3}#{1,4} \S|\*\*[^*\n]{2,60}\*\*:?\s*$")
 _UNDERLINE = lazy_pattern(r"[=-]{3,}\s*$")
-_LABEL = lazy_pattern(r"([^\W\d_][\w.' -]{0,25}(?:\([^)]{1,20}\))?):\s+(\S.*)")
-_SPEAKER = lazy_pattern(r"[^\W\d_]\w+(?: [^\W\d_]\w+)? [-–—] \w")
-_BOLD = lazy_pattern(r"\*\*[^*\n]{2,80}\*\*")
+_LABEL = lazy_pattern(r"\**([^\W\d_][\w.' -]{0,25}(?:\([^)]{1,20}\))?)(?::\**|\*\*:)\s+(\S.*)")
 _KEY = lazy_pattern(r"[\w-]+:(?:\s|$)")
-_SENTENCE_END = lazy_pattern(r"[.!?]['\")]*\s+[A-Z]")
-_TITLE_WORDS, _TITLE_CJK = 5, 12  # words, characters of a line such as `Getting started`
+_TITLE_WORDS = 5  # of a line such as `Getting started`
 _FURNITURE_WORDS = 12
-_PAGE = 2  # titles of a page; a heading or a date counts as two
 _FIELD_WORDS = 3
-_LONG_DOCUMENT = 15  # lines; its headings are enough
-_BLOCK = 200  # characters of an introduced block
-_LONG = 300  # characters of a paragraph that few people type
+_BLOCK = 200  # characters of one line that a person may paste
 _INTRODUCTION = 24  # words of a line that introduces or points
-_WRAPPED = (55, 85)  # characters of a line that a program wrapped
+_QUESTION = 10  # words of a line that asks about a text
 
 
 def find_document(lines: Sequence[Line]) -> tuple[int, int]:
     """Return how many signs of a document the lines have, and the place of the first."""
-    signs = [
-        *_find_patterns(lines), *_find_titles(lines), *_find_labels(lines), *_find_mail(lines),
-        *_find_introduced(lines), *_find_read(lines), *_find_long(lines), *_find_front_matter(lines),
-    ]  # fmt: skip
-    if not signs:
-        return 0, len(lines)
-    return sum(weight for weight, _ in signs), min(place for _, place in signs)
-
-
-def is_sign(line: Line) -> bool:
-    """Tell whether a line is furniture of a document: a title, a date, a link."""
-    return _weigh_title(line) > 0
+    signs = [*_find_patterns(lines), *_find_labels(lines), *_find_mail(lines)]
+    frame = _find_frame(lines)
+    if frame is not None:
+        signs.append((1, frame))
+    signs += _find_titles(lines, is_framed=frame is not None)
+    return sum(weight for weight, _ in signs), min((place for _, place in signs), default=len(lines))
 
 
 def introduces(line: Line) -> bool:
     """Tell whether a short line points at what follows: `here is what I got:`."""
     text = line.text.strip()
-    return (
-        _is_short(text)
-        and line.shape == PROSE
-        and bool(_POINTS.search(text) or _INTRODUCES.search(text))
-        and not _TEACHES.search(text)
-    )
+    points = _POINTS.search(text) or _INTRODUCES.search(text)
+    return _is_short(text) and line.shape == PROSE and bool(points) and not _TEACHES.search(text)
+
+
+def is_sign(line: Line) -> bool:
+    """Tell whether a line is furniture of a document: a title, a date, a link."""
+    return _weigh_title(line) > 0
 
 
 def _find_patterns(lines: Sequence[Line]) -> Iterable[tuple[int, int]]:
@@ -74,58 +59,44 @@ def _find_patterns(lines: Sequence[Line]) -> Iterable[tuple[int, int]]:
             place = next((place for place, line in enumerate(lines) if pattern.search(line.text)), None)
             if place is not None:
                 yield weight, place
-    closing = next((place for place, line in enumerate(lines) if _CLOSES.search(line.text)), None)
+    closing = [place for place, line in enumerate(lines) if place and _CLOSES.search(line.text)]
     if closing:
         yield 1, _find_top(lines)
     headers = [place for place, line in enumerate(lines) if _HEADER.match(line.text.strip())]
     if len(headers) > 1:
         yield SURE, headers[0]
-    bold = [place for place, line in enumerate(lines) for _ in _BOLD.finditer(line.text)]
-    if len(set(bold)) > 1:
-        yield 1, bold[0]
+    rules = [place for place, line in enumerate(lines) if line.text.strip() == "---"]
+    if len(rules) > 1 and any(_KEY.match(line.text) for line in lines[rules[0] + 1 : rules[1]]):
+        yield SURE, rules[0]
 
 
 def _find_top(lines: Sequence[Line]) -> int:
     """Return the place after a short first paragraph, else 0."""
-    first = next(split_paragraphs(lines))
+    first = split_paragraphs(lines)[0]
     return 1 if len(first) == 1 < len(lines) and _is_short(lines[0].text) else 0
 
 
-def _find_titles(lines: Sequence[Line]) -> Iterable[tuple[int, int]]:
+def _find_titles(lines: Sequence[Line], *, is_framed: bool) -> Iterable[tuple[int, int]]:
+    """Find headings and furniture of a page; headings alone may be the user's own."""
     weights = [_weigh_title(line) for line in lines]
-    if weights and weights[-1] == 1:
-        weights[-1] = 0  # nothing follows it
-    for place, line in enumerate(lines):
-        if place and _UNDERLINE.match(line.text) and lines[place - 1].paragraph == line.paragraph:
-            weights[place - 1] = 2
-        elif place and _is_body(line.text) and _ITEM_TITLE.match(lines[place - 1].text):
-            weights[place - 1] = 1
-    total = sum(weights)
-    first = next((place for place, weight in enumerate(weights) if weight), 0)
-    only_headings = all(
-        weight == 0 or _HEADING.match(lines[place].text) for place, weight in enumerate(weights)
-    )
-    if total < (2 * _PAGE if only_headings else _PAGE):
-        return
-    is_sure = len(lines) >= _LONG_DOCUMENT if only_headings else total > 2 * _PAGE
-    yield SURE if is_sure else 1, first
-
-
-def _is_body(text: str) -> bool:
-    return text[0] in " \t" and not BULLET.match(text)
+    for place, line in enumerate(lines[1:], 1):
+        if _UNDERLINE.match(line.text) and lines[place - 1].paragraph == line.paragraph:
+            weights[place - 1] = SURE
+    places = [place for place, weight in enumerate(weights) if weight]
+    if (sum(weights) > 2 and len(places) > 1) or (is_framed and sum(weights) > 1):
+        only_headings = all(_HEADING.match(lines[place].text) for place in places)
+        yield 1 if only_headings or sum(weights) < 2 * SURE else SURE, places[0]
 
 
 def _weigh_title(line: Line) -> int:
     text = line.text.strip()
     if _HEADING.match(line.text):
         return 2
-    if text.endswith((".", ",", "!", "?", ":", ";", "。", "、", "！", "？", "：")) or BULLET.match(line.text):
+    if text.endswith((".", ",", "!", "?", ":", ";")) or BULLET.match(line.text):
         return 0
     words = text.split()
     if _FURNITURE.match(text) and len(words) <= _FURNITURE_WORDS:
         return 2
-    if text[0].isalpha() and text[0].lower() == text[0].upper():  # a script without capitals
-        return int(len(text) <= _TITLE_CJK)
     return int(len(words) <= _TITLE_WORDS and text[0].isupper() and not text.isupper())
 
 
@@ -136,13 +107,10 @@ def _find_labels(lines: Sequence[Line]) -> Iterable[tuple[int, int]]:
         for place, line in enumerate(lines)
         if (found := _LABEL.match(line.text.strip())) and not BULLET.match(line.text)
     ]
-    counts = Counter(label for _, label, _ in labels if label.lower() not in _OWN_LABELS)
+    counts = Counter(label for _, label, _ in labels if label.lower() not in OWN_LABELS)
     roles = sum(label.endswith(")") for _, label, _ in labels)
     if roles > 1 or (counts and counts.most_common(1)[0][1] > 1):
         yield SURE, labels[0][0]
-    speakers = [place for place, line in enumerate(lines) if _SPEAKER.match(line.text)]
-    if len(speakers) > 2:
-        yield 1, speakers[0]
     fields = [
         place
         for place, label, value in labels
@@ -154,101 +122,58 @@ def _find_labels(lines: Sequence[Line]) -> Iterable[tuple[int, int]]:
 
 def _find_mail(lines: Sequence[Line]) -> Iterable[tuple[int, int]]:
     """Find a greeting of somebody else, and a farewell with a name below it."""
-    farewell = next((place for place, line in enumerate(lines) if _FAREWELL.match(line.text.strip())), None)
-    is_known = farewell is not None
-    if farewell is None:
-        farewell = next((place for place in range(len(lines) - 1) if _is_signed(lines, place)), 0)
-    greeting = next((place for place in range(farewell) if _is_greeting(lines[place].text.strip())), None)
+    ends = [place for place, line in enumerate(lines) if _FAREWELL.match(line.text.strip())]
+    last = (ends or [place for place in range(len(lines) - 1) if _is_signed(lines, place)] or [0])[0]
+    greeting = next((place for place in range(last) if _is_greeting(lines[place].text.strip())), None)
     if greeting is not None:
         yield SURE, greeting
-    elif is_known:
+    elif ends:
         yield 1, _find_top(lines)
 
 
 def _is_greeting(text: str) -> bool:
     """Tell whether a line greets somebody by name, who is no agent."""
-    is_short = 2 <= len(text.split()) <= _TITLE_WORDS and text.endswith((",", "!", "，", ":"))
+    is_short = 2 <= len(text.split()) <= _TITLE_WORDS and text.endswith((",", "!", "，", ":"))  # noqa: RUF001
     return bool(_GREETING.match(text) or (is_short and text[0].isupper())) and not _AGENT.search(text)
 
 
 def _is_signed(lines: Sequence[Line], place: int) -> bool:
     """Tell whether two short lines end a paragraph: a farewell and a name."""
-    end, name = lines[place], lines[place + 1]
+    own = lines[place : place + 2]
+    is_last = place + 2 == len(lines) or lines[place + 2].paragraph != own[0].paragraph
     return (
-        end.paragraph == name.paragraph
-        and (place + 2 == len(lines) or lines[place + 2].paragraph != name.paragraph)
+        is_last
+        and own[0].paragraph == own[1].paragraph
+        and own[1].text[0].isupper()
         and all(
-            len(line.text.split()) <= 3 and not line.text.rstrip().endswith((".", "?", ":"))
-            for line in (end, name)
+            len(line.text.split()) <= 3 and not line.text.rstrip().endswith((".", "?", ":")) for line in own
         )
-        and name.text[0].isupper()
     )
 
 
-def _find_introduced(lines: Sequence[Line]) -> Iterable[tuple[int, int]]:
-    """Find a block after a line that points at it."""
+def _find_frame(lines: Sequence[Line]) -> int | None:
+    """Return where a block begins that a short paragraph beside it asks about or points at."""
     for place, line in enumerate(lines[:-1]):
-        after = lines[place + 1]
-        block = lines[place + 1 :]
-        if not introduces(line) or not after.follows or after.shape != PROSE or _goes_on(block):
-            continue
-        if len(block) > 1 or block[-1].end - after.start >= _BLOCK:
-            yield 1, place + 1
-            return
+        if introduces(line) and _is_block(lines[place + 1 :]):
+            return place + 1
+    paragraphs = split_paragraphs(lines)
+    if len(paragraphs) > 1 and len(paragraphs[-1]) == 1 and _asks(lines[-1]) and _is_block(lines[:-1]):
+        return 0
+    if len(paragraphs) > 1 and len(paragraphs[0]) == 1 and _asks(lines[0]) and _is_block(lines[1:]):
+        return 1
+    return None
 
 
-def _find_read(lines: Sequence[Line]) -> Iterable[tuple[int, int]]:
-    """Find a block beside a short paragraph that asks what it means, or below a colon."""
-    paragraphs = list(split_paragraphs(lines))
-    for number, asking in (
-        ((0, paragraphs[0]), (len(paragraphs) - 1, paragraphs[-1])) if len(paragraphs) > 1 else ()
-    ):
-        text = lines[asking[0]].text.strip()
-        rest = [line for line in lines if line.paragraph != lines[asking[0]].paragraph]
-        is_block = len(rest) > 1 or len(rest[0].text) >= _BLOCK
-        asks = _READS.search(text) or (
-            number == 0 and text.endswith((":", "：")) and not lines[asking[-1] + 1].text[0].islower()
-        )
-        if len(asking) > 1 or not is_block or not asks or not _is_short(text) or _TEACHES.search(text):
-            continue
-        first = 0 if number else asking[-1] + 1
-        if lines[first].follows and lines[first].shape == PROSE and not _goes_on(lines[first:]):
-            yield 1, first
-            return
+def _asks(line: Line) -> bool:
+    text = line.text.strip()
+    return len(text.split()) <= _QUESTION and bool(_READS.search(text)) and not _TEACHES.search(text)
 
 
-def _goes_on(lines: Sequence[Line]) -> bool:
-    """Tell whether the first line is a list or any line goes on with what the user types."""
-    return bool(BULLET.match(lines[0].text)) or any(_GOES_ON.match(line.text.strip()) for line in lines)
+def _is_block(lines: Sequence[Line]) -> bool:
+    first = lines[0]
+    is_typed = BULLET.match(first.text) or first.text[0].islower() or not first.follows
+    return first.shape == PROSE and not is_typed and (len(lines) > 1 or len(first.text) >= _BLOCK)
 
 
 def _is_short(text: str) -> bool:
     return len(text.split()) <= _INTRODUCTION
-
-
-def _find_long(lines: Sequence[Line]) -> Iterable[tuple[int, int]]:
-    """Find long, well-set paragraphs beside short lines, and paragraphs that a program wrapped."""
-    paragraphs = list(split_paragraphs(lines))
-    sizes = [lines[one[-1]].end - lines[one[0]].start for one in paragraphs]
-    long = [
-        one[0]
-        for one, size in zip(paragraphs, sizes, strict=True)
-        if size >= _LONG * len(one)
-        and len(_SENTENCE_END.findall(lines[one[0]].text)) >= 2
-        and lines[one[0]].text[:1].isupper()
-    ]
-    if long and min(sizes) * 3 < _LONG:
-        yield 1, long[0]
-    for one in paragraphs:
-        wrapped = [lines[place].text.rstrip() for place in one[:-1]]
-        if len(wrapped) > 1 and all(
-            _WRAPPED[0] <= len(text) <= _WRAPPED[1] and text[-1] not in ".!?:" for text in wrapped
-        ):
-            yield 1, one[0]
-            return
-
-
-def _find_front_matter(lines: Sequence[Line]) -> Iterable[tuple[int, int]]:
-    rules = [place for place, line in enumerate(lines) if line.text.strip() == "---"]
-    if len(rules) > 1 and any(_KEY.match(line.text) for line in lines[rules[0] + 1 : rules[1]]):
-        yield SURE, rules[0]
