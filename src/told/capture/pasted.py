@@ -101,10 +101,11 @@ def _mark_output(lines: Sequence[Line]) -> list[int]:
         last = max((place for place in one if lines[place].shape != PROSE), default=one[-1])
         for place in range(first, one[-1] + 1):
             marks[place] = _PASTED if place <= last or place - last <= last + 1 - first else _UNSURE
-        if first <= one[-1] and first - one[0] > 1 and not lines[first - 1].text.rstrip().endswith((":", "?")):
+        introduced = first > one[-1] or lines[first - 1].text.rstrip().endswith((":", "?"))
+        if first - one[0] > 1 and not introduced:
             marks[one[0] : first] = [max(mark, _UNSURE) for mark in marks[one[0] : first]]
     for before, one, after in zip(paragraphs, paragraphs[1:], paragraphs[2:], strict=False):
-        if marks[before[0]] == marks[after[0]] == _PASTED:
+        if all(_PASTED in marks[near[0] : near[-1] + 1] for near in (before, after)):
             marks[one[0] : one[-1] + 1] = [max(mark, _UNSURE) for mark in marks[one[0] : one[-1] + 1]]
     return marks
 
@@ -133,10 +134,10 @@ def _mark_indented(message: str, lines: Sequence[Line], marks: list[int]) -> Non
                 in_list = True
             elif not _MIN_INDENT.match(line.text):
                 in_list = False
-            elif not in_list and (
-                block or (_INDENT.match(line.text) and not (before and _is_wrapped(message, before, line.start)))
-            ):
-                marks[place] = _PASTED
+            elif not in_list:
+                wrapped = before and _is_wrapped(message, before, line.start)
+                if block or (_INDENT.match(line.text) and not wrapped):
+                    marks[place] = _PASTED
             before = line if marks[place] != _PASTED else before
 
 

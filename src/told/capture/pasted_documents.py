@@ -23,6 +23,7 @@ _HEADING = lazy_pattern(r"\s{0,3}#{1,4} \S|\*\*[^*\n]{2,60}\*\*:?\s*$")
 _UNDERLINE = lazy_pattern(r"[=-]{3,}\s*$")
 _LABEL = lazy_pattern(r"\**([^\W\d_][\w.' -]{0,25}(?:\([^)]{1,20}\))?)(?::\**|\*\*:)\s+(\S.*)")
 _KEY = lazy_pattern(r"[\w-]+:(?:\s|$)")
+_PAGE = 2  # weight of the titles of a page
 _TITLE_WORDS = 5  # of a line such as `Getting started`
 _FURNITURE_WORDS = 12
 _FIELD_WORDS = 3
@@ -65,6 +66,9 @@ def _find_patterns(lines: Sequence[Line]) -> Iterable[tuple[int, int]]:
     headers = [place for place, line in enumerate(lines) if _HEADER.match(line.text.strip())]
     if len(headers) > 1:
         yield SURE, headers[0]
+    bold = [place for place, line in enumerate(lines) if line.text.lstrip().startswith("**")]
+    if len(bold) > 1:
+        yield 1, bold[0]
     rules = [place for place, line in enumerate(lines) if line.text.strip() == "---"]
     if len(rules) > 1 and any(_KEY.match(line.text) for line in lines[rules[0] + 1 : rules[1]]):
         yield SURE, rules[0]
@@ -83,8 +87,8 @@ def _find_titles(lines: Sequence[Line], *, is_framed: bool) -> Iterable[tuple[in
         if _UNDERLINE.match(line.text) and lines[place - 1].paragraph == line.paragraph:
             weights[place - 1] = SURE
     places = [place for place, weight in enumerate(weights) if weight]
-    if (sum(weights) > 2 and len(places) > 1) or (is_framed and sum(weights) > 1):
-        only_headings = all(_HEADING.match(lines[place].text) for place in places)
+    only_headings = all(_HEADING.match(lines[place].text) for place in places)
+    if sum(weights) >= _PAGE and (len(places) > 1 or is_framed or not only_headings):
         yield 1 if only_headings or sum(weights) < 2 * SURE else SURE, places[0]
 
 
@@ -144,7 +148,8 @@ def _is_signed(lines: Sequence[Line], place: int) -> bool:
     return (
         is_last
         and own[0].paragraph == own[1].paragraph
-        and own[1].text[0].isupper()
+        and own[1].text[0].isalpha()
+        and not own[1].text[0].islower()
         and all(
             len(line.text.split()) <= 3 and not line.text.rstrip().endswith((".", "?", ":")) for line in own
         )
@@ -166,7 +171,8 @@ def _find_frame(lines: Sequence[Line]) -> int | None:
 
 def _asks(line: Line) -> bool:
     text = line.text.strip()
-    return len(text.split()) <= _QUESTION and bool(_READS.search(text)) and not _TEACHES.search(text)
+    asks = _READS.search(text) or _POINTS.search(text)
+    return len(text.split()) <= _QUESTION and bool(asks) and not _TEACHES.search(text)
 
 
 def _is_block(lines: Sequence[Line]) -> bool:
