@@ -50,7 +50,7 @@ def apply_answer(
     for number, item in enumerate(answer.items):
         message = messages[item.turn]
         said = proof.Message(message.text, message.before, item.turn, session.native)
-        why_not = proof.prove(item.text, item.quote, [said]).why_not
+        why_not = proof.prove(item.text, item.quote, [said], proof.READER).why_not
         if why_not:
             counts.unproven += 1
             counts.faults[why_not] = counts.faults.get(why_not, 0) + 1

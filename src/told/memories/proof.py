@@ -7,13 +7,14 @@ import tomllib
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 
 from told.capture.explicit import blank_cited
 from told.capture.pasted import mask_pasted
 from told.capture.sentences import Sentence, split_sentences
-from told.conflict.reading import DENY, EMPTY, load_groups, read_claim
+from told.conflict.reading import DENY, EMPTY, WEAK_SLOTS, Reading, load_groups, read_claim
 from told.fence import remove_between, remove_fenced
 from told.pattern import lazy_pattern
 from told.search.tokens import (
@@ -40,15 +41,16 @@ NEW_NAME = "it has a name or a number that was not mentioned"
 REVERSED = "the quote says the opposite"
 CITED = "the user only cites the quote"
 
-_MIN_WORDS = 3  # of an agent's quote
-_MIN_UNSPACED = 4  # characters of an agent's quote in Chinese or Japanese
-# What a statement shares with the quote, in words both ways and in meaning, with the message and with the turn
-# before; each is at most 1. Chosen by `benchmarks proof`, leaving each repository out.
-_MIN_SHARED = {AGENT: 1.9, READER: 1.3}
+# Words of a quote, and its characters in Chinese or Japanese.
+_MIN_WORDS, _MIN_UNSPACED = {AGENT: 3, READER: 2}, {AGENT: 4, READER: 2}
+# What a statement shares with the quote (in words both ways and in meaning), with the message and with the
+# turn before; each is at most 1. Chosen by `benchmarks proof`, leaving each repository out.
+_MIN_SHARED = {AGENT: 1.8, READER: 1.6}
 _MIN_CLAUSE = 0.2  # share of an agent's clause that the message or the turn before has
 _CLAUSE_STEMS = 3
 _MIN_PREFIX = 4  # letters that forms of one word share
 _MAX_QUOTED = 0.5  # share of a quote outside quotation marks
+_ALIKE = 0.8  # of the letters of two spellings of a name
 _OTHER_SCRIPT = 0.3  # share of the letters by which two texts are of different scripts
 _WORDS: dict[str, str | list[str]] = tomllib.loads(
     Path(__file__).with_name("proof.toml").read_text(encoding="utf-8")
@@ -65,11 +67,16 @@ _FAR = 8  # words between a quote and a question mark that is not about it
 _WORD = lazy_pattern(r"[^\W_]+")
 _LINE = lazy_pattern(r"[^\n]+")
 _GAP = lazy_pattern(r"\s*(?:\[?(?:…|\.{3,})\]?)\s*")
-_CLAUSE = lazy_pattern(r"[.;:!?。；：！？，、]+(?=\s|$|[^\x00-\x7f])|,\s+|\s[-–—(]+\s*|\s(?:and|und|et|y|e|и)\s")  # noqa: RUF001 - people write these
+_CLAUSE = lazy_pattern(
+    r"[.;:!?。；：！？，、]+(?=\s|$|[^\x00-\x7f])|,\s+|\s[-–—(]+\s*|\s(?:and|und|et|y|e|и)\s"  # noqa: RUF001 - people write these
+)
 _DIGITS = lazy_pattern(r"\d+(?:[.:]\d+)*")
 _CODE = lazy_pattern(r"`([^`\n]+)`")
 _CAMEL = lazy_pattern(r"(?<![A-Za-z])[A-Za-z]*[a-z][A-Z][A-Za-z0-9]*")
-_DENIED_QUESTION = lazy_pattern(r"(?:is|are|do|does|did|was|were|should|would|could|can|must)n['’]?t\b", re.IGNORECASE)  # noqa: RUF001
+_DENIED_QUESTION = lazy_pattern(
+    r"(?:is|are|do|does|did|was|were|should|would|could|can|must)n['’]?t\b",  # noqa: RUF001 - people write it
+    re.IGNORECASE,
+)
 _SIGNS_OF_NAMES = frozenset("/_.@\\")
 _NUMBERS = load_groups("numbers")
 _QUESTION_ENDS = ("?", "？")  # noqa: RUF001 - people write these
@@ -120,7 +127,7 @@ def prove(text: str, quote: str, messages: Iterable[Message], by: str = AGENT) -
     if not any(map(str.isalnum, quote)):
         return Proof(None, NO_QUOTE)
     parts = [part for part in map(_words, _GAP.split(quote)) if part]
-    if by != READER and not _is_long_enough(parts):
+    if not _is_long_enough(parts, by):
         return Proof(None, TOO_SHORT)
     messages = list(messages)
     failed = Proof(None, NOT_TYPED)
@@ -130,8 +137,12 @@ def prove(text: str, quote: str, messages: Iterable[Message], by: str = AGENT) -
         quoted = _find_quoted(message.text, parts, strict=by != READER)
         if quoted is None:
             continue
-        session = [one for near in messages for one in (near.text, near.before)] if by == READER else []
-        why_not, shared = _find_gap(_plain(text), quote, quoted, message, session, by)
+        near = messages if by == READER else ()
+        session = "\n".join((quoted.typed, message.before, *(f"{one.text}\n{one.before}" for one in near)))
+        shared = _measure_shared(_plain(text), quote, quoted, message)
+        why_not = _find_gap(_plain(text), quote, quoted, session, by) or (
+            OTHER_POINT if shared < _MIN_SHARED[by] and not _may_translate(text, quoted, by) else ""
+        )
         if not why_not:
             return Proof(message, "", quoted.said, shared)
         failed = Proof(message, why_not, quoted.said, shared) if failed.message is None else failed
@@ -157,10 +168,10 @@ def _fold(text: str) -> str:
     return "".join(_words(text))
 
 
-def _is_long_enough(parts: Sequence[Sequence[str]]) -> bool:
+def _is_long_enough(parts: Sequence[Sequence[str]], by: str) -> bool:
     words = [word for part in parts for word in part]
     unspaced = sum(1 for word in words if is_unspaced(word[0]))
-    return unspaced >= _MIN_UNSPACED or len(words) - unspaced >= _MIN_WORDS
+    return unspaced >= _MIN_UNSPACED[by] or len(words) - unspaced >= _MIN_WORDS[by]
 
 
 def _find_quoted(message: str, parts: Sequence[Sequence[str]], *, strict: bool) -> _Quoted | None:
@@ -219,29 +230,27 @@ def _find_run(words: Sequence[str], wanted: Sequence[str], start: int) -> int:
     return -1
 
 
-def _find_gap(
-    text: str, quote: str, quoted: _Quoted, message: Message, session: Sequence[str], by: str
-) -> tuple[str, float]:
-    """Return why the quoted sentences do not say what the statement says, and what both share."""
+def _find_gap(text: str, quote: str, quoted: _Quoted, session: str, by: str) -> str:
+    """Return why the quoted sentences do not say what the statement says; empty if they may."""
     said = " ".join(quoted.sentences)
-    around = "\n".join((quoted.typed, message.before, *session))
-    shared = _measure_shared(text, quote, quoted, message)
     if quoted.asked:
-        return QUESTION, shared
+        return QUESTION
     if _is_cited(said, quote):
-        return CITED, shared
-    if _has_new_value(text, f"{around}\n{said}"):
-        return NEW_NAME, shared
+        return CITED
+    if _has_new_value(text, f"{session}\n{said}", may_misspell=by == READER):
+        return NEW_NAME
     if _is_reversed(said, text, by):
-        return REVERSED, shared
+        return REVERSED
     if by == READER:
-        is_other = _share_language(text, said) and shared < _MIN_SHARED[by]
-        return OTHER_POINT if is_other else "", shared
-    known = content_stems(f"{around}\n{said}")
+        return ""
+    known = content_stems(f"{session}\n{said}")
     is_unheard = any(_share(stems, known) < _MIN_CLAUSE for stems in _clause_stems(text))
-    if quoted.distance or is_unheard or _adds_denial(said, text):
-        return ADDED, shared
-    return "" if shared >= _MIN_SHARED[by] else OTHER_POINT, shared
+    return ADDED if quoted.distance or is_unheard or _adds_denial(said, text) else ""
+
+
+def _may_translate(text: str, quoted: _Quoted, by: str) -> bool:
+    """Tell whether the reader says in another language what the user said."""
+    return by == READER and _differ_in_language(text, " ".join(quoted.sentences))
 
 
 def _asks(sentence: str, rest: str, strict: bool) -> bool:
@@ -263,7 +272,7 @@ def _asks(sentence: str, rest: str, strict: bool) -> bool:
     if set(last[-1:]) <= _TAGS or (is_tag and first not in _ASKING):
         return False
     is_elsewhere = len(_words(rest)) >= _FAR
-    return first in _ASKING and (strict or not is_elsewhere) or (strict and not is_elsewhere)
+    return (first in _ASKING or not is_elsewhere) if strict else (first in _ASKING and not is_elsewhere)
 
 
 def _is_cited(said: str, quote: str) -> bool:
@@ -272,22 +281,30 @@ def _is_cited(said: str, quote: str) -> bool:
     return bool(outside and quoted) and _share(quoted, outside) < _MAX_QUOTED
 
 
-def _has_new_value(text: str, around: str) -> bool:
-    """Tell whether a statement has a number, path, command or identifier that nobody mentioned."""
+def _has_new_value(text: str, around: str, *, may_misspell: bool) -> bool:
+    """Tell whether a statement has a number, path, command or identifier that nobody mentioned.
+
+    The reader may correct a name; to an agent, a package with a similar name is another one.
+    """
     known = _fold(around)
     numbers = {*_DIGITS.findall(around), *(_NUMBERS.get(word, "") for word in _words(around))}
     if any(number not in numbers and number not in known for number in _DIGITS.findall(text)):
         return True
     names = [name for code in _CODE.findall(text) for name in code.split()]
-    names += [word for word in text.split() if _SIGNS_OF_NAMES.intersection(word.strip("`'\"()[]{}*<>.,:;!?"))]
+    names += [
+        word for word in text.split() if _SIGNS_OF_NAMES.intersection(word.strip("`'\"()[]{}*<>.,:;!?"))
+    ]
     names += _CAMEL.findall(text)
     for name in names:
         words = _words(name)
-        if "".join(words) not in known and any(
-            word not in known and canonical(word) not in known for word in words if len(word) > 1
-        ):
+        new = [one for one in words if len(one) > 1 and one not in known and canonical(one) not in known]
+        if "".join(words) not in known and new and not (may_misspell and _is_misspelt("".join(new), around)):
             return True
     return any(_mixes_scripts(word) and word not in known for word in _words(text))
+
+
+def _is_misspelt(name: str, around: str) -> bool:
+    return not name.isdecimal() and bool(get_close_matches(name, _words(around), 1, _ALIKE))
 
 
 def _mixes_scripts(word: str) -> bool:
@@ -356,37 +373,48 @@ def _is_reversed(said: str, text: str, by: str) -> bool:
     turned = (before.denied - before.affirmed) & now.affirmed
     swapped = (now.denied - now.affirmed) & (before.affirmed - before.denied)
     known = before.affirmed | before.denied
-    was_denied = _denies(said, _DENY if by == READER else _STRONG)
-    is_denied = _denies(text, _DENY)
-    if by != READER and now.denied:
-        is_denied = any(_has(known, stem) for stem in now.denied)  # else the denial is about something new
+    was_denied, is_denied = _denies(said), _denies(text)
+    content = {stem for stem in now.affirmed | now.denied if stem not in _DENY}
+    if by != READER:
+        if _has_other_value(before.reading, now.reading):
+            return True
+        was_denied = not before.denied.isdisjoint(content) if before.denied else _denies(said, _STRONG)
+        if now.denied:  # a denial of something new turns nothing round
+            is_denied = any(_has(known, stem) for stem in now.denied)
+            content -= set() if is_denied else now.denied
     if was_denied == is_denied:
         found = turned | swapped if turned and swapped else frozenset()
     else:
         found = turned if was_denied else swapped
-    content = [stem for stem in now.affirmed | now.denied if stem not in _DENY]
     new = sum(not _has(known, stem) for stem in content)
     return bool(found) and (not new or (by != READER and new < len(found) and len(found) * 2 > len(content)))
 
 
-def _adds_denial(said: str, text: str) -> bool:
-    """Tell whether a statement denies only what the quoted sentences do not mention, and they deny nothing."""
-    now = read_claim(text)
-    known = content_stems(said)
-    return (
-        bool(now.denied) and not _denies(said, _DENY) and not any(_has(known, stem) for stem in now.denied)
+def _has_other_value(before: Reading, now: Reading) -> bool:
+    """Tell whether a statement names another value of one kind: MySQL instead of Postgres."""
+    return any(
+        slot not in WEAK_SLOTS and values.isdisjoint(before.values[slot])
+        for slot, values in now.values.items()
+        if slot in before.values
     )
 
 
-def _denies(text: str, words: frozenset[str]) -> bool:
-    found = {token.strip("`'\"()[]*_") for token in tokenize(text.casefold())}
-    return not words.isdisjoint(found) or any("n't" in word for word in found)
+def _adds_denial(said: str, text: str) -> bool:
+    """Tell whether a statement repeats the quoted sentences and denies something else."""
+    now, known = read_claim(text), content_stems(said)
+    return len(now.denied) > 1 and all(
+        _has(known, stem) == (stem not in now.denied) for stem in content_stems(text)
+    )
 
 
-def _share_language(one: str, other: str) -> bool:
-    """Tell whether two texts may be in one language; unsure texts are not."""
+def _denies(text: str, denying: frozenset[str] = _DENY) -> bool:
+    words = {token.strip("`'\"()[]*_") for token in tokenize(text.casefold())}
+    return not words.isdisjoint(denying) or any("n't" in word for word in words)
+
+
+def _differ_in_language(one: str, other: str) -> bool:
     first, second = _find_languages(one), _find_languages(other)
-    return bool(first & second)
+    return bool(first and second) and first.isdisjoint(second)
 
 
 def _find_languages(text: str) -> frozenset[str]:

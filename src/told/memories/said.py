@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from told.ingest.agent_prompts import is_said_by_agent
-from told.memories.proof import NO_SESSION, Message, prove
-from told.memories.remember import NewMemory
+from told.memories.proof import CITED, NO_SESSION, QUESTION, Message, prove
+from told.memories.remember import MAX_LENGTH, NewMemory
 from told.memories.scopes import find_memories
 from told.memories.session_notes import NotesFile
 from told.store.memories.protocol import Memories
@@ -28,7 +28,8 @@ class Draft:
 def verify(new: NewMemory, messages: Sequence[Message]) -> Draft:
     """Give an agent's statement the user's trust if its quote proves it.
 
-    Otherwise it becomes a candidate with the agent's trust that replaces nothing.
+    Otherwise it becomes a candidate with the agent's trust that replaces nothing, in the user's own words if
+    the quote was typed as a statement.
 
     Args:
         new: The statement with its quote.
@@ -40,7 +41,9 @@ def verify(new: NewMemory, messages: Sequence[Message]) -> Draft:
     if not proof.why_not:
         return Draft(new)
     why_not = proof.why_not if new.session or not new.quote else NO_SESSION
-    return Draft(new._replace(trust=AGENT, candidate=True, replaces=()), why_not)
+    is_said = proof.said and why_not not in (QUESTION, CITED) and len(proof.said) <= MAX_LENGTH
+    text = proof.said if is_said else new.text
+    return Draft(new._replace(text=text, trust=AGENT, candidate=True, replaces=()), why_not)
 
 
 def find_replaced(

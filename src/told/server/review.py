@@ -154,7 +154,7 @@ def _keep(connection: Connection, server: Server, viewer: Viewer, asked: _Asked,
         if message is None:
             continue
         said = proof.Message(message.text, message.before, item.turn, session.native)
-        if proof.prove(item.text, item.quote, [said]).why_not:
+        if proof.prove(item.text, item.quote, [said], proof.READER).why_not:
             continue
         new = NewMemory(
             server.settings.redact(item.text),
