@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 from benchmarks import CannotMeasureError
 from benchmarks.capture import load
-from told.memories.proof import AGENT, OTHER_POINT, READER, Message, Proof, prove
+from told.memories.proof import OTHER_POINT, Message, Proof, prove
+from told.store.memories.records import AGENT, READER
 
 HOW = (
     "accepted: labelled durable statements with their quotes, in their message with the agent's text before "
@@ -80,7 +81,7 @@ def _share(flags: Iterable[bool]) -> float:
 
 def _make_pairs(rows: Sequence[dict[str, Any]]) -> Iterator[Pair]:
     """Yield each durable statement with its quote, and with those of the repository's other messages."""
-    by_repository = defaultdict(list)
+    by_repository: dict[str, list[tuple[Message, dict[str, Any]]]] = defaultdict(list)
     for row in rows:
         message = Message(row["message"], row.get("context") or "")
         by_repository[row["repo"]] += [(message, item) for item in row["items"] if item["durable"]]
@@ -103,7 +104,8 @@ def load_planted() -> Iterator[Pair]:
 def hold_out(pairs: Sequence[Pair], proofs: Sequence[Proof]) -> dict[str, float]:
     """Choose the threshold without each repository, and judge that repository by it."""
     scores = [one.shared if one.why_not in ("", OTHER_POINT) else 0.0 for one in proofs]
-    right, wrong = [], []
+    right: list[bool] = []
+    wrong: list[bool] = []
     for repository in {one.repository for one in pairs}:
         others = sorted(
             score

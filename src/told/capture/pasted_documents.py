@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from told.capture.pasted_lines import BULLET, DATA, OWN_LABELS, PROSE, Line, split_paragraphs
+from told.capture.pasted_lines import BULLET, DATA, OUTPUT, OWN_LABELS, PROSE, Line, split_paragraphs
 from told.pattern import lazy_pattern
 
 SURE = 2  # signs of a text that somebody else wrote; one makes it unsure
@@ -178,7 +178,7 @@ def _asks(line: Line) -> bool:
 def _is_block(lines: Sequence[Line]) -> bool:
     first = lines[0]
     is_typed = BULLET.match(first.text) or first.text[0].islower() or not first.follows
-    return first.shape == PROSE and not is_typed and (len(lines) > 1 or len(first.text) >= _BLOCK)
+    return first.shape != OUTPUT and not is_typed and (len(lines) > 1 or len(first.text) >= _BLOCK)
 
 
 def _is_short(text: str) -> bool:
