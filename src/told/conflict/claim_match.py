@@ -29,6 +29,7 @@ _ALIKE = 0.8  # of the letters of two spellings of a name
 _OTHER_SCRIPT = 0.3  # share of the letters by which two texts are of different scripts
 _WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _DENY = DENY | frozenset(_WORDS["deny"].split())
+_NEVER = frozenset(("never", "dont", "no", "cannot"))
 _STRONG = _DENY - frozenset(_WORDS["limiting"].split())
 _WORD = lazy_pattern(r"[^\W_]+")
 _CLAUSE = lazy_pattern(
@@ -177,7 +178,7 @@ def is_reversed(said: str, text: str, *, strict: bool) -> bool:
         if now.denied:  # a denial of something new turns nothing round
             is_denied = any(_has(known, stem) for stem in now.denied)
             content -= set() if is_denied else now.denied
-    if was_denied == is_denied:
+    if was_denied == is_denied or (strict and _find_denials(said) == _find_denials(text)):
         found = turned | swapped if turned and swapped else frozenset()
     else:
         found = turned if was_denied else swapped
@@ -203,8 +204,15 @@ def adds_denial(said: str, text: str) -> bool:
 
 
 def _denies(text: str, denying: frozenset[str] = _DENY) -> bool:
-    words = {token.strip("`'\"()[]*_") for token in tokenize(text.casefold())}
-    return not words.isdisjoint(denying) or any("n't" in word for word in words)
+    return not denying.isdisjoint(_find_denials(text))
+
+
+def _find_denials(text: str) -> frozenset[str]:
+    """Return the words that deny; `don't` and `never` count as `not`."""
+    words = (token.strip("`'\"()[]*_") for token in tokenize(text.casefold()))
+    return frozenset(
+        "not" if "n't" in word or word in _NEVER else word for word in words if "n't" in word or word in _DENY
+    )
 
 
 def differ_in_language(one: str, other: str) -> bool:
