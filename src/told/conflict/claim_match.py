@@ -42,6 +42,7 @@ DENIED_QUESTION = lazy_pattern(
     r"(?:is|are|do|does|did|was|were|should|would|could|can|must)n['’]?t\b",  # noqa: RUF001 - people write it
     re.IGNORECASE,
 )
+_OPTION = lazy_pattern(r"(?<!\S)--?[a-z][\w-]*")
 _SIGNS_OF_NAMES = frozenset("/_.@\\")
 _NUMBERS = load_groups("numbers")
 QUESTION_ENDS = ("?", "？")  # noqa: RUF001 - people write these
@@ -80,7 +81,7 @@ def has_new_value(text: str, around: str, *, may_misspell: bool) -> bool:
     names += [
         word for word in text.split() if _SIGNS_OF_NAMES.intersection(word.strip("`'\"()[]{}*<>.,:;!?"))
     ]
-    names += _CAMEL.findall(text)
+    names += [*_CAMEL.findall(text), *_OPTION.findall(text)]
     for name in names:
         words = split_words(name)
         new = [one for one in words if len(one) > 1 and one not in known and canonical(one) not in known]
@@ -140,7 +141,7 @@ def content_stems(text: str) -> frozenset[str]:
 
 def find_share(wanted: frozenset[str], known: frozenset[str]) -> float:
     """Return the share of stems that are known in some form."""
-    return sum(_has(known, stem) for stem in wanted) / len(wanted)
+    return sum(_has(known, stem) for stem in wanted) / max(1, len(wanted))
 
 
 def _has(known: frozenset[str], stem: str) -> bool:
@@ -198,7 +199,7 @@ def _has_other_value(before: Reading, now: Reading) -> bool:
 def adds_denial(said: str, text: str) -> bool:
     """Tell whether a statement repeats the quoted sentences and denies something else."""
     now, known = read_claim(text), content_stems(said)
-    return len(now.denied) > 1 and all(
+    return bool(now.denied) and all(
         _has(known, stem) == (stem not in now.denied) for stem in content_stems(text)
     )
 

@@ -48,7 +48,8 @@ _MIN_WORDS, _MIN_UNSPACED = {AGENT: 3, READER: 2}, {AGENT: 4, READER: 2}
 # What a statement shares with the quote (in words both ways and in meaning), with the message and with the
 # turn before; each is at most 1. Chosen by `benchmarks proof`, leaving each repository out.
 _MIN_SHARED = {AGENT: 1.8, READER: 1.6}
-_MIN_CLAUSE = 0.26  # share of an agent's clause that the message or the turn before has
+_MIN_KNOWN = 0.34  # share of an agent's statement that the message or the turn before has
+_MIN_CLAUSE = 0.26  # the same of each of its clauses
 _MAX_QUOTED = 0.5  # share of a quote outside quotation marks
 _WORDS: dict[str, str | list[str]] = tomllib.loads(
     Path(__file__).with_name("proof.toml").read_text(encoding="utf-8")
@@ -210,7 +211,9 @@ def _find_gap(text: str, quote: str, quoted: _Quoted, session: str, by: str) -> 
     if by == READER:
         return ""
     known = content_stems(f"{session}\n{said}")
-    is_unheard = any(find_share(stems, known) < _MIN_CLAUSE for stems in split_clauses(text))
+    is_unheard = find_share(content_stems(text), known) < _MIN_KNOWN or any(
+        find_share(stems, known) < _MIN_CLAUSE for stems in split_clauses(text)
+    )
     return ADDED if quoted.distance or is_unheard or adds_denial(said, text) else ""
 
 
