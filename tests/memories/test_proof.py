@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tests.soak import points
 from told.fence import Fence, wrap_in_tags
 from told.memories.proof import NO_QUOTE, NOT_TYPED, QUESTION, REVERSED, TOO_SHORT, Message, prove
+from told.store.memories.records import READER
 
 SAID = "No, we use pnpm here, never npm. And deploys go through Helm."
 WORDS = st.sampled_from(("never", "always", "use", "pnpm", "npm", "deploy", "cache", "the", "tabs", "not"))
@@ -50,6 +51,43 @@ def test_words_that_the_user_typed_prove_a_statement(text: str, quote: str, said
 )
 def test_other_quotes_prove_nothing(text: str, quote: str, why_not: str) -> None:
     assert _prove(text, quote) == why_not
+
+
+@pytest.mark.parametrize(
+    ("text", "quote"),
+    [
+        ("Comments are written in English.", "комментарии пиши на английском"),
+        ("Answer in German.", "antworte mir bitte immer auf Deutsch"),
+        ("Do not squash commits.", "Do not squash everything"),
+        ("Lines must not exceed 90 characters.", "keep the lines below 90 characters"),
+        ("npm is forbidden.", "never use npm"),
+        ("Avoid npm.", "never use npm"),
+    ],
+)
+def test_the_reader_may_reword_and_translate(text: str, quote: str) -> None:
+    assert prove(text, quote, [Message(f"{quote}.")], READER).why_not == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "said"),
+    [
+        ("Use npm.", "never use npm", "never use npm"),
+        ("The port is 9999.", "the port is 7007", "the port is 7007"),
+        ("Deploy with `rm -rf build`.", "deploy it from the build folder", "deploy it from the build folder"),
+    ],
+)
+def test_the_reader_may_not_turn_round_nor_invent(text: str, quote: str, said: str) -> None:
+    assert prove(text, quote, [Message(said)], READER).why_not
+
+
+def test_the_whole_sentences_of_a_quote_are_given_with_what_they_lean_on() -> None:
+    said = "The importer reads CSV.\nIt must never guess\nthe delimiter. Thanks!"
+
+    found = prove(
+        "The importer never guesses delimiters.", "never guess the delimiter", [Message(said)], READER
+    )
+
+    assert found.said == "The importer reads CSV. It must never guess the delimiter."
 
 
 @pytest.mark.parametrize("said", ["yes", "ok do that", "yes please go ahead", "sounds good to me, thanks"])
