@@ -60,7 +60,7 @@ def test_indented_block_at_the_beginning_is_masked() -> None:
         "no, port 5433",
         "go ahead and implement the whole thing",
         "git rebase is fine\ncargo build is slow",
-        "the importer opens a connection for each row of the file, so please\nopen one and close it at the end",
+        "the importer opens a connection for each row of a file, so please\nopen one and close it at the end",
         "# Task\nAdd an export.\n\n# Rules\nAlways use the csv module.",
         "以後はコミットを小さく分けてください",
         "ตอบเป็นภาษาไทยเท่านั้น",
