@@ -15,7 +15,7 @@ from told.memories.candidates import confirm_candidate, dismiss_candidate
 from told.memories.journal_writer import JournalWriter
 from told.memories.remember import NewMemory, remember
 from told.model import OPEN, TOOL
-from told.store.memories.records import ACTIVE, CANDIDATE, GLOBAL, READER, Memory
+from told.store.memories.records import ACTIVE, CANDIDATE, GLOBAL, Memory
 from told.store.sessions.facts import QueuedSession
 from told.store.sessions.read import Filter
 
@@ -50,7 +50,7 @@ def apply_answer(
     for number, item in enumerate(answer.items):
         message = messages[item.turn]
         said = proof.Message(message.text, message.before, item.turn, session.native)
-        why_not = proof.prove(item.text, item.quote, [said], READER).why_not
+        why_not = proof.prove(item.text, item.quote, [said]).why_not
         if why_not:
             counts.unproven += 1
             counts.faults[why_not] = counts.faults.get(why_not, 0) + 1

@@ -21,7 +21,6 @@ from told.server.jobs import Write
 from told.server.memory import open_memory, use_memory
 from told.server.sessions import TeamSessions, open_sessions, use_sessions
 from told.store.memories.names import AGENT, GLOBAL
-from told.store.memories.records import READER
 from told.store.postgres.database import Connection, Viewer
 from told.store.postgres.jobs import enqueue
 from told.store.postgres.model_calls import (
@@ -155,7 +154,7 @@ def _keep(connection: Connection, server: Server, viewer: Viewer, asked: _Asked,
         if message is None:
             continue
         said = proof.Message(message.text, message.before, item.turn, session.native)
-        if proof.prove(item.text, item.quote, [said], READER).why_not:
+        if proof.prove(item.text, item.quote, [said]).why_not:
             continue
         new = NewMemory(
             server.settings.redact(item.text),
