@@ -166,12 +166,14 @@ class Headless:
 
     arguments: Callable[[HeadlessTask], Sequence[str]]
     read: Callable[[str], HeadlessReply]  # from its standard output; raises ValueError
+    small_model: str = ""  # its small fast model; empty if no name of it lasts
     takes_system: bool = False  # as an argument; otherwise it precedes the question
     variables: Mapping[str, str] = field(default_factory=dict)  # of its environment
     files: Mapping[str, str] = field(default_factory=dict)  # settings in the folder it runs in
 
 
-_SCRATCH = "told-judge-"
+_SCRATCH = "told-reader-"
+_FORMER_SCRATCH = "told-judge-"
 
 
 def make_scratch_folder() -> str:
@@ -181,7 +183,7 @@ def make_scratch_folder() -> str:
 
 def is_scratch_folder(path: str) -> bool:
     """Tell whether a session in this folder works for told: it is neither read nor answered."""
-    return os.path.basename(path.rstrip("/\\")).startswith(_SCRATCH)
+    return os.path.basename(path.rstrip("/\\")).startswith((_SCRATCH, _FORMER_SCRATCH))
 
 
 def read_nothing(source: Source, cursor: Cursor) -> Iterator[Event | Problem]:  # noqa: ARG001

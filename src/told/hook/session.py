@@ -106,10 +106,10 @@ def save_session(context: HookContext) -> None:
     if call.event == END:
         archive_in_hook(memories, context.settings, now, context.began)
         start_sync(context)
-        if context.settings.judge_mode != "none":
-            from told.judge.review import start_review  # noqa: PLC0415 - few users have a judge
+        if context.settings.reads_sessions:
+            from told.reader.background import start_reading  # noqa: PLC0415 - only with a reader
 
-            start_review(context.settings, context.environ, f"{call.agent}/{context.stored_session()}")
+            start_reading(context.settings, context.environ, f"{call.agent}/{context.stored_session()}")
 
 
 def _tidy(writer: JournalWriter, now: int) -> None:

@@ -17,8 +17,10 @@ from told.settings.keys import (
     CONFIG,
     FILE,
     FOLDER,
+    FORMER_TABLES,
     KEYS,
     MODEL,
+    OFF,
     ONLY_OFF,
     RULES,
     TABLES,
@@ -29,6 +31,7 @@ from told.settings.keys import (
     find_key,
     get_key,
     is_valid,
+    rename_former,
     suggest_key,
 )
 
@@ -231,8 +234,8 @@ def check_values(tables: Mapping[str, Any], path: str) -> dict[Path, Any]:
 
 
 def _flatten(tables: Mapping[str, Any]) -> Iterator[tuple[Path, Any]]:
-    """Yield path and value of each setting in a file."""
-    for name, value in tables.items():
+    """Yield path and value of each setting in a file; a former name comes before the present one."""
+    for name, value in sorted(tables.items(), key=lambda one: one[0] not in FORMER_TABLES):
         if (name,) not in TABLES or not isinstance(value, dict):
             yield (name,), value
             continue
@@ -240,7 +243,8 @@ def _flatten(tables: Mapping[str, Any]) -> Iterator[tuple[Path, Any]]:
             if name == "agents" and isinstance(below, dict):
                 yield from (((name, inner, last), given) for last, given in below.items())
             else:
-                yield (name, inner), below
+                is_former = name in FORMER_TABLES
+                yield rename_former((name, inner)), OFF if is_former and below == "none" else below
 
 
 def _describe_unknown(place: Path, value: Any, path: str) -> str:

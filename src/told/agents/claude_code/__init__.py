@@ -83,6 +83,7 @@ AGENT = Agent(
     headless=Headless(
         _ask,
         _read_answer,
+        small_model="haiku",
         takes_system=True,
         variables={"CLAUDE_CODE_DISABLE_CLAUDE_MDS": "1", "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1"},
     ),

@@ -1,4 +1,4 @@
-"""Runs told's judge with real agents and a server: `python -m lab.judge [--scratch DIR] [NAME …]`."""
+"""Runs told's reader with real agents and a server: `python -m lab.reader [--scratch DIR] [NAME …]`."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _LIE = "Deploys go out on Fridays only."
 
 
 def main(words: Sequence[str]) -> int:
-    """Run each agent as the judge, then a server, and print what was seen."""
-    parser = argparse.ArgumentParser(prog="lab.judge")
+    """Run each agent as the reader, then a server, and print what was seen."""
+    parser = argparse.ArgumentParser(prog="lab.reader")
     parser.add_argument("--scratch", default=os.path.join(tempfile.gettempdir(), "agents-lab"))
     parser.add_argument("agents", nargs="*", default=[])
     chosen = parser.parse_args(words)
@@ -34,7 +34,7 @@ def main(words: Sequence[str]) -> int:
     script.answer_to = _answer  # type: ignore[assignment]
     works = True
     try:
-        with Model(os.path.join(chosen.scratch, "judge-requests")) as model:
+        with Model(os.path.join(chosen.scratch, "reader-requests")) as model:
             shelf = Shelf(os.path.join(chosen.scratch, "programs"))
             for name in chosen.agents or _AGENTS:
                 works &= _run_agent(name, chosen.scratch, model, shelf)
@@ -56,24 +56,24 @@ def _answer(_asked: Asked) -> Answer:
 
 def _run_agent(name: str, scratch: str, model: Model, shelf: Shelf) -> bool:
     agent = real_agents()[name]
-    machine = Machine(os.path.join(scratch, "machines", f"judge-{name}"))
+    machine = Machine(os.path.join(scratch, "machines", f"reader-{name}"))
     bench = Bench(agent, machine, model, shelf)
     machine.variables |= bench.environ()
     machine.variables["PATH"] = os.pathsep.join((os.path.dirname(bench.program), bench.path))
     machine.told("install", "--agent", name, "--yes")
     title = f"{agent.title} {agent.program.version}"
-    return _judge(machine, model, bench.label, title, f'mode = "agent"\nagent = "{name}"')
+    return _reader(machine, model, bench.label, title, f'mode = "agent"\nagent = "{name}"')
 
 
 def _run_endpoint(scratch: str, model: Model) -> bool:
-    machine = Machine(os.path.join(scratch, "machines", "judge-endpoint"))
-    config = f'mode = "endpoint"\nurl = "{model.url("judge-endpoint")}/v1"\nmodel = "scripted"'
-    return _judge(machine, model, "judge-endpoint", "a server on loopback", config)
+    machine = Machine(os.path.join(scratch, "machines", "reader-endpoint"))
+    config = f'mode = "endpoint"\nurl = "{model.url("reader-endpoint")}/v1"\nmodel = "scripted"'
+    return _reader(machine, model, "reader-endpoint", "a server on loopback", config)
 
 
-def _judge(machine: Machine, model: Model, label: str, title: str, config: str) -> bool:
-    """Let the judge read one session, and print what reached the model and what is remembered."""
-    machine.write(os.path.join(machine.told_home, "config.toml"), f"[judge]\n{config}\n")
+def _reader(machine: Machine, model: Model, label: str, title: str, config: str) -> bool:
+    """Let the reader read one session, and print what reached the model and what is remembered."""
+    machine.write(os.path.join(machine.told_home, "config.toml"), f"[reader]\n{config}\n")
     _write_session(machine)
     said = machine.told("learn", "--yes", "--json")
     try:
