@@ -362,7 +362,8 @@ def test_stats_show_what_was_spent(desk: Machine, endpoint: ModelServer) -> None
     say(desk, IDS)
     desk.told("learn", "--yes")
     assert len(endpoint.requests) == 1
-    assert "reader: 1 call, 940 tokens; today 940 of 200,000" in desk.told("stats").out.splitlines()
+    line = "reader: 1 call, 940 tokens; today 940 of 200,000; 0 learned"
+    assert line in desk.told("stats").out.splitlines()
     assert IDS_QUOTE not in (desk.told_home / "reader.jsonl").read_text()
 
 
@@ -397,3 +398,19 @@ def test_an_agent_cannot_run_the_reader(desk: Machine, endpoint: ModelServer) ->
         "told: Only you can run the reader. Use `told learn` in your own terminal.\n",
     )
     assert endpoint.requests == []
+
+
+def test_review_shows_what_the_reader_ended_and_restores_it(desk: Machine, endpoint: ModelServer) -> None:
+    old = "Customer ids are integers in all tables of the importer."
+    desk.told("remember", old)
+    endpoint.answer = lambda asked: answers(item(replaces=[one["id"] for one in asked["known"]]))
+    say(desk, IDS, at=ago(days=-1))
+    desk.told("learn", "--yes")
+    (found,) = desk.told("review", "--json").json["items"]
+    assert (found["memory"]["text"], [one["text"] for one in found["ended"]]) == (IDS_TEXT, [old])
+    assert found["quote"]["words"] == IDS_QUOTE
+    assert f"replaced: {found['ended'][0]['id']}" in desk.told("review").out
+    desk.told("review", "dismiss", found["id"])
+    assert texts(desk) == [old]
+    desk.told("rebuild")
+    assert texts(desk) == [old]

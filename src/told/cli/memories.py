@@ -147,6 +147,7 @@ def stats(context: Context, _: Arguments) -> None:
                     "mode": context.settings.reader_mode, "calls": spent.calls, "failed": spent.failed,
                     "tokens_in": spent.tokens_in, "tokens_out": spent.tokens_out,
                     "tokens_today": today.tokens, "daily_tokens": ledger.daily_tokens,
+                    "memories": found.read,
                 },
             })  # fmt: skip
             return
@@ -162,7 +163,7 @@ def stats(context: Context, _: Arguments) -> None:
             failed = f", {spent.failed:,} failed" if spent.failed else ""
             context.print(
                 f"reader: {count(spent.calls, 'call')}{failed}, {spent.tokens:,} tokens;"
-                f" today {today.tokens:,} of {ledger.daily_tokens:,}"
+                f" today {today.tokens:,} of {ledger.daily_tokens:,}; {found.read:,} learned"
             )
         context.print(f"Repeated corrections: {repeats.here:,} in this project, {repeats.total:,} in all")
         if briefs.since:
