@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 
 from lab import CannotRunError, script
@@ -17,7 +18,7 @@ from lab.model import Model
 from lab.npm import Shelf
 from lab.wires.base import Answer, Asked, compact
 
-_AGENTS = ("claude-code", "codex")
+_AGENTS = ("claude-code", "codex", "gemini-cli")
 _QUOTE = "our customer ids are UUIDs and not plain integers"
 _TEXT = "Customer ids are UUIDs, not integers."
 _MESSAGE = f"I looked at the importer again, and the thing is that {_QUOTE}, whatever the schema says of it."
@@ -49,7 +50,16 @@ def main(words: Sequence[str]) -> int:
 
 def _answer(_asked: Asked) -> Answer:
     """Answer with one statement that the user typed and one that nobody did."""
-    item = {"text": _TEXT, "kind": "fact", "scope": "project", "quote": _QUOTE, "turn": 0, "replaces": []}
+    item = {
+        "text": _TEXT,
+        "kind": "fact",
+        "scope": "project",
+        "quote": _QUOTE,
+        "turn": 0,
+        "replaces": [],
+        "when": ["change the importer"],
+        "always": False,
+    }
     lie = item | {"text": _LIE, "quote": _LIE}
     return Answer(compact({"items": [item, lie], "candidates": [], "summary": None}))
 
@@ -75,7 +85,9 @@ def _reader(machine: Machine, model: Model, label: str, title: str, config: str)
     """Let the reader read one session, and print what reached the model and what is remembered."""
     machine.write(os.path.join(machine.told_home, "config.toml"), f"[reader]\n{config}\n")
     _write_session(machine)
+    began = time.monotonic()
     said = machine.told("learn", "--yes", "--json")
+    seconds = time.monotonic() - began
     try:
         done = json.loads(said.out)
     except ValueError:
@@ -90,7 +102,8 @@ def _reader(machine: Machine, model: Model, label: str, title: str, config: str)
     print(
         f"{title}: {'works' if works else 'FAILS'}; {len(reached)} requests, tools {tools or 'none'},"
         f" told in it: {briefed}, remembered {memories}, sessions {len(sessions)},"
-        f" tokens {done.get('tokens_in')} + {done.get('tokens_out')}, error {done.get('error')}",
+        f" tokens {done.get('tokens_in')} + {done.get('tokens_out')}, error {done.get('error')},"
+        f" {seconds:.1f} s",
         flush=True,
     )
     return works

@@ -409,7 +409,7 @@ def test_review_shows_what_the_reader_ended_and_restores_it(desk: Machine, endpo
     (found,) = desk.told("review", "--json").json["items"]
     assert (found["memory"]["text"], [one["text"] for one in found["ended"]]) == (IDS_TEXT, [old])
     assert found["quote"]["words"] == IDS_QUOTE
-    assert f"replaced: {found['ended'][0]['id']}" in desk.told("review").out
+    assert "  replaced: " in desk.told("review").out
     desk.told("review", "dismiss", found["id"])
     assert texts(desk) == [old]
     desk.told("rebuild")
