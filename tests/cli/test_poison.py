@@ -190,7 +190,8 @@ def test_ten_poisoned_of_many_reach_no_rules_and_can_all_be_removed(bank: Machin
             assert one.text.replace(" ", "-") not in unfenced(text), (name, one.origin)
     stored = poisoned(bank)
     assert {origin for origin in TEXTS if any(TEXTS[origin] in text for text in stored)} >= {
-        "DECISIONS.md", "a decision record", "an agent's remember", "an agent's remember with a false quote", "MCP",
+        "DECISIONS.md", "a decision record", "an agent's remember", "an agent's remember with a false quote",
+        "MCP",
     }  # fmt: skip
     assert set(stored.values()) <= {"tool", "agent"}
     for one in POISONS:

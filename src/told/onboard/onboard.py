@@ -1,4 +1,4 @@
-"""Learn a project from its files and git history.
+"""Learn a project from its files.
 
 The facts have the trust of a tool: they can be searched and compared with memories, but are never rules and
 never shown to an agent unasked.

@@ -1,4 +1,4 @@
-"""Read languages, package managers, layout and history of a project."""
+"""Read languages, package managers and versions of a project."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MAX_ITEMS = 12  # of a list
 
 
 def learn_stack(tree: ProjectFiles) -> Iterator[ProjectFact]:
-    """Yield languages, package managers, versions and tools."""
+    """Yield languages, package managers, versions and commands."""
     yield from _languages(tree)
     yield from _node(tree)
     yield from _python(tree)
