@@ -220,8 +220,8 @@ def _config(name: str, data: bytes) -> None:
 
 _PROJECT_FILES = (
     "AGENTS.md", "package.json", "pyproject.toml", "Makefile", "justfile", "Cargo.toml", "go.mod",
-    ".github/workflows/ci.yml", ".gitlab-ci.yml", "Taskfile.yml", "tox.ini", "docs/adr/0001-x.md", "decisions.md",
-    "composer.json", "deno.json",
+    ".github/workflows/ci.yml", ".gitlab-ci.yml", "Taskfile.yml", "tox.ini", "docs/adr/0001-x.md",
+    "decisions.md", "composer.json", "deno.json",
 )  # fmt: skip
 
 
