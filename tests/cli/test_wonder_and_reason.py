@@ -356,6 +356,15 @@ def test_what_holds_in_a_folder_only_is_no_general_answer(api: Machine) -> None:
     assert answer["missing"] == ["no memory says it plainly"]
 
 
+def test_an_exception_to_a_rule_makes_it_depend(api: Machine) -> None:
+    remember(api, "Never push to main")
+    assert reason(api, "May I push to main?")["verdict"] == "no"
+    made = remember(api, "Push to main only if the hotfix label is set")
+    answer = reason(api, "May I push to main?")
+    assert answer["verdict"] == "it depends"
+    assert made in evidence(answer, "about it")
+
+
 def test_what_several_sessions_say_counts_more(api: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     remember(api, "Use pytest for tests")
     once = reason(api, "Do we use pytest?")["sure"]

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING
 from told.memories.history import find_successors
 from told.reasoning.answer import (
     ABOUT,
+    DEPENDS,
+    NO,
     SAID,
     UNKNOWN,
+    YES,
     Answer,
     Argument,
     decide_verdict,
@@ -19,7 +22,7 @@ from told.reasoning.answer import (
 )
 from told.reasoning.graph import CONTRADICTS, SUPPORTS, TopicGraph, find_changes, find_related
 from told.reasoning.question import OPEN, Question, parse_question
-from told.reasoning.stance import AGAINST, FOR, is_swapped, judge_statement
+from told.reasoning.stance import AGAINST, FOR, is_doubtful, is_swapped, judge_statement
 from told.reasoning.turns import SearchScope, search_turns
 from told.store.memories.protocol import Memories
 from told.store.memories.records import ACTIVE, SUPERSEDED, USER, WAS, Memory
@@ -96,6 +99,10 @@ def _answer_whether(question: Question, around: TopicGraph, memories: Memories) 
     sides = [make_side(name, pieces[name]) for name in (FOR, AGAINST)]
     disputes = (one.memory for one in reached if not one.via.startswith(SUPPORTS))
     verdict, worth = decide_verdict(sides, [one for one in disputes if one.trust == USER])
+    if verdict in (YES, NO) and not any(piece.memory.locked for side in sides for piece in side.pieces):
+        said = FOR if verdict == YES else AGAINST
+        users = (one.memory.text for one in pieces[ABOUT] if one.memory.trust == USER)
+        verdict = DEPENDS if any(is_doubtful(question, text, said) for text in users) else verdict
     return Answer(question, verdict, worth, (*sides, make_side(ABOUT, pieces[ABOUT])))
 
 

@@ -147,6 +147,13 @@ def _judge_number(asked: frozenset[str], said: frozenset[str], clause: _Clause) 
     return (AGAINST, "gives another number") if is_same and all(numbers) else ("", "")
 
 
+def is_doubtful(question: Question, text: str, side: str) -> bool:
+    """Tell whether a statement that takes no side has the question's words, and the other side's sign."""
+    clause = _read_clause(text[:_MAX_TEXT])
+    denies = bool(clause.negations or clause.denied & question.keys)
+    return question.keys <= clause.keys and denies == (side == FOR)
+
+
 def is_swapped(question: Question, old: str, new: str) -> bool:
     """Tell whether a correction swapped a word of the question in an answer, or denies it."""
     before, now = (_read_clause(text) for text in (old, new))
