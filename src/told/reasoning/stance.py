@@ -157,7 +157,7 @@ def is_doubtful(question: Question, text: str, side: str) -> bool:
 def is_swapped(question: Question, old: str, new: str) -> bool:
     """Tell whether a correction swapped a word of the question in an answer, or denies it."""
     before, now = (_read_clause(text) for text in (old, new))
-    if question.keys & now.denied:
+    if any(question.keys & clause.denied for clause in _read_clauses(question, new)):
         return True
     lost = question.keys & (before.keys - now.keys)
     return bool(lost) and before.keys - lost <= now.keys and bool(now.keys - before.keys)
