@@ -45,7 +45,7 @@ def from_transcript(site: Site, text: str) -> None:
 
 
 def from_files(site: Site, text: str) -> None:
-    site.write("work/shop/AGENTS.md", f"# Rules\n\n- {text}\n")
+    site.write("work/shop/DECISIONS.md", f"# Decisions\n\n- {text}\n")
     site.told("onboard")
 
 
