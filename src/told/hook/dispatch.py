@@ -9,9 +9,15 @@ from dataclasses import replace
 from typing import Any
 
 from told.agents.base import Call, is_scratch_folder
-from told.agents.dialects import answer_context, is_duplicate, parse_call, takes_context_after_compaction
+from told.agents.dialects import (
+    answer_context,
+    find_stop_question,
+    is_duplicate,
+    parse_call,
+    takes_context_after_compaction,
+)
 from told.agents.processes import NESTED, PIPED, USER
-from told.agents.wiring import COMPACTED, HELPER, PROMPT, START, TOOL
+from told.agents.wiring import COMPACTED, HELPER, PROMPT, START, STOP, TOOL
 from told.errors import ToldError, UsageError
 from told.fence import defuse_values
 from told.files import open_private, read_text
@@ -39,11 +45,13 @@ def answer_hook(
         return ""
     if is_scratch_folder(call.cwd) or is_turned_off(environ, "TOLD_HOOKS"):  # an agent that works for told
         return ""
-    answer = _answer_call(call, environ, runtime, pid)
+    answer = _answer_call(call, payload, environ, runtime, pid)
     return dump_json(defuse_values(answer)) if answer else ""
 
 
-def _answer_call(call: Call, environ: Mapping[str, str], runtime: Runtime, pid: int) -> dict[str, Any]:
+def _answer_call(
+    call: Call, payload: Mapping[str, Any], environ: Mapping[str, str], runtime: Runtime, pid: int
+) -> dict[str, Any]:
     now, began = time.time_ns() // 1_000_000, time.monotonic()
     settings = load_hook_settings(environ)
     if settings.problem:
@@ -74,6 +82,10 @@ def _answer_call(call: Call, environ: Mapping[str, str], runtime: Runtime, pid: 
     if context.call.event in (START, HELPER):
         return answer_context(call, answer_start(context))
     save_session(context)
+    if call.event == STOP and find_stop_question(call) is not None:
+        from told.hook.asking import ask_at_stop  # noqa: PLC0415
+
+        return ask_at_stop(context, payload)
     return {}
 
 

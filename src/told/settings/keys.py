@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from told.errors import UsageError
 
 CONFIG = "config.toml"
-ASK = "ask"
+ASK, AUTO, OFF = "ask", "auto", "off"
 
 
 class CustomRule(NamedTuple):
@@ -36,7 +36,8 @@ class Settings(NamedTuple):
     background: bool = True  # read the rest of the history in a background process
     service: bool = True  # let a local service answer hooks
     learn: bool = True  # make memories from sessions
-    nudge: bool = True  # remind agents to remember what a prompt teaches
+    nudge: bool = True  # ask agents at a session's start to remember what it teaches
+    ask_at_end: str = AUTO  # or on, off: ask the agent once when it stops
     guard: str = ASK  # answer to a tool call that a locked rule forbids
     agents_off: tuple[str, ...] = ()
     agent_folders: tuple[tuple[str, str], ...] = ()
@@ -74,7 +75,6 @@ class Settings(NamedTuple):
         return dict(self.agent_folders).get(agent, "")
 
 
-OFF = "off"
 MODEL_FORMS = "empty, off, the whole path of a folder, or an address that begins with https:// or http://"
 
 

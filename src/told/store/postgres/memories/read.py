@@ -190,6 +190,15 @@ class PostgresMemories(MemoryIndex):
         )
         return self._rows(where, scopes)
 
+    def changed_since(self, at: int, scopes: Sequence[str], kinds: Sequence[str]) -> list[str]:
+        """Return the ids of the users' active statements of some kinds that changed since a time."""
+        where = (
+            f"{_OWN} AND {_ACTIVE} AND m.trust = 'user' AND m.updated > %(at)s AND m.kind = ANY(%(kinds)s)"
+        )
+        rows = self._rows(where, scopes, at=at, kinds=list(kinds))
+        found = self.load(rows)
+        return [found[row].id for row in rows if row in found]
+
     def idle(self, before: int) -> Iterator[IdleMemory]:
         """Yield unlocked memories unchanged since a time, the longest idle first."""
         where = (
