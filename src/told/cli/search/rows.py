@@ -116,11 +116,8 @@ class ResultRows:
         marks += [memory.status] if memory.status != ACTIVE else []
         marks += [f"by {memory.superseded_by}"] if memory.superseded_by else []
         head = f"{when(memory.created, context.now)} {memory.id} {' '.join(marks)}"
-        end = (
-            " (saved by an agent, unconfirmed)"
-            if is_unconfirmed(memory) and not context.caller.is_user
-            else ""
-        )
+        is_marked = is_unconfirmed(memory) and not context.caller.is_user
+        end = " (saved by an agent, unconfirmed)" if is_marked else ""
         return f"{head}: {context.memory_text(memory._replace(context=cut(memory.context, room)), room)}{end}"
 
     def _session_rows(self, group: SessionGroup, room: int) -> str:
