@@ -15,6 +15,8 @@ from told.memories.session_notes import PROMPTS, NotesFile
 from told.text import count_tokens
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tests.hook.desk import Desk
 
 _SECRET = "ghp_" + "R4nd0mT0kenR4nd0mT0kenR4nd0mT0ken99"
@@ -35,8 +37,8 @@ def _stop(desk: Desk, agent: str = "claude-code", **more: Any) -> dict[str, Any]
     return desk.payload(agent, "Stop", session_id="s-1", transcript_path="") | more
 
 
-def _is_asked(desk: Desk, payload: dict[str, Any] | None = None, **environ: str) -> bool:
-    return QUESTION in json.dumps(desk.ask("claude-code", "stop", payload or _stop(desk), **environ))
+def _is_asked(desk: Desk, environ: Mapping[str, str] = AT_TERMINAL, **more: Any) -> bool:
+    return QUESTION in json.dumps(desk.ask("claude-code", "stop", _stop(desk, **more), **environ))
 
 
 def test_a_start_with_a_brief_carries_the_standing_request(desk: Desk) -> None:
@@ -56,7 +58,7 @@ def test_prompts_carry_no_request(desk: Desk) -> None:
 
 def test_a_session_that_taught_nothing_is_asked_once(desk: Desk) -> None:
     _work(desk, 4)
-    assert not _is_asked(desk, **AT_TERMINAL)
+    assert not _is_asked(desk)
     desk.prompt("go on", **AT_TERMINAL)
 
     answer = desk.ask("claude-code", "stop", _stop(desk), **AT_TERMINAL)
@@ -65,12 +67,12 @@ def test_a_session_that_taught_nothing_is_asked_once(desk: Desk) -> None:
     assert said_to_model(answer) == QUESTION
     assert "decision" not in answer
     _work(desk)
-    assert not _is_asked(desk, **AT_TERMINAL)
+    assert not _is_asked(desk)
 
 
 def test_a_resumed_session_is_not_asked_again(desk: Desk) -> None:
     _work(desk)
-    assert _is_asked(desk, **AT_TERMINAL)
+    assert _is_asked(desk)
 
     desk.ask("claude-code", "start", begun(desk, source="resume"))
     for path in (desk.told_home / PROMPTS).iterdir():
@@ -79,21 +81,21 @@ def test_a_resumed_session_is_not_asked_again(desk: Desk) -> None:
     for number in range(6):
         desk.prompt(f"rename the field {number}")
 
-    assert not _is_asked(desk, **AT_TERMINAL)
+    assert not _is_asked(desk)
 
 
 @pytest.mark.parametrize("environ", [HEADLESS, {}, {"CLAUDE_CODE_ENTRYPOINT": "cli"}])
 def test_without_a_user_nobody_is_asked(desk: Desk, environ: dict[str, str]) -> None:
     _work(desk)
 
-    assert not _is_asked(desk, **environ)
+    assert not _is_asked(desk, environ)
 
 
 @pytest.mark.parametrize("more", [{"agent_id": "a1"}, {"stop_hook_active": True}])
 def test_subagents_and_stops_after_a_question_are_not_asked(desk: Desk, more: dict[str, Any]) -> None:
     _work(desk)
 
-    assert not _is_asked(desk, _stop(desk, **more), **AT_TERMINAL)
+    assert not _is_asked(desk, **more)
 
 
 @pytest.mark.parametrize("taught", [TAUGHT, "/mem:remember We deploy on Fridays only."])
@@ -101,7 +103,7 @@ def test_a_session_that_taught_something_is_not_asked(desk: Desk, taught: str) -
     desk.prompt(taught)
     _work(desk)
 
-    assert not _is_asked(desk, **AT_TERMINAL)
+    assert not _is_asked(desk)
 
 
 def test_an_agent_that_saved_something_is_not_asked(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,7 +116,7 @@ def test_an_agent_that_saved_something_is_not_asked(desk: Desk, monkeypatch: pyt
     }
     assert "user's word" in Asking(desk, "claude-code", desk.project).say("remember", items=[item])
 
-    assert not _is_asked(desk, **AT_TERMINAL)
+    assert not _is_asked(desk)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +132,7 @@ def test_a_setting_or_a_reader_turns_it_off(desk: Desk, setting: str) -> None:
     desk.config(setting)
     _work(desk)
 
-    assert not _is_asked(desk, **AT_TERMINAL)
+    assert not _is_asked(desk)
 
 
 @pytest.mark.parametrize(("source", "config", "asked"), [
@@ -219,4 +221,4 @@ def test_damaged_notes_are_no_reason_to_fail(desk: Desk) -> None:
         path.write_bytes(b"\x00{[" * 100)
 
     assert desk.prompt("fix the typo") == ""
-    assert not _is_asked(desk, **AT_TERMINAL)  # nobody knows whether it was asked before
+    assert not _is_asked(desk)  # nobody knows whether it was asked before
