@@ -51,12 +51,13 @@ def ask_at_stop(context: HookContext, payload: Mapping[str, Any]) -> Answer:
         return {}
     file = NotesFile(context.home, call.agent, context.stored_session())
     notes = file.read()
-    if notes.is_asked or notes.typed < _FEWEST_TYPED or _has_taught(context.open_memories(), context):
+    if notes.is_asked or notes.typed < _FEWEST_TYPED or context.is_late:
         return {}
-    if not apply_project_settings(settings, locate(context).root).learn or context.is_late:
+    if not apply_project_settings(settings, locate(context).root).learn:
         return {}
-    file.write(replace(notes, is_asked=True))
-    return question.answer(call, QUESTION) if file.read().is_asked else {}  # never twice
+    taught = _has_taught(context.open_memories(), context)
+    file.write(replace(notes, is_asked=True))  # nor is it looked up again what the session taught
+    return question.answer(call, QUESTION) if not taught and file.read().is_asked else {}  # never twice
 
 
 def _has_taught(memories: Memories, context: HookContext) -> bool:

@@ -11,11 +11,11 @@ from typing import Any
 
 from told.agents.base import Call
 from told.agents.dialects import answer_context, parse_call
-from told.agents.wiring import COMPACTED, PROMPT, START
+from told.agents.wiring import COMPACTED, PROMPT, START, STOP
 from told.errors import BusyError, ToldError
 from told.fence import wrap_in_tags
 from told.hook.context import Runtime
-from told.hook.dispatch import answer_hook, log_call, log_failure
+from told.hook.dispatch import answer_hook, answer_stop_at_once, log_call, log_failure
 from told.jsontext import dump_json
 from told.service.state import (
     FAILED,
@@ -124,6 +124,17 @@ def _dispatch(hook: HookCall, runtime: Runtime) -> str:
             if attempt == _TRIES or not hook.is_prompt:
                 raise
     return ""
+
+
+def answer_at_once(hook: HookCall) -> str:
+    """Return the answer to a call whose work is done later; never raises."""
+    if hook.call.event != STOP:
+        return ""
+    try:
+        return answer_stop_at_once(hook.agent, hook.event, hook.payload, hook.environ)
+    except Exception as error:  # noqa: BLE001 - a hook call never fails
+        log_failure(error, hook.environ)
+        return ""
 
 
 def expect_brief(hook: HookCall) -> None:
