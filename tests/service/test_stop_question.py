@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.service.house import until
 from told.hook.asking import QUESTION
 
 if TYPE_CHECKING:
@@ -23,4 +22,3 @@ def test_the_service_asks_once(house: House) -> None:
     assert house.call("stop", stop).out == ""  # nobody knows whether a user is there
     assert house.call("stop", stop, **AT_TERMINAL).text == QUESTION
     assert house.call("stop", stop, **AT_TERMINAL).out == ""
-    assert until(lambda: house.pong() is not None)
