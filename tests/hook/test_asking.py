@@ -173,7 +173,7 @@ def test_the_agent_is_told_in_a_few_words_what_was_saved(desk: Desk) -> None:
 
     assert "told saved: " in said
     assert "no need to call `remember`" in said
-    assert count_tokens(said) <= 35
+    assert count_tokens(said) <= 28
     assert count_tokens(said.removeprefix("<told>\n").removesuffix("\n</told>")) <= 25
     assert "told saved" not in desk.prompt(ASKED)
 

@@ -40,7 +40,7 @@ _UNSAVED = (
     " Tell the user so in one line."
 )
 _SAVED = "told saved: {texts}; no need to call `remember`."
-_LONGEST_SAVED = 40  # characters of a text that was saved
+_LONGEST_SAVED = 30  # characters of a text that was saved
 _MARGIN = 8_000  # characters that are redacted beyond it, so that no secret is cut in two
 
 
@@ -134,7 +134,7 @@ def _make_brief(context: HookContext, query: str, taught: list[Statement], brief
             memories, ask, fence, budget=settings.brief_tokens, session=call.session, since=since, known=known
         )
     if not call.helper:
-        running = RunningSession(call.session, briefed, known)
+        running = RunningSession(context.stored_session(), briefed, known)
         brief = add_learned(brief, memories, running, scopes, fence, now=now, budget=settings.brief_tokens)
     if brief.broken:
         log_failure(MissingError(f"left out of a brief: {', '.join(brief.broken)}"), context.environ)
