@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import time
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.hook.desk import TAUGHT, begun, said_to_model
+from told.journal.apply import open_memories
+from told.journal.file_journal import FileJournal
+from told.memories.caller import Caller
+from told.memories.journal_writer import JournalWriter
+from told.memories.remember import NewMemory, remember
+from told.store.memories.records import READER
 
 if TYPE_CHECKING:
     from tests.hook.desk import Desk
@@ -95,3 +103,16 @@ def test_subagents_do_not_get_it(running: Desk) -> None:
     }  # fmt: skip
 
     assert HEADING not in str(running.ask("claude-code", "prompt", payload))
+
+
+def test_what_a_reader_learned_from_the_session_itself_comes(running: Desk) -> None:
+    home = str(running.told_home)
+    running.prompt("fix the typo", session="running")
+    now = time.time_ns() // 1_000_000
+    with closing(open_memories(home)) as memories:
+        writer = JournalWriter(FileJournal(home), memories, now, Caller(READER))
+        text = "Release notes are written in French."
+        new = NewMemory(text, "global", "rule", quote=text, agent="claude-code", session="running", at=now)
+        remember(writer, new)
+
+    assert "in French" in running.prompt(ASK, session="running")

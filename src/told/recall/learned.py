@@ -10,7 +10,7 @@ from told.fence import Fence
 from told.recall.brief import LEARNED, Brief, fit_budget, make_line
 from told.recall.filters import find_reason_hidden
 from told.store.memories.protocol import Memories
-from told.store.memories.records import DECISION, READER, RULE, Memory
+from told.store.memories.records import DECISION, RULE
 
 _MAX_LINES = 3
 _MAX_LOADED = 20
@@ -28,10 +28,13 @@ def add_learned(
     brief: Brief, memories: Memories, session: RunningSession, scopes: Sequence[str], fence: Fence, *,
     now: int, budget: int,
 ) -> Brief:  # fmt: skip
-    """Add the user's rules and decisions that were learned elsewhere since a session began, each once."""
+    """Add the user's rules and decisions that were learned elsewhere since a session began, each once.
+
+    What a reader learned from the session itself comes as well: its wording is better.
+    """
     if not session.native or not session.since:
         return brief
-    new = memories.changed_since(session.since, scopes, (RULE, DECISION))
+    new = memories.changed_since(session.since, scopes, (RULE, DECISION), session=session.native)
     if not new:
         return brief
     known = {*session.known, *brief.memories, *memories.shown_in(session.native)}
@@ -39,14 +42,7 @@ def add_learned(
     lines = [
         replace(make_line(found[one], fence, now), zone=LEARNED)
         for one in new
-        if one in found
-        and not _is_heard(found[one], session.native)
-        and not find_reason_hidden(found[one], scopes, now)
+        if one in found and not find_reason_hidden(found[one], scopes, now)
     ]
     fitting = fit_budget([*brief.lines, *lines[:_MAX_LINES]], budget).lines[len(brief.lines) :]
     return replace(brief, lines=(*brief.lines, *fitting))
-
-
-def _is_heard(memory: Memory, session: str) -> bool:
-    """Tell whether the session's agent heard a memory; a reader may have worded it better."""
-    return memory.worded_by != READER and any(one.session == session for one in memory.evidence)
