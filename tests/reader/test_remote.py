@@ -156,5 +156,6 @@ def test_a_missing_file_or_library_is_named(desk: Machine) -> None:
     assert (done.code, done.err) == (4, "told: There is no file /nowhere/model.gguf. Check reader.file.\n")
     path = desk.write("model.gguf", b"GGUF")
     desk.config(f'[reader]\nmode = "gguf"\nfile = "{path}"\n')
+    say(desk, IDS)
     done = learn(desk)
     assert done.code in (3, 4)  # without xllamacpp, or with it and no real model

@@ -24,11 +24,10 @@ from told.reader.summary import find_own_checkpoint, word_checkpoint
 from told.reader.verdict import Counts, Verdict
 from told.settings import Settings
 from told.store.database import acquire_lock
-from told.store.memories.records import READER
+from told.store.memories.records import READ, READER
 from told.store.sessions.facts import QueuedSession, WorkQueue
 from told.text import count_tokens
 
-READ = "judged"  # journal topic: how far each session was read
 QUIET_MS = 10 * 60_000  # after which the background reads a session that did not end
 _LOCK = "reader"
 _RECENT_MS = 7 * 86_400_000  # the background reads nothing older; `told learn` does

@@ -37,7 +37,7 @@ _POLL_SECONDS = 0.05  # between two checks whether the client is still there
 _OLDEST_CALL = 60.0  # seconds; a call that claims to be older was not read on this clock
 _DEFAULT_LIMIT = 1.0
 _MARGIN = 0.1  # seconds; the answer has to reach the client before the client gives up
-# The agent takes no text for these events, and its exit must not wait: answered as soon as they are queued.
+# The agent's exit must not wait: answered as soon as they are queued.
 _AT_ONCE = frozenset((STOP, END))
 _QUIET_SECONDS = 615.0  # without a call, after which quiet sessions are read
 _SLOW, _GONE = "no answer within the limit", "the agent did not wait"
@@ -207,7 +207,7 @@ class Server:
         job = Job(hook, ends)
         self._worker.put(job)
         if not limit:
-            connection.sendall(encode_answer(""))
+            connection.sendall(encode_answer(calls.answer_at_once(hook)))
             return
         reason = _wait(job, connection, ends)
         if reason:

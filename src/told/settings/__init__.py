@@ -14,6 +14,7 @@ from told.pattern import lazy_pattern
 from told.settings.keys import (
     AGENT_NAME,
     ASK,
+    AUTO,
     CONFIG,
     FILE,
     FOLDER,
@@ -36,7 +37,7 @@ from told.settings.keys import (
 )
 
 __all__ = [
-    "ASK", "CONFIG", "CustomRule", "Redaction", "SettingRow", "Settings",
+    "ASK", "AUTO", "CONFIG", "OFF", "CustomRule", "Redaction", "SettingRow", "Settings",
     "apply_project_settings", "check_values", "find_home", "get_setting", "is_turned_off", "list_settings",
     "load_safe_settings", "load_settings", "parse_toml", "read_config", "read_project",
 ]  # fmt: skip
@@ -44,7 +45,7 @@ __all__ = [
 Path = tuple[str, ...]  # of a setting: its tables and its name
 
 _PROJECT_FOLDER = ".told"
-_OFF = ("off", "0", "no")  # values of a variable that turn something off
+_OFF = (OFF, "0", "no")  # values of a variable that turn something off
 _MAX_BYTES = 1_000_000
 _MAX_PROJECT_BYTES = 64_000
 _MAX_RULE_TEXT = 1_000

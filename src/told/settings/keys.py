@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 from told.errors import UsageError
 
 CONFIG = "config.toml"
-ASK = "ask"
-OFF = "off"
+ASK, AUTO, OFF = "ask", "auto", "off"
 FORMER_TABLES = {"judge": "reader"}
 
 
@@ -38,7 +37,8 @@ class Settings(NamedTuple):
     background: bool = True  # read the rest of the history in a background process
     service: bool = True  # let a local service answer hooks
     learn: bool = True  # make memories from sessions
-    nudge: bool = True  # remind agents to remember what a prompt teaches
+    nudge: bool = True  # ask agents at a session's start to remember what it teaches
+    ask_at_end: str = AUTO  # or on, off: ask the agent once when it stops
     guard: str = ASK  # answer to a tool call that a locked rule forbids
     agents_off: tuple[str, ...] = ()
     agent_folders: tuple[tuple[str, str], ...] = ()
