@@ -82,7 +82,7 @@ class Proof:
 
     message: Message | None = None  # that contains the quote
     why_not: str = ""  # empty if it is proven
-    said: str = ""  # the user's own sentences around a typed quote, on one line
+    said: str = ""  # the user's own sentences around a typed quote, on one line; no question
     shared: float = 0.0  # what they share with the statement, if that was compared
 
 
@@ -131,7 +131,8 @@ def prove(text: str, quote: str, messages: Iterable[Message], by: str = AGENT) -
         )
         if not why_not:
             return Proof(message, "", quoted.said, shared)
-        failed = Proof(message, why_not, quoted.said, shared) if failed.message is None else failed
+        said = "" if why_not in (QUESTION, CITED) else quoted.said  # nobody says what is only asked or cited
+        failed = Proof(message, why_not, said, shared) if failed.message is None else failed
     return failed
 
 

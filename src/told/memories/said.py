@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from told.ingest.agent_prompts import is_said_by_agent
-from told.memories.proof import CITED, NO_SESSION, QUESTION, Message, prove
+from told.memories.proof import NO_SESSION, Message, prove
 from told.memories.remember import MAX_LENGTH, NewMemory
 from told.memories.scopes import find_memories
 from told.memories.session_notes import NotesFile
@@ -41,8 +41,7 @@ def verify(new: NewMemory, messages: Sequence[Message]) -> Draft:
     if not proof.why_not:
         return Draft(new)
     why_not = proof.why_not if new.session or not new.quote else NO_SESSION
-    is_said = proof.said and why_not not in (QUESTION, CITED) and len(proof.said) <= MAX_LENGTH
-    text = proof.said if is_said else new.text
+    text = proof.said if 0 < len(proof.said) <= MAX_LENGTH else new.text
     return Draft(new._replace(text=text, trust=AGENT, candidate=True, replaces=()), why_not)
 
 
