@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from told.capture.gate import probably_teaches
 
 from told.capture.explain import explain
-from told.capture.gate import probably_teaches
 from told.capture.statements import Statement, capture
 from told.store.memories.records import Trigger
 

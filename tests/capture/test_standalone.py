@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from told.capture.standalone import make_standalone
 
 from told.capture.explicit import find_explicit
 from told.capture.sentences import split_sentences
-from told.capture.standalone import make_standalone
 
 _SNAPSHOT = Path(__file__).with_name("data") / "standalone.jsonl"
 _ROWS = [json.loads(line) for line in _SNAPSHOT.read_text(encoding="utf-8").splitlines()]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from told.agents import find_agent
-from told.capture.gate import probably_teaches
+from told.capture.sentences import count_words
 from told.capture.statements import Statement
 from told.fence import wrap_in_tags
 from told.hook.context import HookContext, note_current
@@ -19,6 +19,7 @@ NUDGE = (
 )
 STANDING = "When the user teaches something lasting, save it with told's `remember`, quoting their words."
 _EVERY = 3  # at most one nudge in so many prompts
+_LONG = 8  # words of a prompt that an agent is asked to read
 _FEWEST_WORDS = 3  # a shorter prompt proves nothing
 _LONGEST = 40_000  # characters of a prompt that are redacted
 
@@ -58,7 +59,7 @@ def note_prompt(context: HookContext, taught: Sequence[Statement]) -> Noted:
         may_nudge
         and not 0 <= notes.since_nudge < _EVERY - 1
         and not any(one.explicit for one in taught)  # what is kept already needs no reader
-        and probably_teaches(prompt)
+        and count_words(prompt) >= _LONG
     )
     if is_due or notes.since_nudge >= 0:
         notes = replace(notes, since_nudge=0 if is_due else notes.since_nudge + 1)

@@ -54,8 +54,6 @@ def answer_prompt(context: HookContext) -> str:
     # These statements may still contain secrets: `_learn` redacts before it stores anything.
     taught = _find_taught(prompt) if is_typed and context.settings.learn else []
     noted = note_prompt(context, taught)
-    if noted.is_read:  # the agent saves what its user teaches
-        taught = [one for one in taught if one.explicit]
     taken_back = find_retractions(prompt) if is_typed and context.settings.learn else []
     note = _take_back(context) if taken_back else ""
     query = prompt[:_LONGEST_QUERY]
@@ -131,8 +129,7 @@ def _learn(
     message = context.redactor().redact(cut_at_word(call.prompt, _LONGEST_MESSAGE + _MARGIN))
     message = message[:_LONGEST_MESSAGE]
     if message != call.prompt:  # it was shortened, or a secret was removed
-        explicit_only = all(one.explicit for one in taught)
-        taught = [one for one in _find_taught(message) if one.explicit or not explicit_only]
+        taught = _find_taught(message)
     writer = JournalWriter(FileJournal(context.home), memories, now, Caller(CAPTURE), hurry=True)
     known = []
     for number, one in enumerate(taught):
@@ -140,7 +137,7 @@ def _learn(
             " ".join(one.text.split()), GLOBAL if one.scope == GLOBAL else location.scope, one.kind,
             quote=one.quote, agent=call.agent, session=session, at=now, about=one,
             seed=f"{call.agent}/{session}.{now}.{number}", certainty=one.certainty,
-            marks=one.marks, context=one.context,
+            marks=one.marks,
         )  # fmt: skip
         known.append(remember(writer, new).memory.id)
     return known

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from told.capture.gate import probably_teaches
 from told.capture.pasted import mask_pasted
 from told.judge.base import SCHEMA, Question, Stores
 from told.memories.scopes import active_scopes
@@ -162,10 +161,10 @@ class Planner:
 
 
 def read_messages(turns: Sequence[TurnRow], start: int, redact: Callable[[str], str]) -> Iterator[Message]:
-    """Yield the messages from a turn on that probably teach something."""
+    """Yield the messages from a turn on."""
     before = ""
     for turn in turns:
-        if turn.n >= start and probably_teaches(turn.asked):
+        if turn.n >= start and turn.asked.strip():
             yield Message(turn.n, turn.at, redact(turn.asked)[:_MAX_MESSAGE], redact(before)[-_MAX_BEFORE:])
         before = turn.answered[-2 * _MAX_BEFORE :]
 

@@ -30,7 +30,6 @@ from told.memories.lookup import find_put_away
 from told.memories.remember import NewMemory, add_memory, remember
 from told.memories.retract import TakenBack, retract
 from told.memories.scopes import rename_project
-from told.memories.session_notes import NotesFile
 from told.settings import Settings, apply_project_settings
 from told.store.database import LEARN_LOCK, acquire_lock
 from told.store.memories.protocol import Memories
@@ -216,7 +215,6 @@ class Learner:
         found: list[NewMemory | TakenBack] = []
         heard: list[str] = []
         before = asked = ""
-        is_read = NotesFile(self._writer.home, session.agent, session.native).read().is_read
         is_agents = is_said_by_agent(self._writer.memories.noted(PROMPTED).get(session.name, ""))
         for turn in self._reading.turns(session.id):
             if turn.n > start and (time.monotonic() > deadline or len(found) > most):
@@ -224,8 +222,6 @@ class Learner:
                 break
             if turn.n >= start and not is_agents(turn.at):
                 statements = capture(turn.asked, before, asked)
-                if is_read:  # its agent saves what its user teaches: what told only infers waits
-                    statements = [replace(one, sure=one.sure and one.explicit) for one in statements]
                 found += _make_memories(session, turn, statements, self._writer.now)
                 found += _list_taken_back(session, turn, heard)
             heard.append(turn.asked)
@@ -345,7 +341,6 @@ def _make_memories(
             certainty=one.certainty,
             candidate=not one.sure,
             marks=one.marks,
-            context=one.context,
         )
         for number, one in enumerate(statements)
     ]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice, pairwise
 
 from told.agents import installed_agents
-from told.capture.model import score_sentences
+from told.capture.explicit import find_kind
 from told.capture.sentences import count_words, split_sentences
 from told.onboard.files import (
     COMMANDS,
@@ -28,7 +28,7 @@ from told.onboard.files import (
 )
 from told.pattern import lazy_pattern
 
-_MIN_PROBABILITY = 0.3  # that a sentence states something for every session
+_MIN_WEIGHT = 0.3  # of a sentence that states something for every session
 _README_NAMES = ("readme.md", "readme.markdown", "readme.rst", "readme.adoc", "readme.txt", "readme")
 _HEADING = lazy_pattern(r"#{1,6}[ \t]+(.{1,120}?)[ \t#]*$")
 _UNDERLINE = lazy_pattern(r"([=\-~^\"'*+#])\1{2,}\s*$")
@@ -205,7 +205,7 @@ class Instruction:
     @property
     def is_clear(self) -> bool:
         """Return whether it surely applies in every session."""
-        return self.weight >= _MIN_PROBABILITY
+        return self.weight >= _MIN_WEIGHT
 
 
 # Written by `told install` and by `told export`.
@@ -247,7 +247,7 @@ def find_agents_notes(root: str, environ: Mapping[str, str]) -> list[Document]:
     return found
 
 
-def parse_instructions(document: Document, least: float = _MIN_PROBABILITY) -> list[Instruction]:
+def parse_instructions(document: Document, least: float = _MIN_WEIGHT) -> list[Instruction]:
     """Return the statements of an instruction file that apply in every session.
 
     Args:
@@ -258,14 +258,14 @@ def parse_instructions(document: Document, least: float = _MIN_PROBABILITY) -> l
     for start, heading, part in _split_sections(document):
         # A `<name>` in a command is no tag here.
         flat = _unwrap(part).translate(_BRACKETS)
-        every = split_sentences(flat)
-        for sentence, score in zip(every, score_sentences(every, flat), strict=True):
+        for sentence in split_sentences(flat):
             words = count_words(sentence.text)
             if not _MIN_WORDS <= words <= _MAX_WORDS or _ONLY_LINK.match(sentence.text):
                 continue
             if sentence.text.endswith(("?", "？", ":")):
                 continue
-            weight = score + (0.3 if _IMPERATIVE.match(sentence.text) else 0.0)
+            weight = _MIN_WEIGHT if find_kind(sentence.text) else 0.0  # the words of a rule
+            weight += 0.3 if _IMPERATIVE.match(sentence.text) else 0.0
             weight += 0.3 if sentence.item and _RULE_HEADING.search(f"{heading} {sentence.heading}") else 0.0
             if weight < least:
                 continue
