@@ -23,8 +23,9 @@ HOW = (
     "Kinds are compared for labels that are a rule, a preference, a decision or a fact."
 )
 LEFT_OUT = (
-    " What the user asks to remember always counts. Of each repository's messages only the cues count that are right in at least {bar:.0%} of what they keep "
-    "in all other repositories; a cue that keeps fewer than {few} there is judged with the rest of such cues."
+    " What the user asks to remember always counts. Of each repository's messages only the other cues count "
+    "that are right in at least {bar:.0%} of what they keep in all other repositories; cues that keep fewer "
+    "than {few} there are judged together."
 )
 _BAR = 0.75  # precision of a cue
 _FEW = 4  # kept statements that cannot judge a cue
@@ -111,7 +112,7 @@ def load(path: str) -> list[dict[str, Any]]:
 
 
 def leave_out(published: Sequence[dict[str, Any]]) -> tuple[list[Row], list[str]]:
-    """Capture each repository with the cues that are precise in the others; also return those ever left out."""
+    """Capture each repository with the cues that are precise in the others; return those left out, too."""
     found = [(row, _capture_by_cue(row)) for row in published]
     total = collections.Counter[tuple[str, bool]]()
     own: dict[str, collections.Counter[tuple[str, bool]]] = collections.defaultdict(collections.Counter)

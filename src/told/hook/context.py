@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import apsw
 
+from told.agents import find_agent
 from told.agents.base import Call
 from told.agents.processes import NESTED, USER, find_speaker, this_machine
 from told.agents.wiring import START
@@ -94,6 +95,12 @@ class HookContext:
             writer.add(SET, "", **{SET: {agent_prompts.TOPIC: {name: new}}})
             with suppress(DiskFullError, MissingError):  # the brief is needed all the same
                 writer.write()
+
+    @property
+    def is_headless(self) -> bool:
+        """Whether a program started the session, and nobody types its prompts."""
+        agent = find_agent(self.call.agent)
+        return agent is not None and agent.is_headless(self.call.transcript, self.environ)
 
     @property
     def is_late(self) -> bool:

@@ -52,9 +52,10 @@ def answer_prompt(context: HookContext) -> str:
         if refused := refuse_command(prompt):
             return refused
     # These statements may still contain secrets: `_learn` redacts before it stores anything.
-    taught = _find_taught(prompt) if is_typed and context.settings.learn else []
+    may_teach = is_typed and context.settings.learn and not context.is_headless
+    taught = _find_taught(prompt) if may_teach else []
     noted = note_prompt(context, taught)
-    taken_back = find_retractions(prompt) if is_typed and context.settings.learn else []
+    taken_back = find_retractions(prompt) if may_teach else []
     note = _take_back(context) if taken_back else ""
     query = prompt[:_LONGEST_QUERY]
     is_quiet = not taught and find_quiet_reason(query, split_words(query))
