@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from benchmarks import CannotMeasureError
-from told.capture.explicit import REQUESTS, find_explicit
+from told.capture.explicit import find_explicit
+from told.capture.grammar import REQUESTS
 from told.capture.pasted import read_parts
 from told.capture.statements import Statement, capture
 

@@ -171,7 +171,6 @@ class Headless:
     files: Mapping[str, str] = field(default_factory=dict)  # settings in the folder it runs in
 
 
-_HEAD_BYTES = 64 * 1024  # of a conversation
 _SCRATCH = "told-judge-"
 
 
@@ -241,24 +240,6 @@ class Agent:
     def names(self) -> tuple[str, ...]:
         """Return every name that users type for it."""
         return (self.name, self.label, *self.aliases)
-
-    def is_headless(self, path: str, environ: Mapping[str, str] | None = None) -> bool:
-        """Tell whether a program started a conversation: nobody types its prompts.
-
-        Args:
-            path: The conversation's file; it may be missing.
-            environ: The variables of a hook.
-        """
-        name, begins = self.headless_variable
-        if name and (environ or {}).get(name, "").startswith(begins):
-            return True
-        if not self.headless_sign or not path:
-            return False
-        try:
-            with open(path, "rb") as file:
-                return self.headless_sign in file.read(_HEAD_BYTES)
-        except OSError:
-            return False
 
     @property
     def is_readable(self) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from told.capture.entities import find_entities, find_triggers
-from told.capture.explicit import Explicit, find_explicit, find_kind, is_task
+from told.capture.explicit import Explicit, find_explicit
+from told.capture.grammar import find_kind, is_task
 from told.capture.pasted import is_unsure
 from told.capture.retractions import find_retractions
 from told.capture.sentences import count_words

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import apsw
 
-from told.agents import find_agent
 from told.agents.base import Call
+from told.agents.headless import is_headless
 from told.agents.processes import NESTED, USER, find_speaker, this_machine
 from told.agents.wiring import START
 from told.errors import DiskFullError, MissingError, ToldError
@@ -99,8 +99,7 @@ class HookContext:
     @property
     def is_headless(self) -> bool:
         """Whether a program started the session, and nobody types its prompts."""
-        agent = find_agent(self.call.agent)
-        return agent is not None and agent.is_headless(self.call.transcript, self.environ)
+        return is_headless(self.call.agent, self.call.transcript, self.environ)
 
     @property
     def is_late(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from told.agents import find_agent
+from told.agents.headless import is_headless
 from told.pattern import lazy_pattern
 from told.store.sessions.facts import QueuedSession
 from told.store.sessions.read import SessionReader, TurnRow
@@ -29,8 +29,7 @@ class Programs:
 
     def prompt(self, session: QueuedSession, turns: Sequence[TurnRow]) -> bool:
         """Tell whether a program prompts a session: it was started headless, or repeats a template."""
-        agent = find_agent(session.agent)
-        if agent is not None and agent.is_headless(self._reading.source_path(session.id)):
+        if is_headless(session.agent, self._reading.source_path(session.id)):
             return True
         template = find_template(turns[0].asked[:_READ]) if turns else ""
         return bool(template) and self._count()[template] >= _MIN_SESSIONS

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from told.capture.explicit import leans_back
+from told.capture.grammar import leans_back
 from told.capture.sentences import count_words
 from told.errors import UsageError
 from told.journal.protocol import Journal

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice, pairwise
 
 from told.agents import installed_agents
-from told.capture.explicit import find_kind
+from told.capture.grammar import find_kind
 from told.capture.sentences import count_words, split_sentences
 from told.onboard.files import (
     COMMANDS,
