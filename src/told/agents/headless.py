@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from told.agents import find_agent
@@ -27,6 +28,6 @@ def is_headless(name: str, path: str, environ: Mapping[str, str] | None = None) 
         return False
     try:
         with open(path, "rb") as file:
-            return agent.headless_sign in file.read(_READ)
+            return re.search(agent.headless_sign, file.read(_READ)) is not None
     except OSError:
         return False

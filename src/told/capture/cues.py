@@ -94,7 +94,8 @@ def _find_guard(cue: Cue, blank: str, match: re.Match[str]) -> str | None:
         return None if rest.strip() else ""
     if cue.read == BACK and rest.strip(SIGNS):
         return None
-    if asks(blank) and not POLITE.match(blank[start:]):
+    is_labelled = match.group().rstrip().endswith((":", "："))  # of what precedes a colon nobody asks
+    if asks(rest if is_labelled and rest.strip() else blank) and not POLITE.match(blank[start:]):
         return QUESTION
     is_announced = cue.read == REST and not rest.strip(SIGNS)
     if is_announced:

@@ -16,6 +16,7 @@ from told.capture.grammar import (
     Cue,
     blank_quotations,
     completes,
+    cut_filler,
     find_kind,
     find_matches,
     is_endorsed,
@@ -176,7 +177,7 @@ def _leans(text: str, cue: Cue) -> bool:
 def _make_explicit(message: str, own: Sequence[Sentence], cue: Cue) -> Explicit:
     start, end = own[0].start, own[-1].end
     leans = not (len(own) > 1 and own[0].line == own[-1].line) and _leans(own[0].text, cue)
-    text = " ".join(" ".join(one.text.split()) for one in own)
+    text = cut_filler(" ".join(" ".join(one.text.split()) for one in own))
     return Explicit(text, message[start:end], cue, start, end, leans)
 
 

@@ -26,6 +26,7 @@ QUOTED = lazy_pattern(
 _DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_name("explicit.toml").read_text(encoding="utf-8"))
 _PARTS: dict[str, str] = _DATA["parts"]
 _OPENINGS = rf"(?:(?:{_PARTS['openings']})\b[\s,.!:;–—-]*)*"
+_FILLER = lazy_pattern(rf"(?:(?:{_PARTS['openings']})\s?[,.!:;…–—-]+\s+)+(?=\S+ \S)", re.IGNORECASE)
 _BEGINS = {
     "clause": rf"(?:^|[,;:!.…–—]\s*|\s-+\s|\b(?:{_PARTS['and']})\s){_OPENINGS}",
     "sentence": rf"^(?:[^,.:;!?]{{1,30}}[,:!–—-]\s)?{_OPENINGS}",
@@ -138,6 +139,16 @@ def find_kind(text: str) -> str:
     if _DECISION.search(text):
         return "decision"
     return "rule" if _RULE.search(text) else ""
+
+
+def cut_filler(text: str) -> str:
+    """Return a text without openings such as `ok,` and `no,`."""
+    filler = _FILLER.match(text)
+    if filler is None:
+        return text
+    rest = text[filler.end() :]
+    is_word = rest.split()[0].isalpha()
+    return rest[0].upper() + rest[1:] if text[0].isupper() and is_word else rest
 
 
 def leans_back(text: str) -> bool:

@@ -19,7 +19,7 @@ NUDGE = (
 )
 STANDING = "When the user teaches something lasting, save it with told's `remember`, quoting their words."
 _EVERY = 3  # at most one nudge in so many prompts
-_LONG = 12  # words of a prompt that an agent is asked to read
+_LONG = 30  # words of a prompt that an agent is asked to read
 _FEWEST_WORDS = 3  # a shorter prompt proves nothing
 _LONGEST = 40_000  # characters of a prompt that are redacted
 

@@ -86,7 +86,7 @@ AGENT = Agent(
         takes_system=True,
         variables={"CLAUDE_CODE_DISABLE_CLAUDE_MDS": "1", "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1"},
     ),
-    headless_sign=b'"entrypoint":"sdk-',
+    headless_sign=rb'"entrypoint":\s*"sdk-',
     headless_variable=("CLAUDE_CODE_ENTRYPOINT", "sdk-"),
     process=ProcessSign("claude", "@anthropic-ai/claude-code"),
     shell_signs=(

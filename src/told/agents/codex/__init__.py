@@ -307,7 +307,7 @@ AGENT = Agent(
     todo="Open codex once and approve told's hooks: until then it skips them silently.",
     is_todo_done=is_approved,
     describe_own_entries=describe_approvals,
-    headless_sign=b'"originator":"codex_exec"',
+    headless_sign=rb'"originator":\s*"codex_exec"',
     process=ProcessSign("codex", "@openai/codex", replaces_shell=True),
     shell_signs=(
         ShellSign("CODEX_THREAD_ID", "CODEX_THREAD_ID", in_hooks=False),  # every command
