@@ -18,8 +18,8 @@ from told.capture.grammar import (
     Cue,
     asks,
     blank_quotations,
+    find_endorsed,
     find_matches,
-    is_endorsed,
     is_task,
 )
 from told.capture.sentences import Sentence, count_words, split_sentences
@@ -71,7 +71,7 @@ def _find_possible(cues: Sequence[Cue], text: str) -> list[Cue]:
 def read_sentence(cues: Sequence[Cue], sentence: Sentence, blank: str, own: str) -> Reading | None:
     """Return the first cue of a sentence that no guard stops; else the first one."""
     stopped = None
-    if is_endorsed(sentence.text):
+    if find_endorsed(sentence.text):
         return Reading(sentence, next(cue for cue in CUES if cue.read == REST))
     for cue in _find_possible(cues, own):
         for match in find_matches(cue, blank):

@@ -17,9 +17,9 @@ from told.capture.grammar import (
     blank_quotations,
     completes,
     cut_filler,
+    find_endorsed,
     find_kind,
     find_matches,
-    is_endorsed,
     is_global,
     is_small_talk,
     is_work,
@@ -100,7 +100,7 @@ def _choose_sentences(sentences: Sequence[Sentence], place: int, cue: Cue) -> li
     if cue.read == REST and not any(
         one.end() < len(own.rstrip(SIGNS)) for one in find_matches(cue, blank_quotations(own))
     ):
-        return _find_items(sentences, place) if not is_endorsed(own) else [(place, place)]
+        return _find_items(sentences, place) if not find_endorsed(own) else [(place, place)]
     return [(_find_first(sentences, place, cue), _find_last(sentences, place, cue))]
 
 
@@ -176,6 +176,9 @@ def _leans(text: str, cue: Cue) -> bool:
 
 def _make_explicit(message: str, own: Sequence[Sentence], cue: Cue) -> Explicit:
     start, end = own[0].start, own[-1].end
+    if quotation := find_endorsed(own[0].text):
+        start = message.index(quotation, start)
+        return Explicit(quotation, quotation, cue, start, start + len(quotation))
     leans = not (len(own) > 1 and own[0].line == own[-1].line) and _leans(own[0].text, cue)
     text = cut_filler(" ".join(" ".join(one.text.split()) for one in own))
     return Explicit(text, message[start:end], cue, start, end, leans)
@@ -183,5 +186,5 @@ def _make_explicit(message: str, own: Sequence[Sentence], cue: Cue) -> Explicit:
 
 def blank_cited(text: str) -> str:
     """Blank the quotations in a text, except for one that it asks to remember; code is no quotation."""
-    endorsed = any(is_endorsed(one.text) for one in split_sentences(text, clauses=False))
+    endorsed = any(find_endorsed(one.text) for one in split_sentences(text, clauses=False))
     return text if endorsed else QUOTED.sub(lambda one: one[0] if one[0][0] == "`" else " ", text)

@@ -127,11 +127,12 @@ def blank_quotations(text: str) -> str:
     return QUOTED.sub(lambda quoted: "°" * len(quoted.group()), text.replace("’", "'"))
 
 
-def is_endorsed(sentence: str) -> bool:
-    """Tell whether a sentence asks to remember a quotation: `Make this a rule: "…"`."""
+def find_endorsed(sentence: str) -> str:
+    """Return the quotation that a sentence asks to remember, or "": `Make this a rule: "…"`."""
     request, colon, rest = sentence.partition(":")
     quoted = QUOTED.fullmatch(rest.strip(" .!")) if colon else None
-    return bool(quoted and quoted[0][0] != "`" and ENDORSES.search(request + colon))
+    is_endorsed = quoted and quoted[0][0] != "`" and ENDORSES.search(request + colon)
+    return quoted[0][1:-1] if quoted and is_endorsed else ""
 
 
 def find_kind(text: str) -> str:
