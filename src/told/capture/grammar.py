@@ -26,7 +26,9 @@ QUOTED = lazy_pattern(
 _DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_name("explicit.toml").read_text(encoding="utf-8"))
 _PARTS: dict[str, str] = _DATA["parts"]
 _OPENINGS = rf"(?:(?:{_PARTS['openings']})\b[\s,.!:;–—-]*)*"
-_FILLER = lazy_pattern(rf"(?:(?:{_PARTS['openings']})\s?[,.!:;…–—-]+\s+)+(?=\S+ \S)", re.IGNORECASE)
+_FILLER = lazy_pattern(
+    rf"(?:(?:{_PARTS['openings']})\s?[,.!:;…–—-]+\s+|(?:and|also|und|et|y|e|и)\s+)+(?=\S+ \S)", re.IGNORECASE
+)
 _BEGINS = {
     "clause": rf"(?:^|[,;:!.…–—]\s*|\s-+\s|\b(?:{_PARTS['and']})\s){_OPENINGS}",
     "sentence": rf"^(?:[^,.:;!?]{{1,30}}[,:!–—-]\s)?{_OPENINGS}",
