@@ -152,7 +152,7 @@ def _find_precise(cues: Iterable[str], counted: collections.Counter[tuple[str, b
     size = {cue: counted[cue, True] + counted[cue, False] for cue in cues}
     rare = {cue for cue in cues if size[cue] < _FEW}
     groups = [{cue} for cue in cues if cue not in rare] + [rare]
-    return REQUESTS.intersection(cues) | {
+    return set(REQUESTS.intersection(cues)) | {
         cue
         for group in groups
         for cue in group

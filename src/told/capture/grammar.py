@@ -31,7 +31,7 @@ _FILLER = lazy_pattern(
 )
 _BEGINS = {
     "clause": rf"(?:^|[,;:!.…–—]\s*|\s-+\s|\b(?:{_PARTS['and']})\s){_OPENINGS}",
-    "sentence": rf"^(?:[^,.:;!?]{{1,30}}[,:!–—-]\s)?{_OPENINGS}",
+    "sentence": rf"^(?:[^,.:;!?]{{1,30}}[,:!–—-]\s)?{_PARTS['when']}{_OPENINGS}",
     "anywhere": r"(?:(?<=\W)|^)",
 }
 _BEGINS_CJK = rf"(?:^|[，。,：:；\s！!、]|{_PARTS['cjk_openings']})"
