@@ -51,13 +51,15 @@ def test_text_is_the_users_own_sentences(row: dict[str, Any]) -> None:
     for one in capture(row["message"]):
         assert one.quote in row["message"]
         said = " ".join(one.quote.split())
-        assert said.lower().endswith(one.text.lower()), "only an opening such as `ok,` may go"
+        assert said.lower().endswith(one.text.lower()), "only an opening such as `ok,` or `remember that` may go"
 
 
 @pytest.mark.parametrize(
     ("message", "text"),
     [
-        ("Remember, customer ids are UUIDs.", "Remember, customer ids are UUIDs."),
+        ("Remember, customer ids are UUIDs.", "Customer ids are UUIDs."),
+        ("From now on write tests first.", "From now on write tests first."),
+        ("Merk dir, dass die Preise netto sind.", "Merk dir, dass die Preise netto sind."),
         ("No, btw, we use pnpm here, never npm.", "We use pnpm here, never npm."),
         (
             "I prefer my own helper, `my-tool`, over theirs.",
@@ -66,7 +68,7 @@ def test_text_is_the_users_own_sentences(row: dict[str, Any]) -> None:
         ("The demo tenant is reset nightly. Remember that.", "The demo tenant is reset nightly."),
         (
             "Remember that we freeze the schema. Auditors need it stable.",
-            "Remember that we freeze the schema. Auditors need it stable.",
+            "We freeze the schema. Auditors need it stable.",
         ),
         (
             "The client in `gen/` is generated. It's made by a tool, never edit it by hand.",

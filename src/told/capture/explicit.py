@@ -16,7 +16,7 @@ from told.capture.grammar import (
     Cue,
     blank_quotations,
     completes,
-    cut_filler,
+    cut_lead,
     find_endorsed,
     find_kind,
     find_matches,
@@ -180,7 +180,7 @@ def _make_explicit(message: str, own: Sequence[Sentence], cue: Cue) -> Explicit:
         start = message.index(quotation, start)
         return Explicit(quotation, quotation, cue, start, start + len(quotation))
     leans = not (len(own) > 1 and own[0].line == own[-1].line) and _leans(own[0].text, cue)
-    text = cut_filler(" ".join(" ".join(one.text.split()) for one in own))
+    text = cut_lead(" ".join(" ".join(one.text.split()) for one in own))
     return Explicit(text, message[start:end], cue, start, end, leans)
 
 

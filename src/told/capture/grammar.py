@@ -34,6 +34,7 @@ _BEGINS = {
     "sentence": rf"^(?:[^,.:;!?]{{1,30}}[,:!–—-]\s)?{_PARTS['when']}{_OPENINGS}",
     "anywhere": r"(?:(?<=\W)|^)",
 }
+_ENDS_CLAUSE = lazy_pattern(r"\bdass\W*$", re.IGNORECASE)  # the verb is at the end of what follows
 _BEGINS_CJK = rf"(?:^|[，。,：:；\s！!、]|{_PARTS['cjk_openings']})"
 
 
@@ -144,14 +145,29 @@ def find_kind(text: str) -> str:
     return "rule" if _RULE.search(text) else ""
 
 
-def cut_filler(text: str) -> str:
-    """Return a text without openings such as `ok,` and `no,`."""
+def cut_lead(text: str, *, henceforth: bool = False) -> str:
+    """Return a statement without what only asks for it: `ok,`, `remember that`, `for the record:`.
+
+    Args:
+        text: The user's own sentence.
+        henceforth: Whether `from now on` goes, too.
+    """
+    rest = text
     filler = _FILLER.match(text)
-    if filler is None:
-        return text
-    rest = text[filler.end() :]
+    if filler:
+        rest = text[filler.end() :]
+    for cue in CUES:
+        if cue.name in ("request", "todo", "note") or (henceforth and cue.name == "henceforth"):
+            match = cue.pattern.match(blank_quotations(rest)) or cue.cjk.match(rest)
+            if match and _stands_alone(match[0], rest[match.end() :]):
+                rest = rest[match.end() :].lstrip(SIGNS)
+                break
     is_word = rest.split()[0].isalpha()
     return rest[0].upper() + rest[1:] if text[0].isupper() and is_word else rest
+
+
+def _stands_alone(lead: str, rest: str) -> bool:
+    return count_words(rest) > 1 and not _ENDS_CLAUSE.search(lead) and not _ENDS.search(rest)
 
 
 def leans_back(text: str) -> bool:
