@@ -51,7 +51,9 @@ def test_text_is_the_users_own_sentences(row: dict[str, Any]) -> None:
     for one in capture(row["message"]):
         assert one.quote in row["message"]
         said = " ".join(one.quote.split())
-        assert said.lower().endswith(one.text.lower()), "only an opening such as `ok,` or `remember that` may go"
+        assert said.lower().endswith(one.text.lower()), (
+            "only an opening such as `ok,` or `remember that` may go"
+        )
 
 
 @pytest.mark.parametrize(
