@@ -86,7 +86,9 @@ def _choose_sentences(sentences: Sequence[Sentence], place: int, cue: Cue) -> li
     if cue.read == LIST:
         return _find_items(sentences, place)
     if cue.read == BACK:
-        match = next(find_matches(cue, blank_quotations(own)))
+        match = next(find_matches(cue, blank_quotations(own)), None)
+        if match is None:  # a quotation goes on in the next sentence
+            return [(place, place)]
         content, tail = own[: match.start("start")], match.groupdict().get("tail")
         if count_words(content) >= MIN_WORDS and not is_small_talk(content.strip(SIGNS)):
             return [(place, place)]
@@ -179,9 +181,8 @@ def _make_explicit(message: str, own: Sequence[Sentence], cue: Cue) -> Explicit:
     if quotation := find_endorsed(own[0].text):
         start = message.index(quotation, start)
         return Explicit(quotation, quotation, cue, start, start + len(quotation))
-    leans = not (len(own) > 1 and own[0].line == own[-1].line) and _leans(own[0].text, cue)
     text = cut_lead(" ".join(" ".join(one.text.split()) for one in own))
-    return Explicit(text, message[start:end], cue, start, end, leans)
+    return Explicit(text, message[start:end], cue, start, end, _leans(own[0].text, cue))
 
 
 def blank_cited(text: str) -> str:

@@ -217,7 +217,7 @@ def _explain(context: Context, message: str) -> None:
         return
     for sentence in found.sentences:
         cue = f": {sentence.cue}" if sentence.cue else ""
-        stop = f", stopped by {sentence.guard}" if sentence.guard else ""
+        stop = f", {sentence.guard}" if sentence.guard else ""
         context.print(f"{sentence.text}  ({sentence.decision}{cue}{stop})")
     for one in found.kept:
         status = "memory" if one.sure else "candidate"
