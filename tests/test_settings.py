@@ -156,7 +156,7 @@ def test_template_shows_defaults() -> None:
     shown = tomllib.loads("\n".join(line for line in lines if re.match(r"\[|\w+ = ", line)))
     assert shown["guard"] == "ask"
     assert shown["retention"] == {"days": 90, "cap_mb": 1024}
-    assert shown["judge"]["mode"] == "none"
+    assert shown["reader"]["mode"] == "off"
     assert max(map(len, make_template().splitlines())) <= 110
 
 
@@ -186,7 +186,7 @@ def test_every_setting_is_loaded(tmp_path: Path) -> None:
         'background = false\nlearn = false\nnudge = false\nguard = "deny"\n[redaction]\nenabled = false\n'
         'emails = false\n[[redaction.rules]]\nname = "badge"\npattern = "B-[0-9]+"\nexample = "B-12"\n'
         "[retention]\ndays = 7\ncap_mb = 0\n[brief]\ntokens = 100\nstart_tokens = 200\n[agents.codex]\n"
-        'enabled = false\npath = "~/c"\n[judge]\nmode = "endpoint"\nagent = "codex"\nurl = "http://127.0.0.1/v1"\n'
+        'enabled = false\npath = "~/c"\n[reader]\nmode = "endpoint"\nagent = "codex"\nurl = "http://127.0.0.1/v1"\n'
         'model = "m"\nkey_env = "KEY"\nfile = "/m.gguf"\ndaily_tokens = 9\n'
         '[server]\ncompat = "agent-memory"\n',
     )
@@ -195,9 +195,9 @@ def test_every_setting_is_loaded(tmp_path: Path) -> None:
         str(tmp_path), background=False, learn=False, nudge=False, guard="deny", agents_off=("codex",),
         agent_folders=(("codex", os.path.expanduser("~/c")),),
         redaction=Redaction(enabled=False, emails=False, rules=(rule,)), retention_days=7,
-        retention_cap_mb=0, brief_tokens=100, brief_start_tokens=200, judge_mode="endpoint",
-        judge_agent="codex", judge_url="http://127.0.0.1/v1", judge_model="m", judge_key_env="KEY",
-        judge_file="/m.gguf", judge_daily_tokens=9, server_compat="agent-memory",
+        retention_cap_mb=0, brief_tokens=100, brief_start_tokens=200, reader_mode="endpoint",
+        reader_agent="codex", reader_url="http://127.0.0.1/v1", reader_model="m", reader_key_env="KEY",
+        reader_file="/m.gguf", reader_daily_tokens=9, server_compat="agent-memory",
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.cli.machine import remember_confirmed
-from tests.judge.model_server import model_server
+from tests.reader.model_server import model_server
 from tests.rooms import SOURCE
 from told.agents.dialects import EVENTS
 from told.cli.arguments import all_commands
@@ -45,14 +45,14 @@ def from_transcript(site: Site, text: str) -> None:
 
 
 def from_files(site: Site, text: str) -> None:
-    site.write("work/shop/AGENTS.md", f"# Rules\n\n- {text}\n")
+    site.write("work/shop/DECISIONS.md", f"# Decisions\n\n- {text}\n")
     site.told("onboard")
 
 
 def from_judge(site: Site, text: str) -> None:
     """Let a model read a session and answer with the statement; the user's words prove it."""
     with model_server() as model:
-        site.config(f'[judge]\nmode = "endpoint"\nurl = "{model.url}"\nmodel = "toy"\n')
+        site.config(f'[reader]\nmode = "endpoint"\nurl = "{model.url}"\nmodel = "toy"\n')
         quote = text.rstrip(".")
         item = {"text": text, "kind": "rule", "scope": "project", "quote": quote, "turn": 0, "replaces": []}
         model.answer = lambda _asked: {"items": [item], "candidates": [], "summary": None}
@@ -128,8 +128,7 @@ DOORS = {
 # Modules that create memories: each asks whether the user put the statement away.
 WRITERS = {
     "memories/remember.py", "memories/change.py", "learning/learn.py", "onboard/onboard.py",
-    "reasoning/wonder.py",
-    "memories/imports.py",
+    "reasoning/wonder.py", "memories/imports.py", "reader/verdict.py",
 }  # fmt: skip
 # The user's own act, with the statement of a memory: a public copy, or one side of a concurrent edit.
 MOVERS = {"memories/move.py", "memories/concurrent.py"}

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.acceptance.server import PAY, SHOP, ServerSite
-from tests.judge.model_server import ModelServer, model_server
+from tests.reader.model_server import ModelServer, model_server
 from tests.server.live import serving
 from tests.server.test_sync_commands import Person
-from told.judge.models import open_judge
+from told.reader.models import open_reader
 from told.settings import Settings
 
 if TYPE_CHECKING:
@@ -21,11 +21,11 @@ EVERY = {"brief", "brief tool", "search", "recall", "search tool", "list"}
 
 
 class Judged:
-    """A server with a judge that keeps every message in words of its own."""
+    """A server with a reader that keeps every message in words of its own."""
 
     def __init__(self, server: ServerSite, model: ModelServer) -> None:
-        settings = Settings("", judge_mode="endpoint", judge_url=model.url, judge_model="toy")
-        self.server = server.with_settings(judge=open_judge(settings, {}), judge_daily_tokens=100_000)
+        settings = Settings("", reader_mode="endpoint", reader_url=model.url, reader_model="toy")
+        self.server = server.with_settings(reader=open_reader(settings, {}), reader_daily_tokens=100_000)
         self.model = model
         model.answer = self.keep_all
 

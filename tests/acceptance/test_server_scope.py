@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.acceptance.server import PAY, SHOP, ServerSite
-from tests.judge.model_server import model_server
-from told.judge.models import open_judge
+from tests.reader.model_server import model_server
+from told.reader.models import open_reader
 from told.settings import Settings
 
 if TYPE_CHECKING:
@@ -155,11 +155,11 @@ def test_an_agent_cannot_name_another_project(server: ServerSite, said: dict[str
 
 @pytest.fixture
 def judged(server: ServerSite) -> Iterator[ServerSite]:
-    """Give the server a judge that keeps every message."""
+    """Give the server a reader that keeps every message."""
     with model_server() as model:
         model.answer = keep_all
-        settings = Settings("", judge_mode="endpoint", judge_url=model.url, judge_model="toy")
-        made = server.with_settings(judge=open_judge(settings, {}), judge_daily_tokens=100_000)
+        settings = Settings("", reader_mode="endpoint", reader_url=model.url, reader_model="toy")
+        made = server.with_settings(reader=open_reader(settings, {}), reader_daily_tokens=100_000)
         yield made
         made.close()
 
@@ -174,7 +174,7 @@ def keep_all(asked: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.atlas("scope.background_respects_boundary")
 def test_workers_keep_people_and_projects_apart(judged: ServerSite) -> None:
-    """Vectors, the judge and publishing run for all people in one worker."""
+    """Vectors, the reader and publishing run for all people in one worker."""
     question = "which canary host is released with the smoke suite?"
     for name, project, host in (
         ("ada", SHOP, "heron-2290"),
@@ -196,7 +196,7 @@ def test_workers_keep_people_and_projects_apart(judged: ServerSite) -> None:
             for one in judged.get(name, "/memories", project=project)["memories"]
             if own in one["text"]
         }
-        assert trusts == {"user", "agent"}  # the judge's, too
+        assert trusts == {"user", "agent"}  # the reader's, too
         for word in foreign:
             assert judged.seen(word, question, name, project) == [], (name, project, word)
     assert "handbook" in str(judged.get("max", "/memories", project=SHOP))

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from tests.acceptance.server import SHOP, ServerSite
-from tests.judge.model_server import model_server
+from tests.reader.model_server import model_server
 from tests.search.test_value_key import LOOK_ALIKES
 from tests.search.test_value_key import VALUE as COMMON
-from told.judge.models import open_judge
+from told.reader.models import open_reader
 from told.settings import Settings
 from told.store.postgres.jobs import prune
 
@@ -123,7 +123,7 @@ def test_look_alikes_are_refused_and_a_paraphrase_is_not(server: ServerSite, how
 @pytest.mark.atlas("tombstone.reextraction_stays_inactive")
 @pytest.mark.parametrize("how", ["reject", "forget"])
 def test_reading_the_source_again_brings_nothing_back(server: ServerSite, how: str) -> None:
-    """A judge reads the same session again, a copy of it, and another agent's."""
+    """A reader reads the same session again, a copy of it, and another agent's."""
     word, project = f"{how}-dipper", f"acme/{how}-dipper"
     value, other = f"Always pack the {word} crate twice.", f"Never ship the {word} crate by rail."
     prompts = [f"From now on, {text[0].lower()}{text[1:]}" for text in (value, other)]
@@ -139,8 +139,8 @@ def test_reading_the_source_again_brings_nothing_back(server: ServerSite, how: s
 
     with model_server() as model:
         model.answer = keep_all
-        settings = Settings("", judge_mode="endpoint", judge_url=model.url, judge_model="toy")
-        judged = server.with_settings(judge=open_judge(settings, {}), judge_daily_tokens=100_000)
+        settings = Settings("", reader_mode="endpoint", reader_url=model.url, reader_model="toy")
+        judged = server.with_settings(reader=open_reader(settings, {}), reader_daily_tokens=100_000)
         judged.push(f"{word}-1", *prompts, project=project)
         judged.pass_time()
         found = judged.get("ada", "/memories", project=project)["memories"]

@@ -43,7 +43,7 @@ def say_everywhere(site: Site, value: str) -> None:
     site.told("remember", value, **AGENT)
     site.tool("remember", text=value, kind="rule")
     site.tool("remember", text=value, scope="global")
-    site.write("work/shop/AGENTS.md", f"# Rules\n\n- {value}\n")
+    site.write("work/shop/DECISIONS.md", f"# Decisions\n\n- {value}\n")
     site.do("onboard")
 
 

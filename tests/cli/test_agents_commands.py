@@ -62,7 +62,7 @@ LINES: dict[str, list[str]] = {
     "config": ["config set learn false", "config set guard off", "config unset learn"],
     "service": ["service start"],
     "redact-scan": ["redact-scan --apply --yes"],
-    "learn": ["learn --judge agent --yes"],
+    "learn": ["learn --reader agent --yes"],
     "hook": [],  # tests/service/test_speaker.py
     "index": ["index"],
     "rebuild": ["rebuild"],

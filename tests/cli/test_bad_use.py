@@ -93,7 +93,7 @@ UNKNOWN = {
     "schema-check": ("--agent", "zzz"), "scopes": ("subscribe", "zzz"), "status": ("--agent", "zzz"),
     "timeline": ("--around", "zzzzzz"), "undo": ("--of", "mzzzzzzz"),
     "install": ("--agent", "zzz"), "uninstall": ("--agent", "zzz"), "repos": ("--agent", "zzz"),
-    "learn": ("--judge", "zzz"), "backup": ("zzz/zzz/told.zip",),
+    "learn": ("--reader", "zzz"), "backup": ("zzz/zzz/told.zip",),
 }  # fmt: skip
 FREE_WORDS = ("search", "memories", "share", "unshare")  # or they need a team first
 PROGRAMS = ("hook", "mcp")  # agents run these

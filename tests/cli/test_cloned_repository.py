@@ -92,11 +92,11 @@ def test_its_settings_turn_nothing_off_but_learning_there(machine: Machine, clon
     remember(machine, "Never push to main", "--lock")
     (clone / ".told").mkdir()
     (clone / ".told" / "config.toml").write_text(
-        'guard = "off"\nservice = false\n[redaction]\nenabled = false\n[judge]\nmode = "endpoint"\n'
+        'guard = "off"\nservice = false\n[redaction]\nenabled = false\n[reader]\nmode = "endpoint"\n'
     )
     assert machine.told("config", "get", "guard").out != "off\n"
     assert machine.told("config", "get", "redaction.enabled").out == "true\n"
-    assert machine.told("config", "get", "judge.mode").out == "none\n"
+    assert machine.told("config", "get", "reader.mode").out == "off\n"
     assert "Never push to main" in machine.told("brief").out
 
 

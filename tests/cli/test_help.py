@@ -26,7 +26,7 @@ _FED = {"hook": b"{}", "mcp": b""}  # they read standard input
 def scratch() -> Scratch:
     """The history of the demo, imported, in a project that says how it is tested."""
     made = imported(changes=True)
-    (Path(made.cwd) / "README.md").write_text("# Shop\n\nRun the tests with `npm test`.\n")
+    (Path(made.cwd) / "Makefile").write_text("test:\n\tnpm test\n")
     return made
 
 

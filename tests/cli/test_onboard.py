@@ -14,25 +14,7 @@ from tests.soak import points
 if TYPE_CHECKING:
     from tests.cli.machine import Machine
 
-README = """# Shop
-
-[![build](https://img.example/b.svg)](https://ci.example)
-
-Shop sells **tea** to people in [small towns](https://towns.example). It is old.
-
-## Testing
-
-```sh
-$ npm test
-all 12 passed
-```
-
-## Colours
-
-```sh
-paint --blue
-```
-"""
+README = "# Shop\n\nShop sells tea.\n\n```sh\npaint --blue\n```\n"
 PACKAGE = """{
   "name": "shop",
   "packageManager": "pnpm@9.1.0",
@@ -59,18 +41,6 @@ globs: "*"
 never run this
 ```
 """
-COMPOSE = """services:
-  web:
-    build: .
-    ports:
-      - "8080:80"
-  db:
-    image: postgres:16
-    ports:
-      - 5432:5432
-volumes:
-  data:
-"""
 WORKFLOW = """on: push
 jobs:
   test:
@@ -89,10 +59,7 @@ FILES = {
     "Makefile": "BIN = .venv\n.PHONY: build\nbuild: src\n\t@docker build .\nodd-thing:\n\ttrue\n",
     "CLAUDE.md": INSTRUCTIONS,
     ".cursor/rules/style.mdc": "- Always write tests before you fix a bug\n",
-    "docker-compose.yml": COMPOSE,
     ".github/workflows/ci.yml": WORKFLOW,
-    ".env.example": "# where\nDATABASE_URL=postgres://shop:hunter2secret@db/shop\nexport API_KEY=abc\n",
-    "src/README.md": "# src\n\nThe code of the shop.\n",
     "src/index.ts": "export {}\n",
     "src/db/repo.ts": "export {}\n",
     "tests/shop.test.ts": "test()\n",
@@ -141,9 +108,6 @@ def memories(machine: Machine, *words: str) -> list[Any]:
 @pytest.mark.parametrize(
     ("says", "group", "file", "line"),
     [
-        ("README.md says of the project: Shop sells tea to people in small towns.", "what it is",
-         "README.md", 5),
-        ('README.md, under "Testing": `npm test`', "commands", "README.md", 10),
         ("Written mostly in TypeScript", "stack", ".", None),
         ("Packages are managed with pnpm 9.1.0 (package.json)", "stack", "package.json", 3),
         ("Needs node >=20 (package.json)", "stack", "package.json", 4),
@@ -153,16 +117,7 @@ def memories(machine: Machine, *words: str) -> list[Any]:
         ("Other commands of Makefile (`make NAME`): `odd-thing`", "commands", "Makefile", 5),
         (".github/workflows/ci.yml (CI) runs `pnpm install`, `pnpm test`", "commands",
          ".github/workflows/ci.yml", 6),
-        (".env.example names the variables DATABASE_URL, API_KEY", "environment", ".env.example", 2),
-        ("docker-compose.yml has the services web (port 8080:80), db (postgres:16, port 5432:5432)",
-         "environment", "docker-compose.yml", 1),
-        ("Folders: src/: The code of the shop", "layout", ".", None),
-        ("Tests are in tests/, named *.test.ts", "layout", ".", None),
-        ("CLAUDE.md says: Never use tabs for indentation", "instructions", "CLAUDE.md", 7),
-        ("CLAUDE.md says: All database access goes through `src/db/repo.ts`, also in tests", "instructions",
-         "CLAUDE.md", 8),
-        (".cursor/rules/style.mdc says: Always write tests before you fix a bug", "instructions",
-         ".cursor/rules/style.mdc", 1),
+        ("Instructions are in CLAUDE.md, .cursor/rules/style.mdc", "instructions", ".", None),
     ],
 )  # fmt: skip
 def test_what_files_say_is_learned_with_its_place(
@@ -173,23 +128,6 @@ def test_what_files_say_is_learned_with_its_place(
 
 
 RECORDS = {
-    "README.md": README + "\nSee the [runbooks](docs/runbooks/) and [the press page](docs/press.md).\n",
-    "docs/press.md": "Do not call us on Sundays.\n",
-    "docs/runbooks/failover.md": """# Failover
-
-> [!WARNING]
-> Failover drops orders. Announce it first.
-
-## Promote
-
-```sh
-./promote.sh db-1
-```
-
-1. Never promote both replicas at the same
-   time: they diverge.
-2. Check the lag.
-""",
     "docs/adr/0001-mysql.md": "# 1. Use MySQL\n\n## Status\n\nSuperseded by [ADR-0002](0002.md)\n",
     "docs/adr/0002-postgres.md": """# ADR 2: Use PostgreSQL
 
@@ -212,47 +150,26 @@ Status: proposed
 
 Search engines want it.
 """,
-    "ROADMAP.md": """# Roadmap
-
-## Now
-- [ ] Split the importer off
-- [x] Drop Python 3.9
-
-## Done
-- Rate limits for the public API
-""",
-    "STATE.md": "# State\n\n## Focus\n\nThe importer moves to its own service. It reads S3.\n",
-    "CONTRIBUTING.md": "# Contributing\n\n## Rules\n\n- Never use mocks in the tests of the importer\n",
 }
 
 
-def test_decisions_plans_and_runbooks_are_learned(shop: Machine) -> None:
+def test_decisions_are_learned(shop: Machine) -> None:
     for path, content in RECORDS.items():
         shop.write(f"work/shop/{path}", content)
-    found = learned(shop)
-    new = {text: (row["group"], row["kind"], row["file"], row["line"]) for text, row in found.items()}
-    expected = {
-        'docs/runbooks/failover.md, under "Promote": `./promote.sh db-1`':
-            ("runbooks", "fact", "docs/runbooks/failover.md", 9),
-        "docs/runbooks/failover.md warns: Failover drops orders.":
-            ("runbooks", "fact", "docs/runbooks/failover.md", 3),
-        "docs/runbooks/failover.md warns: Never promote both replicas at the same time: they diverge.":
-            ("runbooks", "fact", "docs/runbooks/failover.md", 12),
+    new = {
+        text: (row["kind"], row["file"], row["line"])
+        for text, row in learned(shop).items()
+        if row["group"] == "decisions"
+    }
+    assert new == {
         "Decision no longer in force (superseded by ADR-0002): Use MySQL":
-            ("decisions", "fact", "docs/adr/0001-mysql.md", 1),
+            ("fact", "docs/adr/0001-mysql.md", 1),
         "Decision (accepted): Use PostgreSQL. Orders are kept in PostgreSQL 16.":
-            ("decisions", "decision", "docs/adr/0002-postgres.md", 1),
+            ("decision", "docs/adr/0002-postgres.md", 1),
         "Decision (accepted): Vite instead of webpack. Webpack took 4 minutes.":
-            ("decisions", "decision", "DECISIONS.md", 4),
-        "Decision not made yet (proposed): Render on the server": ("decisions", "fact", "DECISIONS.md", 8),
-        'ROADMAP.md, under "Now": Split the importer off': ("plans", "fact", "ROADMAP.md", 4),
-        'STATE.md, under "Focus": The importer moves to its own service.': ("plans", "fact", "STATE.md", 5),
+            ("decision", "DECISIONS.md", 4),
+        "Decision not made yet (proposed): Render on the server": ("fact", "DECISIONS.md", 8),
     }  # fmt: skip
-    assert {
-        text: row for text, row in new.items() if row[0] in ("runbooks", "decisions", "plans")
-    } == expected
-    assert "CONTRIBUTING.md says: Never use mocks in the tests of the importer" in new
-    assert not [text for text in new if "Sundays" in text or "holds mostly" in text]
     # A record that is superseded later takes the place of what it said.
     shop.write("work/shop/docs/adr/0002-postgres.md", "# ADR 2: Use PostgreSQL\n\n* Status: deprecated\n")
     (text,) = learned(shop)
@@ -261,49 +178,35 @@ def test_decisions_plans_and_runbooks_are_learned(shop: Machine) -> None:
 
 def test_what_is_no_command_and_no_statement_is_not_learned(shop: Machine) -> None:
     every = " ".join(learned(shop))
-    for word in ("paint", "12 passed", "wiki", "never run this", "globs", "BIN", "PHONY", "echo"):
+    for word in ("paint", "sells", "never run this", "tabs", "BIN", "PHONY", "echo"):
         assert word not in every
-
-
-def test_a_history_shows_its_habits(shop: Machine) -> None:
-    git("checkout", "-q", "-b", "main")
-    for number in range(12):
-        shop.write("work/shop/src/index.ts", f"export const n = {number}\n")
-        git("add", "src/index.ts")
-        git("commit", "-q", "-m", f"{'fix' if number % 3 else 'feat'}(tea): change {number}")
-    found = learned(shop)
-    assert "The default branch is main" in found
-    convention = found["Commit messages follow Conventional Commits, such as feat:, fix:"]
-    assert bare(convention["quote"]) == "fix(tea): change 11"
-    assert "Changed most often lately: src/index.ts" in found
-    assert all("Ann" not in text and "ann@" not in text for text in found)
 
 
 def test_what_a_file_says_stays_the_files_word(shop: Machine) -> None:
     onboard(shop)
     rows = memories(shop)
     assert {row["trust"] for row in rows} == {"tool"}
-    assert {row["kind"] for row in rows} <= {"fact", "observation"}
+    assert {row["kind"] for row in rows} == {"fact"}
     assert {row["project"] for row in rows} == {"github.com/acme/shop"}
     assert all(row["text"].startswith("<tool ") for row in rows)
     asked = (
         "Fix the indentation, are tabs right?",
         "Run the tests of the shop",
-        "How is the database reached?",
+        "Where are the instructions?",
     )
     for prompt in asked:
         assert shop.told("brief", "--prompt", prompt).out == ""
-    assert "tabs" not in shop.told("brief", "--start").out
+    assert "vitest" not in shop.told("brief", "--start").out
 
 
 def test_why_names_the_file_the_line_and_its_words(shop: Machine) -> None:
     onboard(shop)
-    row = memories(shop, "tabs")[0]
+    row = memories(shop, "vitest")[0]
     (place,) = shop.told("why", "--json", row["id"]).json["evidence"]
     assert place["agent"] == "file"
-    assert place["session"].startswith("CLAUDE.md#")
-    assert (place["turn"], bare(place["quote"])) == (7, "- Never use tabs for indentation")
-    assert "file CLAUDE.md:" in shop.told("why", row["id"]).out
+    assert place["session"].startswith("package.json#")
+    assert (place["turn"], bare(place["quote"])) == (6, '"test": "vitest run",')
+    assert "file package.json:" in shop.told("why", row["id"]).out
 
 
 def test_what_is_learned_is_found_by_its_words(shop: Machine) -> None:
@@ -334,32 +237,28 @@ def test_a_sub_folder_and_a_path_mean_the_same_project(
 def test_what_changed_takes_the_place_of_what_was(shop: Machine) -> None:
     old = learned(shop)
     shop.write("work/shop/package.json", PACKAGE.replace("vitest run", "jest"))
-    shop.write("work/shop/CLAUDE.md", INSTRUCTIONS.replace("Never use tabs", "Never use any tabs"))
+    shop.write("work/shop/AGENTS.md", "Never use tabs\n")
     again = learned(shop)
-    assert set(again) == {
-        "`pnpm run test` runs `jest` (package.json)", "CLAUDE.md says: Never use any tabs for indentation",
-    }  # fmt: skip
+    assert len(again) == 2
+    assert any("AGENTS.md" in text for text in again)
     ended = {row["id"]: row["superseded_by"] for row in memories(shop, "--status", "superseded")}
-    assert ended == {
-        old["`pnpm run test` runs `vitest run` (package.json)"]["id"]:
-            again["`pnpm run test` runs `jest` (package.json)"]["id"],
-        old["CLAUDE.md says: Never use tabs for indentation"]["id"]:
-            again["CLAUDE.md says: Never use any tabs for indentation"]["id"],
-    }  # fmt: skip
+    (test,) = [row["id"] for text, row in again.items() if "jest" in text]
+    assert ended[old["`pnpm run test` runs `vitest run` (package.json)"]["id"]] == test
+    assert set(ended.values()) == {row["id"] for row in again.values()}
 
 
 def test_what_is_gone_ends_and_may_come_back(shop: Machine) -> None:
     onboard(shop)
-    rule = shop.home / "work/shop/.cursor/rules/style.mdc"
-    rule.unlink()
+    (shop.home / "work/shop/Makefile").unlink()
     ended = onboard(shop)["ended"]
-    assert [bare(row["text"]) for row in ended] == [
-        ".cursor/rules/style.mdc says: Always write tests before you fix a bug"
+    assert sorted(bare(row["text"]) for row in ended) == [
+        "Other commands of Makefile (`make NAME`): `odd-thing`",
+        "`make build` runs `docker build .` (Makefile)",
     ]
-    assert memories(shop, "bug") == []
-    shop.write("work/shop/.cursor/rules/style.mdc", FILES[".cursor/rules/style.mdc"])
-    assert onboard(shop)["count"] == 1
-    assert len(memories(shop, "bug")) == 1
+    assert memories(shop, "docker") == []
+    shop.write("work/shop/Makefile", FILES["Makefile"])
+    assert onboard(shop)["count"] == 2
+    assert len(memories(shop, "docker")) == 1
 
 
 def test_undo_takes_all_of_it_back(shop: Machine) -> None:
@@ -389,24 +288,24 @@ def test_what_people_read_is_grouped_and_fenced(shop: Machine) -> None:
     assert first.startswith("Learned ")
     assert first.endswith(" facts about acme/shop.")
     groups = [line for line in rest.splitlines() if line.endswith(":") and not line.startswith(("-", "<"))]
-    assert groups == ["what it is:", "stack:", "commands:", "environment:", "layout:", "instructions:"]
+    assert groups == ["stack:", "commands:", "instructions:"]
     assert rest.count("\n<tool ") == rest.count("\n</tool ") == len(groups)
 
 
-def test_secrets_are_taken_out_and_values_never_kept(shop: Machine) -> None:
+def test_secrets_are_taken_out(shop: Machine) -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    shop.write("work/shop/CLAUDE.md", f"- Always use the token {token} for pushes\n")
+    shop.write("work/shop/package.json", PACKAGE.replace("eslint .", f"eslint --token {token}"))
     assert any("[secret:github-token:" in text for text in learned(shop))
     for path in shop.told_home.rglob("*"):
         content = b"" if path.is_dir() else path.read_bytes()
         assert token.encode() not in content
-        assert b"hunter2secret" not in content
 
 
 def test_nothing_outside_the_project_is_read(shop: Machine) -> None:
     shop.write("secret/notes.md", "# Notes\n\nThe vault code of the bank is known to us.\n")
     (shop.home / "work/shop/README.md").unlink()
     (shop.home / "work/shop/README.md").symlink_to(shop.home / "secret/notes.md")
+    (shop.home / "work/shop/DECISIONS.md").symlink_to(shop.home / "secret/notes.md")
     (shop.home / "work/shop/docs").symlink_to(shop.home / "secret")
     shop.write("work/shop/AGENTS.md", "@../../secret/notes.md\n")
     assert all("vault" not in text for text in learned(shop))
@@ -436,7 +335,7 @@ def test_nothing_of_the_project_is_run(shop: Machine) -> None:
         git("config", name, str(trap))
     git("config", "log.showSignature", "true")
     git("config", "core.hooksPath", str(shop.home))
-    assert any(text.startswith("The default branch is ") for text in learned(shop))
+    assert "Written mostly in TypeScript" in learned(shop)
     assert not (shop.home / "caught").exists()
 
 
@@ -445,9 +344,7 @@ def test_a_folder_without_git_is_a_project_too(machine: Machine, monkeypatch: py
     machine.write("notes/README.md", "# Notes\n\nThese are notes about many birds.\n")
     machine.write("notes/node_modules/x/index.js", "x\n")
     machine.write("notes/a.py", "x\n")
-    assert set(learned(machine)) == {
-        "README.md says of the project: These are notes about many birds.", "Written mostly in Python",
-    }  # fmt: skip
+    assert set(learned(machine)) == {"Written mostly in Python"}
 
 
 @pytest.mark.parametrize(
@@ -472,29 +369,29 @@ def test_what_is_no_project_is_refused(machine: Machine, given: str, code: int, 
 
 def test_what_the_user_forgot_is_not_learned_again(shop: Machine) -> None:
     onboard(shop)
-    row = memories(shop, "tabs")[0]
+    row = memories(shop, "vitest")[0]
     assert shop.told("forget", row["id"], "--force").code == 0
-    shop.write("work/shop/CLAUDE.md", "\n\n" + INSTRUCTIONS.partition("---\n# Working here")[2])
+    shop.write("work/shop/package.json", "\n\n" + PACKAGE)
     again = onboard(shop)
     assert again["left_out"] == 1
-    assert memories(shop, "tabs") == []
+    assert memories(shop, "vitest") == []
     for path in shop.told_home.rglob("*"):
-        assert path.is_dir() or b"Never use tabs" not in path.read_bytes()
+        assert path.is_dir() or b"vitest run" not in path.read_bytes()
 
 
 def test_what_the_user_corrected_is_not_learned_again(shop: Machine) -> None:
     onboard(shop)
-    row = memories(shop, "tabs")[0]
-    assert shop.told("correct", row["id"], "Tabs are fine in makefiles").code == 0
+    row = memories(shop, "vitest")[0]
+    assert shop.told("correct", row["id"], "The tests run with vitest in watch mode").code == 0
     assert (onboard(shop)["count"], onboard(shop)["left_out"]) == (0, 1)
-    assert [one["trust"] for one in memories(shop, "tabs")] == ["user"]
+    assert [one["trust"] for one in memories(shop, "vitest")] == ["user"]
 
 
 def test_a_locked_one_is_left_as_it_is(shop: Machine) -> None:
     onboard(shop)
-    row = memories(shop, "tabs")[0]
+    row = memories(shop, "vitest")[0]
     assert shop.told("lock", row["id"]).code == 0
-    (shop.home / "work/shop/CLAUDE.md").unlink()
+    (shop.home / "work/shop/package.json").unlink()
     onboard(shop)
     assert [one["id"] for one in memories(shop, "--locked")] == [row["id"]]
 
@@ -514,17 +411,15 @@ def test_an_agent_may_learn_a_project_but_not_more_than_that(shop: Machine) -> N
     assert not any(row["locked"] for row in memories(shop))
 
 
-def test_a_project_with_endless_rules_is_bounded(shop: Machine) -> None:
-    for number in range(points(everyday=15, soak=60)):
-        rules = "".join(f"- Always use helper number {number}-{n} in module {n}\n" for n in range(40))
-        shop.write(f"work/shop/.cursor/rules/r{number}.mdc", rules)
-        shop.write(f"work/shop/folder{number}/a.py", "x\n")
+def test_a_project_with_endless_records_is_bounded(shop: Machine) -> None:
+    for number in range(points(everyday=50, soak=300)):
+        shop.write(f"work/shop/docs/adr/{number}.md", f"# Use helper number {number}\n")
     targets = "".join(f"test-{n}:\n\techo {n}\n" for n in range(500))
     shop.write("work/shop/Makefile", targets)
     onboard(shop)
     rows = memories(shop)
     assert len(rows) <= 200
-    assert sum("helper number" in row["text"] for row in rows) <= 40
+    assert sum("helper number" in row["text"] for row in rows) == 40
     assert onboard(shop)["count"] == 0
 
 

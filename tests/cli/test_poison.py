@@ -60,8 +60,8 @@ def poison(place: str, origin: str, source: str) -> Poison:
 POISONS = [
     poison("gateway", "a paste", "s-user"),
     poison("billing", "tool output", "s-user"),
-    poison("search", "README", "README.md"),
-    poison("checkout", "AGENTS.md", "AGENTS.md"),
+    poison("search", "DECISIONS.md", "DECISIONS.md"),
+    poison("checkout", "a decision record", "docs/adr/1.md"),
     poison("mailer", "an agent's remember", "agent"),
     poison("reports", "an agent's remember with a false quote", "agent"),
     poison("login", "a checkpoint of the repository", "checkpoint"),
@@ -124,8 +124,9 @@ def add_clean(machine: Machine) -> None:
 
 
 def add_files(machine: Machine, folder: Path) -> None:
-    (folder / "README.md").write_text(f"# Shop\n\n{TEXTS['README']}.\n")
-    (folder / "AGENTS.md").write_text(f"# Rules\n\n- {TEXTS['AGENTS.md']}.\n")
+    (folder / "DECISIONS.md").write_text(f"# Decisions\n\n- {TEXTS['DECISIONS.md']}.\n")
+    (folder / "docs/adr").mkdir(parents=True)
+    (folder / "docs/adr/1.md").write_text(f"# {TEXTS['a decision record']}\n")
     note = folder / ".told" / "checkpoints" / "2026-11-18-1200-next-c234567abc.md"
     note.parent.mkdir(parents=True)
     goal = TEXTS["a checkpoint of the repository"]
@@ -189,7 +190,8 @@ def test_ten_poisoned_of_many_reach_no_rules_and_can_all_be_removed(bank: Machin
             assert one.text.replace(" ", "-") not in unfenced(text), (name, one.origin)
     stored = poisoned(bank)
     assert {origin for origin in TEXTS if any(TEXTS[origin] in text for text in stored)} >= {
-        "README", "AGENTS.md", "an agent's remember", "an agent's remember with a false quote", "MCP",
+        "DECISIONS.md", "a decision record", "an agent's remember", "an agent's remember with a false quote",
+        "MCP",
     }  # fmt: skip
     assert set(stored.values()) <= {"tool", "agent"}
     for one in POISONS:

@@ -76,7 +76,7 @@ def test_no_session_file_or_agent_teaches_a_rejected_memory_again(
     say(desk, RULE, at=NOW + timedelta(hours=2))
     say(desk, SAME, at=NOW + timedelta(hours=3))
     prompt(desk, SAME)
-    desk.write("work/shop/AGENTS.md", f"# Rules\n\n- {RULE}\n")
+    desk.write("work/shop/DECISIONS.md", f"# Decisions\n\n- {RULE}\n")
     desk.environ["CLAUDECODE"] = "1"
     said = do(desk, "remember", RULE)
     assert said.out == f"Not saved: the user rejected {made['id']}. Only the user can restore it.\n"

@@ -219,10 +219,9 @@ def _config(name: str, data: bytes) -> None:
 # -- a project's files -------------------------------------------------------------------------------
 
 _PROJECT_FILES = (
-    "README.md", "AGENTS.md", "CLAUDE.md", "package.json", "pyproject.toml", "Makefile", "justfile",
-    "Cargo.toml", "go.mod", "docker-compose.yml", ".github/workflows/ci.yml", "Taskfile.yml", "tox.ini",
-    "docs/adr/0001-x.md", "decisions.md", "todo.md", "docs/runbook.md", "composer.json", "deno.json",
-    ".cursor/rules/x.mdc", "contributing.md",
+    "AGENTS.md", "package.json", "pyproject.toml", "Makefile", "justfile", "Cargo.toml", "go.mod",
+    ".github/workflows/ci.yml", ".gitlab-ci.yml", "Taskfile.yml", "tox.ini", "docs/adr/0001-x.md",
+    "decisions.md", "composer.json", "deno.json",
 )  # fmt: skip
 
 

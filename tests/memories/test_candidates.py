@@ -80,7 +80,7 @@ def test_candidate_supersedes_nothing(writer: JournalWriter) -> None:
 def test_confirmed_candidate_supersedes_what_it_replaces(writer: JournalWriter) -> None:
     old = remember(writer, sure("Use npm for packages", "zero")).memory
     new = remember(writer, unsure("From now on use pnpm for packages, not npm")).memory
-    done = confirm_candidate(writer, new.id, "the judge read it")
+    done = confirm_candidate(writer, new.id, "the reader read it")
     assert (done.memory.status, done.confirmed) == (ACTIVE, True)
     assert writer.read(old.id).superseded_by == new.id
 
@@ -201,7 +201,7 @@ def test_decision_on_candidates_can_be_undone(writer: JournalWriter, action: str
 
 def test_user_may_confirm_what_was_dismissed(writer: JournalWriter) -> None:
     made = remember(writer, unsure()).memory
-    dismiss_candidate(writer, made.id, "the judge read it")
+    dismiss_candidate(writer, made.id, "the reader read it")
     with pytest.raises(NotFoundError, match="is no candidate"):
         confirm_candidate(writer, made.id)
     assert confirm_candidate(acting(writer, Caller()), made.id).memory.status == ACTIVE

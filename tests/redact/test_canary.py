@@ -161,7 +161,7 @@ def test_no_leak_from_project_folder_or_remote(desk: Desk, monkeypatch: pytest.M
     for number, folder in enumerate((plain, published, linked)):
         desk.claude((f"Never use tabs, rule {number}", "Noted."), cwd=folder, branch=f"fix/{TOKEN}")
         monkeypatch.chdir(folder)
-        (Path(folder) / "README.md").write_text("# Shop\n\nShop sells tea to people in small towns.\n")
+        (Path(folder) / "Makefile").write_text("build:\n\tdocker build .\n")
         for event in EVENTS:
             desk.ask("claude-code", event, _payload("claude-code", folder, f"Always use pnpm for {number}."))
         assert desk.told("remember", f"The shelf number {number} is green.").code == 0

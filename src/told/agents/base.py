@@ -68,6 +68,21 @@ def is_never_duplicate(_call: Call, _payload: Mapping[str, Any], _environ: Mappi
     return False
 
 
+def block_stop(_call: Call, text: str) -> Answer:
+    """Let the agent go on with a text, in the form that most agents share."""
+    return {"decision": "block", "reason": text}
+
+
+@dataclass(frozen=True, slots=True)
+class StopQuestion:
+    """How an agent is asked something when it stops."""
+
+    # Tells from a call, its payload and its environment that a user is there; False where nobody can tell.
+    is_attended: Callable[[Call, Mapping[str, Any], Mapping[str, str]], bool]
+    answer: Callable[[Call, str], Answer] = block_stop
+    shows_as_error: bool = False  # on the agent's screen
+
+
 @dataclass(frozen=True, slots=True)
 class Dialect:
     """How an agent names hook events and reads the answers."""
@@ -79,6 +94,7 @@ class Dialect:
     forgets_context_on_resume: bool = False  # a resumed session lacks what hooks added to it
     replaces_start_brief: bool = False  # a resumed session gets the start's answer instead of the earlier one
     hides_compaction: bool = False  # no hook tells of one
+    stop_question: StopQuestion | None = None
     # Tells whether this agent runs another agent's hook and its own hook answers as well. Asked if the
     # payload has `NAME_version` or the environment `NAME_VERSION`.
     is_duplicate: Callable[[Call, Mapping[str, Any], Mapping[str, str]], bool] = is_never_duplicate
@@ -166,12 +182,14 @@ class Headless:
 
     arguments: Callable[[HeadlessTask], Sequence[str]]
     read: Callable[[str], HeadlessReply]  # from its standard output; raises ValueError
+    small_model: str = ""  # its small fast model; empty if no name of it lasts
     takes_system: bool = False  # as an argument; otherwise it precedes the question
     variables: Mapping[str, str] = field(default_factory=dict)  # of its environment
     files: Mapping[str, str] = field(default_factory=dict)  # settings in the folder it runs in
 
 
-_SCRATCH = "told-judge-"
+_SCRATCH = "told-reader-"
+_FORMER_SCRATCH = "told-judge-"
 
 
 def make_scratch_folder() -> str:
@@ -181,7 +199,7 @@ def make_scratch_folder() -> str:
 
 def is_scratch_folder(path: str) -> bool:
     """Tell whether a session in this folder works for told: it is neither read nor answered."""
-    return os.path.basename(path.rstrip("/\\")).startswith(_SCRATCH)
+    return os.path.basename(path.rstrip("/\\")).startswith((_SCRATCH, _FORMER_SCRATCH))
 
 
 def read_nothing(source: Source, cursor: Cursor) -> Iterator[Event | Problem]:  # noqa: ARG001

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from told.agents import bundled_names, find_agent
-from told.agents.base import Answer, Call, Dialect
+from told.agents.base import Answer, Call, Dialect, StopQuestion
 from told.agents.values import get_text
 from told.agents.wiring import COMPACT, COMPACTED, END, HELPER, PROMPT, SLASH_END, START, STOP, TOOL
 from told.fence import remove_between
@@ -50,7 +50,7 @@ def parse_call(agent: str, event: str, payload: Mapping[str, Any]) -> Call | Non
         tool=get_text(payload, "tool_name", "toolName"),
         command=command,
         file=file,
-        helper=get_text(payload, "agent_id", "agentId") if known in (TOOL, PROMPT) else "",
+        helper=get_text(payload, "agent_id", "agentId") if known in (TOOL, PROMPT, STOP) else "",
     )
 
 
@@ -69,6 +69,11 @@ def answer_context(call: Call, text: str) -> Answer:
 def answer_verdict(call: Call, decision: str, reason: str) -> Answer:
     """Build the answer that denies or questions a tool call."""
     return _dialect(call.agent).verdict(call, decision, reason)
+
+
+def find_stop_question(call: Call) -> StopQuestion | None:
+    """Return how the agent is asked something when it stops; None if it cannot be."""
+    return _dialect(call.agent).stop_question
 
 
 def has_lost_briefs(call: Call) -> bool:

@@ -34,7 +34,7 @@ from told.settings import (
     read_project,
 )
 from told.settings.endpoints import is_address
-from told.settings.keys import OFF, RULES, get_key, parse_value
+from told.settings.keys import OFF, RULES, get_key, parse_value, rename_former
 from told.settings.write import add_rule, make_template, remove_rule, set_value, to_toml, unset_value
 
 _USAGE = {
@@ -71,6 +71,13 @@ def config(words: Sequence[str], environ: Mapping[str, str]) -> int:
         raise UsageError(f"Usage: `told config {_USAGE[action]}`.")
     getattr(_ConfigRun(arguments, environ), action.replace("-", "_"))(*rest)
     return 0
+
+
+def change_setting(environ: Mapping[str, str], name: str, value: str) -> Settings:
+    """Give a setting a value for the user who has just agreed; return the settings."""
+    command = command_named("config")
+    assert command is not None
+    return _ConfigRun(parse(command, ["set", name, value]), environ).change_quietly(name, value)
 
 
 class _ConfigRun:
@@ -114,6 +121,12 @@ class _ConfigRun:
             _check_no_secret(name, value)
         self._change(lambda before: set_value(before, name.split("."), value))
         self._report(name)
+
+    def change_quietly(self, name: str, value: str) -> Settings:
+        """Give a setting a value; return the settings."""
+        self._check_caller(name)
+        self._change(lambda before: set_value(before, name.split("."), value))
+        return load_checked_settings(self._environ)
 
     def unset(self, name: str) -> None:
         """Restore a setting's default."""
@@ -170,6 +183,7 @@ class _ConfigRun:
 
     def _spell(self, name: str) -> str:
         """Return a setting's name with its agent's full name, or the one that the file uses."""
+        name = ".".join(rename_former(name.split(".")))
         first, agent, *rest = (*name.split("."), "")
         if first != "agents":
             return name

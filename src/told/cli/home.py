@@ -10,6 +10,7 @@ from told.cli.arguments import Arguments
 from told.cli.checkpoint_lines import next_line
 from told.cli.context import Context, MemoryView, count, memory_count
 from told.cli.health_checks import health_sentence
+from told.cli.reader.status import READER_HINT
 from told.cli.sessions import (
     SessionScope,
     print_unread,
@@ -168,6 +169,8 @@ def _print(view: MemoryView, page: _Page) -> None:
         _heading(context, "Learned this week", waiting)
         print_memories(view, page.learned)
     _heading(context, "Health", page.health)
+    if page.is_connected and not context.settings.reads_sessions and context.settings.learn:
+        context.print(READER_HINT)
     _print_next(context, page)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from contextlib import closing, suppress
 
 from told.app.similarity import embed_waiting, embedder_of
@@ -23,11 +24,11 @@ from told.ingest.sweep import Progress, Sweep
 from told.journal.apply import open_memories
 from told.journal.apply import rebuild as rebuild_memories
 from told.journal.copies import has_spaces
-from told.judge.base import Stores
-from told.judge.review import is_on, review_recent
 from told.learning.learn import LearnResult
 from told.memories.embed import embed_memories
 from told.memories.forget import finish_forgetting
+from told.reader.base import Stores
+from told.reader.run import read_recent
 from told.redact.engine import Redactor
 from told.retention.disk import reduce_disk_use
 from told.retention.retention import is_archive_due, run_archive_job
@@ -160,6 +161,7 @@ def _set_unfinished(context: Context, model: str) -> None:
         raise cannot_write(path, error) from None
 
 
+_WAIT_SECONDS = 60.0  # for another sweep, before one that reads a session which has just ended
 _MOST_ARCHIVED = 2000  # memories in one sweep; the next one continues
 
 
@@ -173,7 +175,7 @@ def index(context: Context, _: Arguments) -> None:
     if not context.settings.background:
         learned = _learn_all(context)
         _write_missed_checkpoints(context)
-        _run_judge(context)
+        _run_reader(context)
         _embed_new_turns(context)
         _archive_sessions(context, files)
         _enforce_cap(context)
@@ -193,7 +195,12 @@ def _sync(context: Context) -> None:
 
 def sweep(context: Context, arguments: Arguments) -> None:
     """Import all new history quietly; other commands start this in the background."""
+    ended = bool(arguments.text("ended"))
     lock = acquire_lock(context.home)
+    waits_until = time.monotonic() + _WAIT_SECONDS
+    while lock is None and ended and time.monotonic() < waits_until:  # another sweep does not know of the end
+        time.sleep(0.5)
+        lock = acquire_lock(context.home)
     if lock is None or context.is_read_only:
         return
     try:
@@ -210,13 +217,13 @@ def _sweep(context: Context, arguments: Arguments) -> None:
     import_checkpoints(context)
     _learn_all(context)
     _write_missed_checkpoints(context)
+    _run_reader(context, arguments.text("ended"))  # first: agents wait for it
     _archive_sessions(context, files)
     _archive_memories(context)
     _embed_new_turns(context)
     _enforce_cap(context)
     if os.path.exists(os.path.join(context.home, FORGETTING)):
         finish_forgetting(context.home, context.connection, sweeps=True)
-    _run_judge(context, arguments.text("ended"))
 
 
 def rebuild(context: Context, _: Arguments) -> None:
@@ -280,17 +287,17 @@ def _learn_all(context: Context) -> LearnResult | None:
     return learned
 
 
-def _run_judge(context: Context, ended: str = "") -> None:
-    """Let the judge read recent sessions, if the user chose one."""
-    if is_on(context.settings):
+def _run_reader(context: Context, ended: str = "") -> None:
+    """Let the reader read recent sessions, if the user chose one."""
+    if context.settings.reads_sessions:
         # The next sweep retries.
         with suppress(ToldError), closing(open_memories(context.home)) as memories:
             stores = open_stores(context, memories)
-            review_recent(stores, context.settings, context.environ, [ended] if ended else [])
+            read_recent(stores, context.settings, context.environ, [ended] if ended else [])
 
 
 def open_stores(context: Context, memories: Memories) -> Stores:
-    """Return what the judge reads and writes; secrets are removed even where redaction is off."""
+    """Return what the reader reads and writes; secrets are removed even where redaction is off."""
     redactor = Redactor(context.key, context.settings.redaction._replace(enabled=True))
     return Stores(context.home, context.connection, context.reading, memories, redactor.redact, context.now)
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict
-from typing import Any
 
 from told.api import make_brief, recall_request
 from told.capture.explain import explain as explain_message
@@ -15,27 +13,22 @@ from told.cli.arguments import Arguments
 from told.cli.context import (
     Context,
     MemoryView,
-    confirm_yes,
     count,
     iso,
-    may_ask,
-    memory_count,
 )
-from told.cli.index import import_all, open_stores
-from told.cli.terminal.progress import ProgressBar
+from told.cli.index import import_all
+from told.cli.reader.reading import read_sessions
+from told.cli.reader.status import READER_HINT
 from told.errors import NotFoundError, UsageError
 from told.journal.apply import open_memories
-from told.judge.base import Judge
-from told.judge.ledger import Ledger
-from told.judge.models import open_judge
-from told.judge.review import Estimate, Reviewer, ReviewResult
-from told.learning.learn import LearnResult, exclude_projects
+from told.learning.learn import LearnResult
+from told.reader.models import open_reader
 from told.recall.brief import make_shown_payload
 from told.recall.recall import describe_prompt, recall
 from told.recall.recall import explain as explain_recall
 from told.service.local import answer_now
 from told.store.memories.protocol import Memories
-from told.store.sessions.facts import TO_CAPTURE, QueuedSession, WorkQueue
+from told.store.sessions.facts import TO_CAPTURE, WorkQueue
 from told.text import count_tokens
 
 _STOPPED = 130  # exit code of shells for Ctrl-C
@@ -49,20 +42,20 @@ def learn(context: Context, arguments: Arguments) -> None:
     if message:
         _explain(context, message)
         return
-    judge = open_judge(context.settings, context.environ, arguments.text("judge"))
-    if judge is not None and not context.caller.is_user:
-        raise UsageError("Only you can run the judge. Use `told learn` in your own terminal.")
+    reader = open_reader(context.settings, context.environ, arguments.text("reader"))
+    if reader is not None and not context.caller.is_user:
+        raise UsageError("Only you can run the reader. Use `told learn` in your own terminal.")
     if not context.settings.learn:
         raise UsageError("Learning is off. `told config set learn true` turns it on.")
-    if judge is None and arguments.text("since"):
-        raise UsageError("--since needs a judge. `told learn --judge agent` uses your own agent.")
+    if reader is None and arguments.text("since"):
+        raise UsageError("--since needs a reader. `told learn --reader agent` uses your own agent.")
     since = context.parse_time(arguments.text("since")) if arguments.text("since") else 0
     import_all(context)
     with closing(open_memories(context.home)) as memories:
-        if judge is None:
+        if reader is None:
             _learn_offline(context, arguments, memories)
         else:
-            _learn_with_judge(context, arguments, memories, judge, since)
+            read_sessions(context, arguments, memories, reader, since)
 
 
 def _learn_offline(context: Context, arguments: Arguments, memories: Memories) -> None:
@@ -71,7 +64,7 @@ def _learn_offline(context: Context, arguments: Arguments, memories: Memories) -
     found = (None if is_dry else context.learn(memories)) or LearnResult()
     if context.as_json:
         learned = {"learned": found.statements, "again": found.again, "observations": found.observations}
-        context.print_json({"judge": None, "dry_run": is_dry, "sessions": waiting, **learned})
+        context.print_json({"reader": None, "dry_run": is_dry, "sessions": waiting, **learned})
     elif is_dry:
         context.print(f"{count(waiting, 'session')} to learn from, offline. Run `told learn` to start.")
     else:
@@ -79,126 +72,7 @@ def _learn_offline(context: Context, arguments: Arguments, memories: Memories) -
         sessions = count(found.sessions, "session")
         hint = " `told undo --of ID` reverts one." if found.statements else ""
         context.print(f"Learned {count(found.statements, 'statement')} from {sessions}{again}.{hint}")
-
-
-def _learn_with_judge(
-    context: Context, arguments: Arguments, memories: Memories, judge: Judge, since: int
-) -> None:
-    is_dry, as_json = arguments.flag("dry-run"), context.as_json
-    if not is_dry:
-        context.learn(memories)  # first, so that the judge sees the candidates
-    stores = open_stores(context, memories)
-    ledger = Ledger(context.home, context.settings.judge_daily_tokens)
-    reviewer = Reviewer(stores, ledger, exclude_projects(context.connection, context.settings))
-    sessions = reviewer.find_unread(since)
-    estimate = reviewer.estimate(sessions)
-    left = ledger.left_today(context.now)
-    if not as_json:
-        _print_estimate(context, judge, sessions, estimate, left)
-    if is_dry or not sessions:
-        if as_json:
-            context.print_json(_to_json(judge, estimate, left, None))
-        return
-    if estimate.calls and may_ask(arguments) and not confirm_yes(context, "Start?"):
-        context.print("Nothing was sent.")
-        return
-    if not as_json:
-        sys.stdout.write(context.take())
-        sys.stdout.flush()
-    stopped = False
-    result = ReviewResult()
-
-    def report(number: int, so_far: ReviewResult) -> None:
-        nonlocal result
-        result = so_far
-        draw(number, so_far)
-
-    bar = ProgressBar()
-    draw = _make_progress(bar, len(sessions))
-    try:
-        result = reviewer.run(judge, sessions, report)
-    except KeyboardInterrupt:
-        stopped = True
-    finally:
-        bar.end()
-    if as_json:
-        context.print_json(_to_json(judge, estimate, ledger.left_today(context.now), result, stopped=stopped))
-    else:
-        _print_result(context, result, stopped=stopped)
-    context.exit_code = _STOPPED if stopped else _BUSY if result.stopped else 0
-
-
-def _make_progress(bar: ProgressBar, total: int) -> Callable[[int, ReviewResult], None]:
-    """Draw a bar at a terminal; print a line now and then elsewhere."""
-    printed = time.monotonic()
-
-    def draw(number: int, so_far: ReviewResult) -> None:
-        nonlocal printed
-        tokens = so_far.tokens_in + so_far.tokens_out
-        text = f"{number:,} of {count(total, 'session')}, {so_far.counts.new:,} new, {tokens:,} tokens"
-        bar.draw(number, total, text)
-        now = time.monotonic()
-        if not sys.stderr.isatty() and (now - printed >= _LINE_SECONDS or number == total):
-            printed = now
-            sys.stderr.write(f"told: {text}\n")
-            sys.stderr.flush()
-
-    return draw
-
-
-def _print_estimate(
-    context: Context, judge: Judge, sessions: list[QueuedSession], estimate: Estimate, left: int
-) -> None:
-    if not sessions:
-        context.print("The judge has read all sessions.")
-        return
-    context.print(
-        f"{count(len(sessions), 'session')} to read; {estimate.sessions:,} with something to ask."
-        f" About {estimate.tokens:,} tokens in {count(estimate.calls, 'call')} to {judge.title}."
-    )
-    context.print(f"What you said in them is sent {judge.sends}, without secrets.")
-    if estimate.tokens > left:
-        context.print(
-            f"Today's budget has {left:,} tokens left (judge.daily_tokens); told stops there."
-            " Run it again tomorrow to continue."
-        )
-
-
-def _print_result(context: Context, result: ReviewResult, *, stopped: bool) -> None:
-    done = result.counts
-    tokens = result.tokens_in + result.tokens_out
-    if stopped:
-        context.print("Stopped. `told learn` continues there.")
-    summaries = "1 summary" if done.summaries == 1 else f"{done.summaries:,} summaries"
-    context.print(
-        f"Read {count(result.sessions, 'session')} with {count(result.calls, 'call')} and {tokens:,} tokens:"
-        f" {memory_count(done.new)} new, {done.again:,} known before, {done.confirmed:,} confirmed,"
-        f" {done.dismissed:,} dismissed, {count(done.proposals, 'proposal')}, {summaries}."
-    )
-    if done.unproven or done.invalid:
-        why = f" ({', '.join(done.faults)})" if done.faults else ""
-        context.print(f"Refused {count(done.unproven + done.invalid, 'item')} without proof{why}.")
-    if result.failed and not result.stopped:
-        context.print(f"{count(result.failed, 'call')} failed: {result.error}")
-    if result.stopped:
-        context.print(f"{result.stopped} {count(result.left, 'session')} left: run `told learn` again later.")
-
-
-def _to_json(
-    judge: Judge, estimate: Estimate, left: int, result: ReviewResult | None, *, stopped: bool = False
-) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "judge": judge.mode, "model": judge.title, "dry_run": result is None,
-        "estimate": asdict(estimate), "budget_left": left,
-    }  # fmt: skip
-    if result is not None:
-        found |= {
-            "sessions": result.sessions, "calls": result.calls, "tokens_in": result.tokens_in,
-            "tokens_out": result.tokens_out, "failed": result.failed, "left": result.left,
-            "error": result.error or None, "stopped": result.stopped or ("interrupted" if stopped else None),
-            **asdict(result.counts),
-        }  # fmt: skip
-    return found
+        context.print(READER_HINT)
 
 
 def _explain(context: Context, message: str) -> None:

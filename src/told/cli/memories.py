@@ -14,7 +14,6 @@ from told.cli.sessions import print_summary, select_sessions
 from told.cli.terminal.tables import print_memories
 from told.errors import NotFoundError, UsageError
 from told.jsontext import load_json
-from told.judge.ledger import Ledger
 from told.learning.repeats import count_repeats
 from told.memories.change import LOCK, change
 from told.memories.history import MemoryCounts, count_briefs, count_memories
@@ -27,6 +26,7 @@ from told.memories.scopes import (
     list_and_count,
     validate_kind,
 )
+from told.reader.ledger import Ledger
 from told.store.memories.records import (
     ACTIVE,
     ARCHIVED,
@@ -127,7 +127,7 @@ def stats(context: Context, _: Arguments) -> None:
         repeats = count_repeats(view.memories, TurnIndex(context.connection), briefs.since, view.project)
         sessions = context.reading.count(Filter())
         since = context.reading.count(Filter(since=briefs.since)) if briefs.since else 0
-        ledger = Ledger(view.home, context.settings.judge_daily_tokens)
+        ledger = Ledger(view.home, context.settings.reader_daily_tokens)
         spent, today = ledger.total(), ledger.today(context.now)
         locked = view.memories.get([found.last_locked]).get(found.last_locked) if found.last_locked else None
         if context.as_json:
@@ -143,10 +143,11 @@ def stats(context: Context, _: Arguments) -> None:
                 "sessions": sessions, "sessions_since_first_brief": since,
                 "repeated": repeats.total, "repeated_here": repeats.here,
                 "repeats_before": repeats.before, "repeats_after": repeats.after,
-                "judge": {
-                    "mode": context.settings.judge_mode, "calls": spent.calls, "failed": spent.failed,
+                "reader": {
+                    "mode": context.settings.reader_mode, "calls": spent.calls, "failed": spent.failed,
                     "tokens_in": spent.tokens_in, "tokens_out": spent.tokens_out,
                     "tokens_today": today.tokens, "daily_tokens": ledger.daily_tokens,
+                    "memories": found.read,
                 },
             })  # fmt: skip
             return
@@ -158,11 +159,11 @@ def stats(context: Context, _: Arguments) -> None:
             )
         else:
             context.print("given to agents: nothing yet")
-        if spent.calls or context.settings.judge_mode != "none":
+        if spent.calls or context.settings.reads_sessions:
             failed = f", {spent.failed:,} failed" if spent.failed else ""
             context.print(
-                f"judge: {count(spent.calls, 'call')}{failed}, {spent.tokens:,} tokens;"
-                f" today {today.tokens:,} of {ledger.daily_tokens:,}"
+                f"reader: {count(spent.calls, 'call')}{failed}, {spent.tokens:,} tokens;"
+                f" today {today.tokens:,} of {ledger.daily_tokens:,}; {found.read:,} learned"
             )
         context.print(f"Repeated corrections: {repeats.here:,} in this project, {repeats.total:,} in all")
         if briefs.since:

@@ -127,7 +127,7 @@ def project_notes(home: str) -> list[tuple[str, str]]:
 
 
 def onboard(context: Context, arguments: Arguments) -> None:
-    """Learn from a project's README, instruction files, history and layout."""
+    """Learn a project's stack, commands, CI and decisions from its files."""
     root, scope, name = _find_project_root(context, _find_folder(context, arguments))
     dry = arguments.flag("dry-run")
     facts = read_project(open_project(root, context.environ), context.redact)

@@ -175,6 +175,8 @@ def _print_item(view: MemoryView, item: ReviewItem) -> None:
     elif item.other is not None:
         verb = "would replace" if item.replaces else "contradicts"
         context.print(f"  {verb}: {view.row(item.other)}")
+    for old in item.ended:
+        context.print(f"  replaced: {view.row(old)}")
 
 
 def _place(quote: Quote) -> str:
@@ -192,6 +194,7 @@ def _item_json(view: MemoryView, item: ReviewItem) -> dict[str, Any]:
     return {
         "id": item.id, "state": item.state, "score": item.score, "memory": view.json(item.memory),
         "other": view.json(item.other) if item.other else None,
+        "ended": [view.json(one) for one in item.ended],
         "proposal": {
             "id": proposal.id, "action": proposal.action, "agent": proposal.agent or None,
             "asked_by": proposal.asked_by, "at": iso(proposal.at),

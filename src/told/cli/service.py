@@ -20,6 +20,7 @@ from told.cli.connect.install import (
     version_json,
 )
 from told.cli.context import Context, count, short_home, when
+from told.cli.reader.status import describe_reader
 from told.errors import BusyError, MissingError, ToldError, UsageError
 from told.install.apply import (
     BROKEN,
@@ -183,7 +184,7 @@ def status(context: Context, arguments: Arguments) -> None:
     if context.as_json:
         context.print_json({
             "agents": [_json(context, row) for row in rows],
-            "guard": context.settings.guard if guard else "off",
+            "guard": context.settings.guard if guard else "off", "reader": context.settings.reader_mode,
             **_latency_json(context), "service": _service_json(context, state(context.home)),
             "hook_problems": [problem_json(one) for one in recent_problems(context)],
             "legacy_files": legacy,
@@ -193,7 +194,8 @@ def status(context: Context, arguments: Arguments) -> None:
         context.print("No agent was found on this machine. `told install --agent NAME` connects one.")
     for row in rows:
         _print(context, row)
-    context.print(f"\nGuard: {_guard(guard, context.settings.guard)}")
+    context.print(f"\n{describe_reader(context)}")
+    context.print(f"Guard: {_guard(guard, context.settings.guard)}")
     context.print(_describe_latency(context))
     context.print(_describe_service(context, state(context.home)))
     for one in recent_problems(context, PROCESS_NAME):

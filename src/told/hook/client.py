@@ -14,8 +14,11 @@ PROTOCOL = b"told1"
 LIMITS = {"start": 3.0, "compact": 3.0, "compacted": 3.0, "helper": 3.0, "stop": 3.0}  # seconds; others 1
 LARGEST = 4_000_000  # bytes of a call
 _LONGEST = 60  # seconds until the process ends even if stdin stays open
-# Endings of variables that are sent: folders and versions, never keys.
-_SENT = ("HOME", "_DIR", "_CONFIG", "_VERSION", "PROFILE", "APPDATA", "_PATHS", "_AUTH_SOCK")
+# Endings of variables that are sent: folders, versions, and whether a user is there; never keys.
+_SENT = (
+    "HOME", "_DIR", "_CONFIG", "_VERSION", "PROFILE", "APPDATA", "_PATHS", "_AUTH_SOCK", "_ENTRYPOINT",
+    "_SESSION_ATTENDED",
+)  # fmt: skip
 WITHHELD = "\1"  # sent by commands in place of a value that could be a secret
 
 

@@ -8,10 +8,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from told.agents.base import Call, is_scratch_folder
-from told.agents.dialects import answer_context, is_duplicate, parse_call, takes_context_after_compaction
+from told.agents.base import Answer, is_scratch_folder
+from told.agents.dialects import (
+    answer_context,
+    find_stop_question,
+    is_duplicate,
+    parse_call,
+    takes_context_after_compaction,
+)
 from told.agents.processes import NESTED, PIPED, USER
-from told.agents.wiring import COMPACTED, HELPER, PROMPT, START, TOOL
+from told.agents.wiring import COMPACTED, HELPER, PROMPT, START, STOP, TOOL
 from told.errors import ToldError, UsageError
 from told.fence import defuse_values
 from told.files import open_private, read_text
@@ -34,25 +40,43 @@ def answer_hook(
 
     The process of the hook shows whose word it is: without `pid` the user's.
     """
-    call = parse_call(agent, event, payload)
-    if call is None or not is_plain_name(agent) or is_duplicate(call, payload, environ):
-        return ""
-    if is_scratch_folder(call.cwd) or is_turned_off(environ, "TOLD_HOOKS"):  # an agent that works for told
-        return ""
-    answer = _answer_call(call, environ, runtime, pid)
+    context = _make_context(agent, event, payload, environ, runtime=runtime, pid=pid)
+    answer = _answer_call(context, payload) if context else {}
     return dump_json(defuse_values(answer)) if answer else ""
 
 
-def _answer_call(call: Call, environ: Mapping[str, str], runtime: Runtime, pid: int) -> dict[str, Any]:
+def answer_stop_at_once(
+    agent: str, event: str, payload: Mapping[str, Any], environ: Mapping[str, str]
+) -> str:
+    """Return the JSON to print when an agent stops, before its session is saved."""
+    context = _make_context(agent, event, payload, environ)
+    answer = _ask_at_stop(context, payload) if context else {}
+    return dump_json(defuse_values(answer)) if answer else ""
+
+
+def _make_context(
+    agent: str, event: str, payload: Mapping[str, Any], environ: Mapping[str, str], *,
+    runtime: Runtime = _IN_PROCESS, pid: int = 0,
+) -> HookContext | None:  # fmt: skip
+    """Return the context of a call; None if told does not answer it."""
     now, began = time.time_ns() // 1_000_000, time.monotonic()
+    call = parse_call(agent, event, payload)
+    if call is None or not is_plain_name(agent) or is_duplicate(call, payload, environ):
+        return None
+    if is_scratch_folder(call.cwd) or is_turned_off(environ, "TOLD_HOOKS"):  # an agent that works for told
+        return None
     settings = load_hook_settings(environ)
     if settings.problem:
         log_failure(UsageError(settings.problem), environ)
     if call.agent in settings.agents_off:
-        return {}
+        return None
     if call.cwd:
         call = replace(call, cwd=os.path.realpath(call.cwd))
-    context = HookContext(call, settings.home, environ, now, began, settings, runtime, pid)
+    return HookContext(call, settings.home, environ, now, began, settings, runtime, pid)
+
+
+def _answer_call(context: HookContext, payload: Mapping[str, Any]) -> Answer:
+    call = context.call
     if call.event in (START, PROMPT) and (speaker := context.find_speaker()) != USER:
         if speaker == PIPED:  # whatever it says of a session is not that session's
             return answer_context(call, refuse_command(call.prompt))
@@ -74,7 +98,15 @@ def _answer_call(call: Call, environ: Mapping[str, str], runtime: Runtime, pid: 
     if context.call.event in (START, HELPER):
         return answer_context(call, answer_start(context))
     save_session(context)
-    return {}
+    return _ask_at_stop(context, payload)
+
+
+def _ask_at_stop(context: HookContext, payload: Mapping[str, Any]) -> Answer:
+    if context.call.event != STOP or find_stop_question(context.call) is None:
+        return {}
+    from told.hook.asking import ask_at_stop  # noqa: PLC0415
+
+    return ask_at_stop(context, payload)
 
 
 FAILURE = "hook.trouble"

@@ -13,7 +13,7 @@ from told.errors import DiskFullError, MissingError, NotFoundError, ToldError, U
 from told.fence import Fence, wrap_in_tags
 from told.hook.context import COMMAND, HookContext, Location, locate, refuse_command
 from told.hook.dispatch import log_failure
-from told.hook.nudge import note_prompt
+from told.hook.prompt_notes import note_prompt
 from told.journal.file_journal import FileJournal
 from told.memories.caller import Caller
 from told.memories.change import CONFIRM, LOCK, REJECT, UNLOCK, change, correct
@@ -22,7 +22,8 @@ from told.memories.remember import NewMemory, remember, validate_text
 from told.memories.retract import TakenBack, retract
 from told.memories.scopes import active_scopes, find_memories
 from told.memories.session_notes import NotesFile
-from told.recall.brief import format_for_agent, make_prompt_brief
+from told.recall.brief import Brief, format_for_agent, make_prompt_brief
+from told.recall.learned import RunningSession, add_learned
 from told.recall.prompt import RecallRequest, find_quiet_reason, relative_folder
 from told.search.topics import split_words
 from told.settings import apply_project_settings
@@ -38,6 +39,8 @@ _UNSAVED = (
     "NOT saved what the user just taught: {error} told saves it from the transcript when it can write again."
     " Tell the user so in one line."
 )
+_SAVED = "told saved: {texts}; no need to call `remember`."
+_LONGEST_SAVED = 30  # characters of a text that was saved
 _MARGIN = 8_000  # characters that are redacted beyond it, so that no secret is cut in two
 
 
@@ -54,13 +57,15 @@ def answer_prompt(context: HookContext) -> str:
     # These statements may still contain secrets: `_learn` redacts before it stores anything.
     may_teach = is_typed and context.settings.learn and not context.is_headless
     taught = _find_taught(prompt) if may_teach else []
-    noted = note_prompt(context, taught)
+    notes = note_prompt(context)
     taken_back = find_retractions(prompt) if may_teach else []
     note = _take_back(context) if taken_back else ""
     query = prompt[:_LONGEST_QUERY]
-    is_quiet = not taught and find_quiet_reason(query, split_words(query))
-    brief = "" if is_quiet else _make_brief(context, query, taught)
-    return "\n".join(filter(None, (brief, note, noted.nudge)))
+    is_quiet = bool(not taught and find_quiet_reason(query, split_words(query)))
+    if is_quiet and not notes.briefed:
+        return note
+    brief = _make_brief(context, "" if is_quiet else query, taught, notes.briefed)
+    return "\n".join(filter(None, (brief, note)))
 
 
 def _find_taught(message: str) -> list[Statement]:
@@ -91,8 +96,15 @@ def _take_back(context: HookContext) -> str:
     return wrap_in_tags("\n".join(("The user took something back.", *lines))) if lines else ""
 
 
-def _make_brief(context: HookContext, query: str, taught: list[Statement]) -> str:
-    """Store what a prompt teaches, and return the brief for it."""
+def _make_brief(context: HookContext, query: str, taught: list[Statement], briefed: int) -> str:
+    """Store what a prompt teaches, and return what the agent should know.
+
+    Args:
+        context: The hook call.
+        query: What the brief is for; empty for a prompt that needs none.
+        taught: What the prompt teaches.
+        briefed: When the session got its start brief.
+    """
     call, now = context.call, context.now
     memories = context.open_memories()
     location = locate(context)
@@ -102,30 +114,47 @@ def _make_brief(context: HookContext, query: str, taught: list[Statement]) -> st
     if hides_compaction(call):
         since = max(since, now - _REPEAT_AFTER_MS)
     settings = apply_project_settings(context.settings, location.root)
-    unsaved = ""
+    note = ""
     context.note_speaker(memories)
+    fence = Fence(key)
     if taught and settings.learn:
         try:
-            known |= dict.fromkeys(_learn(context, taught, location, memories), now)
+            saved = _learn(context, taught, location, memories)
+            known |= dict.fromkeys((one.id for one in saved), now)
+            note = _describe_saved(saved, fence)
         except (DiskFullError, MissingError) as error:
-            unsaved = wrap_in_tags(_UNSAVED.format(error=shorten(str(error), _LONGEST_ROW)))
+            note = wrap_in_tags(_UNSAVED.format(error=shorten(str(error), _LONGEST_ROW)))
     folder = relative_folder(location.root, call.cwd)
-    ask = RecallRequest(query, active_scopes(memories, location.scope), now, folder)
-    brief = make_prompt_brief(
-        memories, ask, Fence(key), budget=settings.brief_tokens, session=call.session, since=since,
-        known=known,
-    )  # fmt: skip
+    scopes = active_scopes(memories, location.scope)
+    ask = RecallRequest(query, scopes, now, folder)
+    brief = Brief()
+    if query:
+        brief = make_prompt_brief(
+            memories, ask, fence, budget=settings.brief_tokens, session=call.session, since=since, known=known
+        )
+    if not call.helper:
+        running = RunningSession(context.stored_session(), briefed, known)
+        brief = add_learned(brief, memories, running, scopes, fence, now=now, budget=settings.brief_tokens)
     if brief.broken:
         log_failure(MissingError(f"left out of a brief: {', '.join(brief.broken)}"), context.environ)
     if call.session and brief.memories and not context.is_late:
         context.shown_log.add(now, brief.memories, count_tokens(brief.text))
-    return "\n".join(filter(None, (format_for_agent(brief), unsaved)))
+    return "\n".join(filter(None, (format_for_agent(brief), note)))
+
+
+def _describe_saved(saved: Sequence[Memory], fence: Fence) -> str:
+    """Return what was saved in a few words, so that the agent does not save it again."""
+    texts = [fence.plain(shorten(one.text, _LONGEST_SAVED)) for one in saved if one.status == ACTIVE]
+    if not texts:
+        return ""
+    more = f" (+{len(texts) - 1})" if len(texts) > 1 else ""
+    return wrap_in_tags(_SAVED.format(texts=f'"{texts[0]}"{more}'))
 
 
 def _learn(
     context: HookContext, taught: list[Statement], location: Location, memories: Memories
-) -> list[str]:
-    """Store what a prompt teaches; return the ids of the memories."""
+) -> list[Memory]:
+    """Store what a prompt teaches; return the memories."""
     call, now, session = context.call, context.now, context.stored_session()
     message = context.redactor().redact(cut_at_word(call.prompt, _LONGEST_MESSAGE + _MARGIN))
     message = message[:_LONGEST_MESSAGE]
@@ -140,7 +169,7 @@ def _learn(
             seed=f"{call.agent}/{session}.{now}.{number}", certainty=one.certainty,
             marks=one.marks,
         )  # fmt: skip
-        known.append(remember(writer, new).memory.id)
+        known.append(remember(writer, new).memory)
     return known
 
 

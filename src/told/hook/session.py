@@ -16,9 +16,11 @@ from told.checkpoints.counter import remove_old_counts, reset_count
 from told.errors import ToldError
 from told.fence import Fence
 from told.files import remove_unfinished
+from told.hook.asking import add_standing_request
 from told.hook.auto_checkpoint import write_checkpoint, write_pending_checkpoint
 from told.hook.context import HookContext, is_ingested, note_current, open_sessions, update_location
-from told.hook.nudge import add_standing_request
+from told.hook.prompt_notes import note_start
+from told.hook.reading import add_unread, read_cleared, start_reader
 from told.hook.sync import START_SECONDS, start_sync
 from told.ingest.checkpoint_approval import is_approved
 from told.ingest.checkpoint_rows import clean_checkpoint
@@ -59,6 +61,7 @@ def answer_start(context: HookContext) -> str:
     if call.event != HELPER:
         context.note_speaker(memories)
         if call.helper != NESTED:
+            read_cleared(context)
             note_current(context)
         _tidy(JournalWriter(FileJournal(context.home), memories, now, Caller(CAPTURE)), now)
         if connection is not None:
@@ -70,13 +73,19 @@ def answer_start(context: HookContext) -> str:
     location = update_location(context, connection)
     settings = apply_project_settings(context.settings, location.root)
     session = _describe_session(context, memories)
+    sessions, fence = _filter_sessions(connection, location.scope, context), Fence(load_key(context.home))
+    budget = settings.brief_start_tokens // (_HELPER_SHARE if call.event == HELPER else 1)
     brief = make_start_brief(
-        memories, CompleteSessions(connection, context.home) if connection else None,
-        _filter_sessions(connection, location.scope, context), active_scopes(memories, location.scope),
-        Fence(load_key(context.home)), now=now,
-        budget=settings.brief_start_tokens // (_HELPER_SHARE if call.event == HELPER else 1),
-        session=session, redact=lambda one, path: _redact_checkpoint(context, one, path),
+        memories, CompleteSessions(connection, context.home) if connection else None, sessions,
+        active_scopes(memories, location.scope), fence, now=now, budget=budget, session=session,
+        redact=lambda one, path: _redact_checkpoint(context, one, path),
     )  # fmt: skip
+    if not session.continued:
+        brief = add_unread(
+            context, brief, connection, memories, sessions=sessions, fence=fence, budget=budget
+        )
+    if call.event != HELPER and call.helper != NESTED:
+        note_start(context, is_new=not session.continued)
     if call.session and brief.memories and call.event != HELPER and not context.is_late:
         context.shown_log.add(now, brief.memories, count_tokens(brief.text))
     text = format_for_agent(brief)
@@ -84,7 +93,7 @@ def answer_start(context: HookContext) -> str:
 
 
 def save_session(context: HookContext) -> None:
-    """Ingest new turns, learn from them and write a checkpoint; answer nothing."""
+    """Ingest new turns, learn from them and write a checkpoint; let a model read what ended."""
     call, home, now = context.call, context.home, context.now
     memories = context.open_memories()
     writer = JournalWriter(FileJournal(home), memories, now, Caller(CAPTURE))
@@ -106,10 +115,8 @@ def save_session(context: HookContext) -> None:
     if call.event == END:
         archive_in_hook(memories, context.settings, now, context.began)
         start_sync(context)
-        if context.settings.judge_mode != "none":
-            from told.judge.review import start_review  # noqa: PLC0415 - few users have a judge
-
-            start_review(context.settings, context.environ, f"{call.agent}/{context.stored_session()}")
+    if call.event != STOP:  # it ended, or is compacted
+        start_reader(context)
 
 
 def _tidy(writer: JournalWriter, now: int) -> None:

@@ -44,7 +44,7 @@ def _find_forbidden(context: HookContext) -> dict[str, Any]:
     if not locked:
         return {}
     # Loaded only where a rule is locked.
-    from told.hook.guard.verdict import DENY, Place, judge_command, judge_file, list_patched  # noqa: PLC0415
+    from told.hook.guard.verdict import DENY, Place, judge_command, list_patched, reader_file  # noqa: PLC0415
 
     files = [call.file] if call.file else list_patched(call.command)
     files = [one.removeprefix(f"{location.root}/") if location.root else one for one in files]
@@ -54,7 +54,7 @@ def _find_forbidden(context: HookContext) -> dict[str, Any]:
     verdicts: dict[str, str] = {}
     for memory in locked.values():
         if files:
-            found = max(judge_file(memory.text, one, reads=reads) for one in files)
+            found = max(reader_file(memory.text, one, reads=reads) for one in files)
         else:
             found = judge_command(memory.text, call.command, Place(call.cwd, location.root))
         if found:

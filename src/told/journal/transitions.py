@@ -9,6 +9,7 @@ from told.journal.files import ARCHIVE, FORGET, RESTORE, STRANGER, UNDO, Operati
 from told.jsontext import dump_json
 from told.store.memories.records import (
     ACTIVE,
+    AGENT,
     ARCHIVED,
     CANDIDATE,
     CAPTURE,
@@ -184,11 +185,19 @@ def _reject(memory: Memory, operation: Operation) -> Memory:
     )
     if is_users_word and not memory.locked:
         return memory._replace(status=DISMISSED, was=USER, updated=operation.at, confirmed=0)
+    is_dropped = operation.by == READER and payload.get("dropped") is True
+    if is_dropped and memory.status == ACTIVE and may_reword(memory):
+        return memory._replace(status=DISMISSED, was="", updated=operation.at)
     if memory.status != CANDIDATE:
         return memory
     # One that expired may come back when it is said again.
     was = CANDIDATE if payload.get("expired") is True else ""
     return memory._replace(status=DISMISSED, was=was, updated=operation.at)
+
+
+def may_reword(memory: Memory) -> bool:
+    """Tell whether the reader may reword or drop a memory: not what the user decided or worded."""
+    return not memory.locked and not memory.confirmed and memory.worded_by in (CAPTURE, READER, AGENT)
 
 
 def _refuse(memory: Memory, operation: Operation) -> Memory:  # noqa: ARG001 - same signature as the others

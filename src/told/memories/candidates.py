@@ -10,14 +10,14 @@ from told.memories.lookup import find_put_away, keep_private
 from told.memories.remember import NewMemory, Remembered, add_consequences
 from told.store.memories.records import CANDIDATE, UNCONFIRMED, Memory, is_private
 
-_USER_WEIGHT, _WEIGHT = 3.0, 1.0  # of a confirmation by the user, and by the judge
+_USER_WEIGHT, _WEIGHT = 3.0, 1.0  # of a confirmation by the user, and by the reader
 
 
 def confirm_candidate(writer: JournalWriter, memory: str, why: str = "") -> Remembered:
     """Make a candidate an active memory; conflicts are judged as for a new one.
 
     Args:
-        writer: Its caller is the user, or told itself for the judge.
+        writer: Its caller is the user, or told itself for the reader.
         memory: The id of a candidate; the user may also confirm a dismissed one.
         why: The reason that the history shows.
 
@@ -60,7 +60,7 @@ def confirm_candidate(writer: JournalWriter, memory: str, why: str = "") -> Reme
 
 
 def dismiss_candidate(writer: JournalWriter, memory: str, why: str = "") -> Memory:
-    """Dismiss a candidate for the judge; only a sure statement brings it back.
+    """Dismiss a candidate for the reader; only a sure statement brings it back.
 
     Args:
         writer: Its caller is told itself.

@@ -11,7 +11,7 @@ from told.journal.protocol import Journal
 from told.journal.transitions import change_memory, create_memory
 from told.memories.undo import find_cancelled
 from told.store.memories.protocol import Memories
-from told.store.memories.records import ACTIVE, CORRECTION, UNCONFIRMED, Memory, project_key
+from told.store.memories.records import ACTIVE, CORRECTION, READER, UNCONFIRMED, Memory, project_key
 
 # Names of operations in a list of changes.
 _CHANGE_NAMES = {
@@ -54,6 +54,7 @@ class MemoryCounts:
     last_locked: str
     corrections: int
     surfaced: int
+    read: int  # active ones that the reader found
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +140,12 @@ def count_memories(memories: Memories, journal: Journal, today: int) -> MemoryCo
             scopes[name] += number
             trusts[trust] += number
     corrections, surfaced = memories.count_since(CORRECTION, today)
+    read = {one.memory for one in journal.find_by_kind(("remember",)) if one.by == READER}
     return MemoryCounts(
         sum(statuses.values()) - sum(statuses[one] for one in UNCONFIRMED), dict(statuses),
         dict(kinds), dict(scopes), dict(trusts), locked,
         memories.count_from_sessions(), _find_last_locked(memories, journal), corrections, surfaced,
+        sum(one.status == ACTIVE for one in memories.get(read).values()) if read else 0,
     )  # fmt: skip
 
 

@@ -194,6 +194,6 @@ def may_confirm(memory: Memory, session: str, trust: str, *, sure: bool) -> bool
     """
     if trust != USER:
         return False
-    if memory.status == DISMISSED and memory.was != CANDIDATE:  # by the judge, not expired
+    if memory.status == DISMISSED and memory.was != CANDIDATE:  # by the reader, not expired
         return sure
     return sure or (bool(session) and all(place.session != session for place in memory.evidence))

@@ -60,9 +60,10 @@ class Proof:
 
     message: Message | None = None  # that contains the quote
     why_not: str = ""  # empty if it is proven
+    said: str = ""  # the user's own sentences around a quote that was typed
 
 
-def prove(text: str, quote: str, messages: Iterable[Message]) -> Proof:
+def prove(text: str, quote: str, messages: Iterable[Message], by: str = "agent") -> Proof:  # noqa: ARG001,D417
     """Check that the user typed a quote, and that it carries the statement.
 
     Args:

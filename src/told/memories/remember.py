@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from told.capture.statements import Description, Statement, describe_statement
 from told.conflict.compare import Comparison, compare_statement, is_user_statement
 from told.errors import UsageError
+from told.journal.transitions import may_reword
 from told.memories.journal_writer import JournalWriter
 from told.memories.lookup import (
     find_rejected,
@@ -28,6 +29,7 @@ from told.store.memories.records import (
     OBSERVATION,
     PRIVATE,
     QUARANTINED,
+    READER,
     USER,
     WAS,
     Memory,
@@ -133,6 +135,14 @@ def _use_same_words(writer: JournalWriter, new: NewMemory, known: Sequence[Memor
         return None
     if known[0].is_rejected:
         return _use_rejected(writer, new, known[0], _compare(writer, new, without=known[0].id))
+    if writer.caller.by == READER:
+        is_better = may_reword(known[0]) and known[0].status in (ACTIVE, CANDIDATE)
+        if not is_better or (known[0].text, known[0].triggers) == (
+            new.text,
+            tuple(new.about.triggers if new.about else ()),
+        ):
+            return Remembered(known[0], again=True)
+        return _refine(writer, new, known[0], confirms=known[0].status == CANDIDATE)
     if writer.caller.is_told:
         old = known[0]
         confirms = old.status == CANDIDATE and not new.candidate
@@ -293,7 +303,8 @@ def _add_operations(writer: JournalWriter, new: NewMemory, memory: Memory, found
     proposals = [writer.propose("correct", old.id, by=memory.id, source=source) for old in disputed]
     if not disputed and new.trust == USER:
         done = {old.id for old, _ in superseded}
-        likely = [pair for pair in found.likely if pair[0].id not in done]
+        # The reader names what it replaces itself.
+        likely = [pair for pair in found.likely if pair[0].id not in done and writer.caller.by != READER]
         proposals += [propose_replacement(writer, memory.id, *pair, source=source) for pair in likely]
     return Remembered(
         memory, superseded=tuple(superseded), contradicted=found.blocked, proposals=tuple(proposals)

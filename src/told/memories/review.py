@@ -28,11 +28,13 @@ from told.memories.concurrent import Sides, find_sides, use_all, use_side
 from told.memories.journal_writer import JournalWriter
 from told.memories.move import move_to_scope
 from told.memories.remember import NewMemory
+from told.memories.undo import undo_supersede
 from told.store.memories.protocol import Memories
 from told.store.memories.records import (
     ACTIVE,
     AGENT,
     CANDIDATE,
+    CAPTURE,
     DECISION,
     FACT,
     PRIVATE,
@@ -63,6 +65,7 @@ class ReviewItem:
     other: Memory | None = None  # the memory that it contradicts or would replace
     proposal: Proposal | None = None
     sides: Sides | None = None  # what the user's machines made of it without knowing of each other
+    ended: tuple[Memory, ...] = ()  # what it replaced when it was learned
 
     @property
     def id(self) -> str:
@@ -182,11 +185,22 @@ def _can_be_done(proposal: Proposal, memory: Memory, draft: Memory | None) -> bo
 def _find_learned(memories: Memories, waiting: Sequence[Memory]) -> Iterable[ReviewItem]:
     """Yield learned memories; a conflict if one contradicts a memory of another scope."""
     targets = {one.id: _contradicted(one) for one in waiting}
-    known = memories.get({name for names in targets.values() for name in names})
+    replaced = memories.superseded([one.id for one in waiting])
+    known = memories.get(
+        {name for found in (targets, replaced) for names in found.values() for name in names}
+    )
     for one in waiting:
         others = [known[name] for name in targets[one.id] if name in known]
         other = next((other for other in others if other.status == ACTIVE), None)
-        yield ReviewItem(CONFLICT if other else LEARNED, one, other)
+        ended = [known[name] for name in replaced.get(one.id, ()) if name in known]
+        other_words = tuple(old for old in ended if not _is_same_said(old, one))
+        yield ReviewItem(CONFLICT if other else LEARNED, one, other, ended=other_words)
+
+
+def _is_same_said(old: Memory, new: Memory) -> bool:
+    """Tell whether told made both from the same words."""
+    sessions = {place.session for place in new.evidence}
+    return old.worded_by == CAPTURE and any(place.session in sessions for place in old.evidence)
 
 
 def _contradicted(memory: Memory) -> list[str]:
@@ -227,6 +241,8 @@ def dismiss(writer: JournalWriter, item: ReviewItem) -> Changed:
         if item.is_request:
             writer.write()
             return Changed(item.memory, item.memory)
+    for old in item.ended:  # it applies again
+        undo_supersede(writer, old.id, item.memory.id)
     return change(writer, REJECT, item.memory)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 from told.errors import ToldError
 from told.files import is_timestamp, make_folder, read_table, read_text, write_private, write_table
@@ -34,17 +34,27 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class SessionNotes:
-    """The last prompts of a session, and how its agent remembers."""
+    """The last prompts of a session, and what its agent was told."""
 
     prompts: tuple[Prompt, ...] = ()
-    since_nudge: int = -1  # prompts since the last nudge; -1: there was none yet
+    typed: int = 0  # messages
+    briefed: int = 0  # when the session got its start brief, in ms; 0 if unknown
+    is_asked: bool = False  # the agent was asked what the session taught
     is_read: bool = False  # the agent has saved what its user taught, so told need not guess
 
+    def begin(self, at: int, *, is_new: bool) -> SessionNotes:
+        """Return the notes of a session that gets its start brief.
+
+        Of a session that continues without notes, nobody knows what its agent was asked.
+        """
+        return replace(self, briefed=at, is_asked=self.is_asked or not (is_new or self.briefed))
+
     def add_prompt(self, at: int, text: str) -> SessionNotes:
-        """Return the notes with one more prompt, without the oldest ones."""
+        """Return the notes with one more prompt, without the oldest ones; an empty one only counts."""
         if len(text) > _HEAD + _TAIL:
             text = f"{text[:_HEAD]}\n\n{text[-_TAIL:]}"
-        return replace(self, prompts=(*self.prompts, Prompt(at, text))[-_MOST_PROMPTS:])
+        prompts = (*self.prompts, Prompt(at, text))[-_MOST_PROMPTS:] if text else self.prompts
+        return replace(self, prompts=prompts, typed=self.typed + 1)
 
 
 class NotesFile:
@@ -59,14 +69,15 @@ class NotesFile:
         try:
             found = load_json(read_text(self._path, _LARGEST))
             prompts = tuple(Prompt(int(at), str(text)) for at, text in found["prompts"])
-            return SessionNotes(prompts, int(found["since_nudge"]), found["is_read"] is True)
+            typed, briefed = int(found["typed"]), int(found["briefed"])
+            return SessionNotes(prompts, typed, briefed, found["is_asked"] is True, found["is_read"] is True)
         except (OSError, ValueError, TypeError, KeyError):
             return SessionNotes()
 
     def write(self, notes: SessionNotes) -> None:
         """Replace the notes; what cannot be written is dropped."""
-        rows = [[one.at, one.text] for one in notes.prompts]
-        text = dump_json({"since_nudge": notes.since_nudge, "is_read": notes.is_read, "prompts": rows})
+        found = asdict(notes) | {"prompts": [[one.at, one.text] for one in notes.prompts]}
+        text = dump_json(found)
         try:
             if not os.path.isdir(os.path.dirname(self._path)):
                 make_folder(os.path.dirname(self._path), parents=False)

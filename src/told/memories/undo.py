@@ -53,6 +53,16 @@ def undo(writer: JournalWriter, memory: str = "") -> tuple[Operation, ...]:
     return tuple(together)
 
 
+def undo_supersede(writer: JournalWriter, old: str, new: str) -> None:
+    """Let a memory apply again that another one replaced."""
+    operations = [one for one in writer.journal.find_by_memory([old]) if one.kind in ("supersede", UNDO)]
+    cancelled = find_cancelled(operations)
+    for one in operations:
+        is_it = one.kind == "supersede" and (one.payload or {}).get("by") == new
+        if is_it and name_operation(one) not in cancelled:
+            writer.add(UNDO, old, machine=one.machine, number=one.number, undone=one.identity)
+
+
 def _changes_memory(one: Operation, memory: str) -> bool:
     """Tell whether an operation changes a memory or a proposal, for the user or for the named memory."""
     authors = (USER, CAPTURE, READER) if memory else (USER,)

@@ -1,1 +1,1 @@
-"""Learn a project from its own files and git history."""
+"""Learn a project from its own files."""

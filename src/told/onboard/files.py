@@ -185,12 +185,7 @@ def get_nested(value: Any, *keys: str) -> Any:
     return value
 
 
-WHAT, STACK, COMMANDS = "what it is", "stack", "commands"
-RUNBOOKS, DECISIONS, PLANS = "runbooks", "decisions", "plans"
-ENVIRONMENT, LAYOUT, HISTORY, INSTRUCTIONS = "environment", "layout", "history", "instructions"
-GROUPS = (
-    WHAT, STACK, COMMANDS, RUNBOOKS, DECISIONS, PLANS, ENVIRONMENT, LAYOUT, HISTORY, INSTRUCTIONS,
-)  # fmt: skip
+STACK, COMMANDS, DECISIONS, INSTRUCTIONS = GROUPS = ("stack", "commands", "decisions", "instructions")
 _MAX_TEXT = 500  # characters
 
 
@@ -278,40 +273,6 @@ class Git:
         listed = self.read("ls-files", "-z", "--cached", "--others", "--exclude-standard")
         return None if listed is None else [path for path in dict.fromkeys(listed.split("\0")) if path]
 
-    def commits(self, most: int) -> list[tuple[str, list[str]]]:
-        """Return subject and changed files of the last commits, newest first."""
-        return list(self._log(most, "%s", "--no-merges"))
-
-    def _log(self, most: int, head: str, *words: str) -> Iterator[tuple[str, list[str]]]:
-        """Yield a head and the changed files of each of the last commits."""
-        output = self.read(
-            "log", f"-{most}", "--no-ext-diff", "--no-textconv", "--no-renames", "--name-only", "-z", *words,
-            f"--format=%x01{head}%x02",
-        )  # fmt: skip
-        for part in (output or "").split("\x01")[1:]:
-            said, _, rest = part.partition("\x02")
-            yield said, [path.strip("\n") for path in rest.split("\0") if path.strip("\n")]
-
-    def default_branch(self) -> str:
-        """Return the default branch of `origin`, else a branch with a usual name."""
-        head = self.read("symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD")
-        if head and head.strip():
-            return head.strip().partition("/")[2]
-        listed = self.branches()
-        usual = [name for name in ("main", "master", "trunk", "develop") if name in listed]
-        return usual[0] if usual else ""
-
-    def branches(self) -> list[str]:
-        """Return all local branches and those of `origin`."""
-        listed = self.read(
-            "for-each-ref", "--count=2000", "--format=%(refname)", "refs/heads/", "refs/remotes/origin/"
-        )
-        names = (
-            line.removeprefix("refs/heads/").removeprefix("refs/remotes/origin/")
-            for line in (listed or "").split("\n")
-        )
-        return sorted({name for name in names if name and name != "HEAD"})
-
     def changed_at(self, path: str) -> int:
         """Return when a file was committed last, in ms; 0 if it is changed since then, or unknown."""
         if self.read("status", "--porcelain", "--ignored", "--", path) != "":
@@ -321,9 +282,14 @@ class Git:
 
     def deleted_paths(self) -> dict[str, str]:
         """Return deleted paths with the day of their last deletion."""
+        output = self.read(
+            "log", f"-{_MAX_DELETIONS}", "--no-ext-diff", "--no-textconv", "--no-renames", "--name-only",
+            "-z", "--diff-filter=D", "--date=short", "--format=%x01%cd%x02",
+        )  # fmt: skip
         found: dict[str, str] = {}
-        for day, paths in self._log(_MAX_DELETIONS, "%cd", "--diff-filter=D", "--date=short"):
-            for path in paths:
+        for part in (output or "").split("\x01")[1:]:
+            day, _, paths = part.partition("\x02")
+            for path in filter(None, (one.strip("\n") for one in paths.split("\0"))):
                 found.setdefault(path, day)
         return found
 

@@ -1,4 +1,4 @@
-"""Learn a project from its files and git history.
+"""Learn a project from its files.
 
 The facts have the trust of a tool: they can be searched and compared with memories, but are never rules and
 never shown to an agent unasked.
@@ -8,28 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
 
 from told.capture.entities import find_entities, find_triggers
 from told.hashing import blake2s
 from told.memories.journal_writer import JournalWriter
 from told.memories.lookup import find_put_away
-from told.onboard.files import GROUPS, INSTRUCTIONS, PLANS, RUNBOOKS, Git, ProjectFact, ProjectFiles
-from told.onboard.instructions import learn_instructions, learn_readme
-from told.onboard.records import learn_decisions, learn_plans, learn_runbooks
-from told.onboard.stack import learn_history, learn_layout, learn_stack
-from told.onboard.tasks import learn_services, learn_tasks
+from told.onboard.decisions import learn_decisions
+from told.onboard.files import GROUPS, Git, ProjectFact, ProjectFiles
+from told.onboard.instructions import learn_instructions
+from told.onboard.stack import learn_stack
+from told.onboard.tasks import learn_checks, learn_tasks
 from told.store.memories.protocol import Memories
 from told.store.memories.records import ACTIVE, ARCHIVED, FORGOTTEN, SUPERSEDED, TOOL, Memory
 
 _FILE = "file"  # agent of the evidence
 _MAX_FACTS = 200  # of a project
-_READERS = (
-    learn_readme, learn_stack, learn_tasks, learn_runbooks, learn_decisions, learn_plans, learn_services,
-    learn_layout, learn_history, learn_instructions,
-)  # fmt: skip
+_READERS = (learn_stack, learn_tasks, learn_checks, learn_decisions, learn_instructions)
 _IMPORTANCE = 3.0  # below every statement
-_MIN_SIMILARITY = 0.6  # of an edited statement and its former text
 _LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
 
 
@@ -102,8 +97,7 @@ def plan_onboarding(
         else:
             new.append(Change(learned, mark))
     gone = [one for one in active.values() if not one.locked]
-    placed = [_match_edited(one, gone) for one in new]
-    return OnboardPlan(tuple(placed), tuple(known), tuple(gone), kept_out, max(0, len(found) - _MAX_FACTS))
+    return OnboardPlan(tuple(new), tuple(known), tuple(gone), kept_out, max(0, len(found) - _MAX_FACTS))
 
 
 def write_plan(writer: JournalWriter, planned: OnboardPlan, scope: str) -> list[str]:
@@ -158,21 +152,3 @@ def _is_rejected(memories: Memories, mark: str, learned: ProjectFact) -> bool:
         if heir and heir.status == ACTIVE and not source_file_of(heir):
             return True
     return False
-
-
-def _match_edited(change: Change, gone: list[Memory]) -> Change:
-    """Find the former text of an edited statement; it is then not gone."""
-    if change.instead or change.learned.group not in (INSTRUCTIONS, PLANS, RUNBOOKS):
-        return change
-    file = change.mark.rpartition("#")[0]
-    best, alike = None, _MIN_SIMILARITY
-    for old in gone:
-        if source_file_of(old).rpartition("#")[0] != file:
-            continue
-        ratio = SequenceMatcher(None, old.text, change.learned.text, autojunk=False).ratio()
-        if ratio > alike:
-            best, alike = old, ratio
-    if best is None:
-        return change
-    gone.remove(best)
-    return replace(change, instead=best)

@@ -1,4 +1,4 @@
-"""Read the commands, services and variables that a project defines."""
+"""Read the commands that a project defines, and those that its CI runs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from told.onboard.files import (
     COMMANDS,
-    ENVIRONMENT,
     Document,
     ProjectFact,
     ProjectFiles,
@@ -198,15 +197,9 @@ def _yaml_tasks(tree: ProjectFiles) -> Iterator[Task]:
 
 _CHECK_WORKFLOW = lazy_pattern(r"(?i)[/._-](ci|tests?|build|lint|checks?|main|pull|pr|quality|verify)[._-]")
 _OTHER_CI = (".gitlab-ci.yml", "azure-pipelines.yml", ".circleci/config.yml", ".travis.yml")
-_COMPOSE = ("docker-compose.yml", "docker-compose.yaml", "compose.yml", "compose.yaml")
-_EXAMPLES = (".env.example", ".env.sample", ".env.template", ".env.dist", "env.example", "example.env")
 _RUN = lazy_pattern(r"(\s*(?:-\s+)?)run:\s*(.*)$")
 _SCRIPT_LIST = lazy_pattern(r"(\s*)(?:before_script|script|after_script):\s*$")
 _ITEM = lazy_pattern(r"(\s*)-\s+(.+)$")
-_KEY = lazy_pattern(r"(\s*)([\w.-]{1,80}):\s*(.*)$")
-_PORT = lazy_pattern(r"[\"']?([\d.:-]{1,40}(?:/(?:tcp|udp))?)[\"']?\s*(?:#.*)?$")
-_IMAGE = lazy_pattern(r"[\w./:@-]{1,120}$")
-_VARIABLE = lazy_pattern(r"\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]{1,80})\s*=")
 _COMMAND = lazy_pattern(r"(?:\./)?[a-zA-Z][\w./+-]*(?:\s|$)")
 _NOT_COMMANDS = (
     "echo ", "if ", "then", "else", "fi", "for ", "do", "done", "export ", "set ", "exit", "cat ", "printf ",
@@ -214,12 +207,10 @@ _NOT_COMMANDS = (
 )  # fmt: skip
 _MAX_WORKFLOWS = 6
 _MAX_COMMANDS = 8
-_MAX_NAMES = 40
-_MAX_SERVICES = 20
 
 
-def learn_services(tree: ProjectFiles) -> Iterator[ProjectFact]:
-    """Yield the commands of CI, the compose services and environment variables."""
+def learn_checks(tree: ProjectFiles) -> Iterator[ProjectFact]:
+    """Yield the commands that CI runs."""
     every = tree.match(".github/workflows/*.yml", ".github/workflows/*.yaml")
     checks = [path for path in every if _CHECK_WORKFLOW.search(path)] or every
     for document in filter(None, map(tree.document, (*checks[:_MAX_WORKFLOWS], *_OTHER_CI))):
@@ -228,16 +219,6 @@ def learn_services(tree: ProjectFiles) -> Iterator[ProjectFact]:
         if commands:
             text = f"{document.path} (CI) runs {', '.join(map(quote_command, commands))}"
             yield fact_from_line(COMMANDS, "ci", text, document, lines[commands[0]])
-    compose = tree.first(*_COMPOSE)
-    if compose is not None:
-        yield from _services(compose)
-    for document in filter(None, map(tree.document, _EXAMPLES)):
-        found = [(n + 1, m.group(1)) for n, line in enumerate(document.lines) if (m := _VARIABLE.match(line))]
-        if found:
-            names = ", ".join(dict.fromkeys(name for _, name in found[:_MAX_NAMES]))
-            text = f"{document.path} names the variables {names}"
-            # Names only: values may be secrets.
-            yield ProjectFact(ENVIRONMENT, "variables", text, document.path, found[0][0], names[:400])
 
 
 def _runs(document: Document) -> Iterator[tuple[int, str]]:
@@ -268,34 +249,3 @@ def _block_lines(lines: tuple[str, ...], number: int, start: int) -> Iterator[tu
         if text.strip() and not goes_on:
             yield place, text.strip()
         goes_on = text.rstrip().endswith("\\")
-
-
-def _services(document: Document) -> Iterator[ProjectFact]:
-    """Yield one fact about the services of a compose file."""
-    begin = document.find_line("services:")
-    indent, service = 0, ""
-    found: dict[str, list[str]] = {}
-    in_ports = 0
-    for line in document.lines[begin:]:
-        depth = len(line) - len(line.lstrip())
-        if line.strip() and not depth:
-            break
-        key, item = _KEY.match(line), _ITEM.match(line)
-        if key and not item:
-            indent = indent or depth
-            in_ports = 0
-            if depth == indent:
-                service = key.group(2)
-                found.setdefault(service, [])
-            elif service and key.group(2) == "image" and _IMAGE.match(key.group(3).strip("\"'")):
-                found[service].insert(0, key.group(3).strip("\"'"))
-            elif service and key.group(2) == "ports":
-                in_ports = depth
-        elif item and in_ports and service:
-            port = _PORT.match(item.group(2))
-            found[service] += [f"port {port.group(1)}"] if port else []
-    if not begin or not found:
-        return
-    told = [f"{name} ({', '.join(about[:6])})" if about else name for name, about in found.items()]
-    text = f"{document.path} has the services {', '.join(told[:_MAX_SERVICES])}"
-    yield fact_from_line(ENVIRONMENT, "services", text, document, begin)

@@ -2,122 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from told.conflict.compare import find_conflicts
-from told.conflict.reading import Claim, read_claim
-from told.memories.history import find_predecessors, find_successors
+from told.memories.history import find_successors
 from told.reasoning.answer import (
-    CONTESTED,
-    MIN_SHARE,
-    MIN_WEIGHT,
+    ABOUT,
+    DEPENDS,
     NO,
-    REASONS,
     SAID,
     UNKNOWN,
     YES,
     Answer,
     Argument,
-    Side,
-    argument_order,
-    combine_weights,
     decide_verdict,
-    extend_arguments,
-    find_causes,
     make_side,
     weigh_memory,
 )
-from told.reasoning.graph import Node, SearchScope, SessionMatches, TopicGraph, find_related, search_turns
-from told.reasoning.question import CHOICE, VALUE, WHY, Question, parse_question, shared_weight
-from told.reasoning.stance import AGAINST, FOR, Stance, find_replaced_words, judge_side, judge_statement
-from told.search.tokens import canonical_stem, tokenize
+from told.reasoning.graph import CONTRADICTS, SUPPORTS, TopicGraph, find_changes, find_related
+from told.reasoning.question import OPEN, Question, parse_question
+from told.reasoning.stance import AGAINST, FOR, is_doubtful, is_swapped, judge_statement
+from told.reasoning.turns import SearchScope, search_turns
 from told.store.memories.protocol import Memories
-from told.store.memories.records import ACTIVE, SUPERSEDED, Memory
+from told.store.memories.records import ACTIVE, SUPERSEDED, USER, WAS, Memory
 
 if TYPE_CHECKING:
     from told.store.sessions.protocols import SessionReading, TurnMatching
 
-_MAX_RELATED = 3
-_MAX_TEXT = 2000
+_EDGE_FACTOR = 0.6
+_MIN_SHARE = 0.6  # of the question's words, in a superseded memory
+_MIN_SAID = 0.5  # of the question's words, in a memory that answers it
+_NO_WORD_FACTOR = 0.25  # of a memory that is only near in meaning
+_MAX_PLACES = 3
 _MAX_WORD = 40
 _NOT_YOURS = "no word of yours: only agents or tools said so"
-
-
-def _complete_answer(
-    answer: Answer, memories: Memories, around: TopicGraph, spoken: SessionMatches
-) -> Answer:
-    used = [piece.memory for side in answer.sides for piece in side.pieces]
-    missing = list(answer.missing)
-    if not used:
-        missing += _describe_unknown_words(answer.question, around)
-    elif answer.verdict == UNKNOWN and answer.question.form != WHY:
-        weak = all(memory.trust != "user" and not memory.confirmed for memory in used)
-        missing.append(_NOT_YOURS if weak else "too little is said about it")
-    turns = spoken.turns if answer.verdict == UNKNOWN else ()
-    places = [
-        one.place for one in turns if _share(answer.question, f"{one.asked} {one.answered}") >= MIN_SHARE
-    ]
-    others = () if used else around.of(ACTIVE)
-    typed = [word for word, _ in _typed_words(answer.question)]
-    near = [one.memory for one in others if any(word in one.memory.text.lower() for word in typed)]
-    history = answer.history or _find_history(answer.question, memories, used, around)
-    pairs = answer.conflicts or _find_contradictions(used, around)
-    ids = {memory.id for memory in used}
-    edges = tuple(edge for edge in around.edges if edge[0] in ids or edge[2] in ids)
-    return replace(
-        answer, history=history, conflicts=pairs, missing=tuple(missing), edges=edges,
-        places=tuple(places[:_MAX_RELATED]), related=tuple(near[:_MAX_RELATED]),
-    )  # fmt: skip
-
-
-def _share(question: Question, text: str) -> float:
-    return shared_weight(question, read_claim(text))
-
-
-def _find_history(
-    question: Question, memories: Memories, used: Sequence[Memory], around: TopicGraph
-) -> tuple[Memory, ...]:
-    """Return what the strongest evidence superseded, or superseded matches."""
-    if used:
-        return tuple(find_predecessors(memories, used[0].id))
-    ended = [one.memory for one in around.of(SUPERSEDED)]
-    return tuple(one for one in ended if _share(question, one.text) >= MIN_SHARE)[:_MAX_RELATED]
-
-
-def _find_contradictions(
-    used: Sequence[Memory], around: TopicGraph
-) -> tuple[tuple[Memory, Memory, str], ...]:
-    by_id = {memory.id: memory for memory in used}
-    return tuple(
-        (by_id[source], by_id[target], "they contradict each other")
-        for source, kind, target in around.edges
-        if kind == "contradicts" and source in by_id and target in by_id
-    )
-
-
-def _describe_unknown_words(question: Question, around: TopicGraph) -> list[str]:
-    texts = [one.memory.text.lower() for one in around.of(ACTIVE)]
-    known = {key for one in around.of(ACTIVE) for key in read_claim(one.memory.text).reading.words}
-    unknown = [
-        repr(word[:_MAX_WORD]) for word, key in _typed_words(question)
-        if key not in known and not any(word in text for text in texts)
-    ]  # fmt: skip
-    if not unknown:
-        return ["no memory says this of it"]
-    return [f"no memory says anything of {', '.join(unknown[:4])}"]
-
-
-def _typed_words(question: Question) -> list[tuple[str, str]]:
-    """Return the words of a question as typed, each with its stem."""
-    typed = dict.fromkeys(tokenize(question.text[:_MAX_TEXT].lower()))
-    return [(word, canonical_stem(word)) for word in typed if canonical_stem(word) in question.words]
-
-
-_MIN_LOOSE_SHARE = 0.5  # of the question's words, if no memory reaches the minimum
-_WANTED_FACTOR = 1.3  # for a time, place or number if one is asked for
-_NEAR_BEST = 0.8
+_NOT_PLAIN = "no memory says it plainly"
 
 
 def reason(
@@ -125,130 +45,109 @@ def reason(
 ) -> Answer:
     """Answer a question from memories, without a model."""
     question = parse_question(text)
-    around = find_related(memories, text, where.scopes, where.now)
-    spoken = search_turns(reading, matching, text, where.project, where.now)
-    found = [(one, read_claim(one.memory.text)) for one in around.of(ACTIVE)]
-    if question.form == WHY:
-        answer = _answer_why(question, found, spoken, reading)
-    elif question.form == VALUE:
-        answer = _answer_value(question, found, memories)
-    elif question.form == CHOICE:
-        answer = _answer_choice(question, found, around)
-    else:
-        answer = _answer_whether(question, found, around, memories)
-    return _complete_answer(answer, memories, around, spoken)
-
-
-def _weigh_sides(
-    names: tuple[str, str], around: TopicGraph, judged: Iterable[tuple[Node, Stance]]
-) -> tuple[Side, Side]:
-    """Return the sides for and against, with what is reached along edges."""
-    pieces: dict[str, list[Argument]] = {FOR: [], AGAINST: []}
-    for node, stance in judged:
-        if stance.side:
-            worth = weigh_memory(node.memory, stance.fit)
-            piece = Argument(
-                node.memory, worth, stance.why, limited=stance.limited, rival=stance.rival,
-                changes=stance.changes,
-            )  # fmt: skip
-            pieces[stance.side].append(piece)
-    extend_arguments(pieces[FOR], pieces[AGAINST], around)
-    return make_side(names[0], pieces[FOR]), make_side(names[1], pieces[AGAINST])
-
-
-def _answer_whether(
-    question: Question, found: Sequence[tuple[Node, Claim]], around: TopicGraph, memories: Memories
-) -> Answer:
-    judged = {node.memory.id: (node, judge_statement(question, node.memory.text)) for node, _ in found}
-    for old in around.of(SUPERSEDED):
-        heir = next(reversed(find_successors(memories, old.memory)), None)
-        node = judged.get(heir.id, (None, None))[0] if heir else None
-        if node is None or heir is None or (judged[heir.id][1].side and not judged[heir.id][1].limited):
-            continue
-        if judge_statement(question, old.memory.text).side == FOR and find_replaced_words(
-            question, old.memory.text, heir.text
-        ):
-            judged[heir.id] = (node, Stance(AGAINST, why=f"replaced {old.memory.id}", changes=True))
-    sides = _weigh_sides((FOR, AGAINST), around, judged.values())
-    verdict, worth = decide_verdict(sides, (YES, NO))
-    return Answer(question, verdict, worth, sides)
-
-
-def _answer_choice(question: Question, found: Sequence[tuple[Node, Claim]], around: TopicGraph) -> Answer:
-    sides, denied = [], []
-    for place, (name, _) in enumerate(question.sides):
-        judged = [(node, judge_side(question, place, node.memory.text)) for node, _ in found]
-        side, against = _weigh_sides((name, f"not {name}"), around, judged)
-        sides.append(Side(name, side.pieces, round(side.worth * (1.0 - against.worth), 3)))
-        denied.append(against)
-    names = (question.sides[0][0], question.sides[1][0])
-    verdict, worth = decide_verdict((sides[0], sides[1]), names)
-    if verdict in names:
-        place = names.index(verdict)
-        verdict, worth = decide_verdict((sides[place], denied[place]), (verdict, denied[place].name))
-    elif verdict == UNKNOWN:  # nothing supports a choice, but something may oppose one
-        bans = [one for one in denied if any(piece.is_firm for piece in one.pieces)]
-        if len(bans) == 1:
-            verdict, worth = bans[0].name, bans[0].worth
-        elif bans:
-            verdict, worth = "neither", min(one.worth for one in bans)
-    return Answer(question, verdict, worth, (*sides, *(one for one in denied if one.pieces)))
-
-
-def _answer_value(question: Question, found: Sequence[tuple[Node, Claim]], memories: Memories) -> Answer:
-    fits = [(node, statement, shared_weight(question, statement)) for node, statement in found]
-    least = MIN_SHARE if any(fit >= MIN_SHARE for _, _, fit in fits) else _MIN_LOOSE_SHARE
-    fitting = []
-    for node, statement, fit in fits:
-        if fit >= least:
-            piece = Argument(node.memory, weigh_memory(node.memory, fit))
-            factor = _WANTED_FACTOR if _has_wanted(statement, question.wants) else 1.0
-            order = (-piece.worth * factor, -node.fit, -node.memory.created, node.memory.id)
-            fitting.append((order, piece))
-    pieces = [piece for _, piece in sorted(fitting, key=lambda one: one[0])]
-    if not pieces:
-        return Answer(question, UNKNOWN, 0.0)
-    best = pieces[0]
-    near = [piece for piece in pieces if piece.worth >= _NEAR_BEST * best.worth]
-    opposed = [
-        pair for pair in find_conflicts([piece.memory for piece in near])
-        if best.memory.id in (pair[0].id, pair[1].id)
-    ]  # fmt: skip
-    against = {one.id for pair in opposed for one in pair[:2]} - {best.memory.id}
-    lower = combine_weights(piece for piece in pieces if piece.memory.id in against)
-    worth = round(combine_weights([best]) * (1.0 - lower), 3)
-    verdict = CONTESTED if lower and not best.memory.locked else SAID if best.worth >= MIN_WEIGHT else UNKNOWN
-    side = Side(SAID, tuple(pieces), combine_weights([best]))
-    history = tuple(find_predecessors(memories, best.memory.id))
-    return Answer(question, verdict, worth, (side,), history=history, conflicts=tuple(opposed))
-
-
-def _answer_why(
-    question: Question, found: Sequence[tuple[Node, Claim]], spoken: SessionMatches, reading: SessionReading
-) -> Answer:
-    about = [(node.memory, shared_weight(question, statement)) for node, statement in found]
-    about = [(memory, fit) for memory, fit in about if fit >= MIN_SHARE]
-    given = find_causes(question, about, spoken, reading)
-    pieces = sorted(
-        (Argument(memory, weigh_memory(memory, fit)) for memory, fit in about), key=argument_order
+    around = find_related(memories, text, where.scopes, where.now, ended=True)
+    answer = (
+        _answer_open(question, around)
+        if question.form == OPEN
+        else _answer_whether(question, around, memories)
     )
-    sides = (Side(SAID, tuple(pieces), combine_weights(pieces)),)
-    missing = 1.0
-    for source in {cause.place or (cause.memory.id if cause.memory else "") for cause in given}:
-        own = [one.worth for one in given if (one.place or (one.memory.id if one.memory else "")) == source]
-        missing *= 1.0 - max(own)
-    worth = round(1.0 - missing, 3)
-    verdict = REASONS if given else UNKNOWN
-    without = () if given or not pieces else ("nobody said why",)
-    return Answer(question, verdict, worth, sides, tuple(given), missing=without)
+    used = [piece.memory for side in answer.sides for piece in side.pieces]
+    ids = {memory.id for memory in used}
+    missing = _describe_missing(answer, used) if answer.verdict == UNKNOWN else []
+    return replace(
+        answer,
+        history=tuple(_find_history(question, memories, used, around)),
+        conflicts=tuple(pair for pair in around.conflicts() if ids.intersection((pair[0].id, pair[1].id))),
+        missing=tuple(missing),
+        places=search_turns(reading, matching, text, where).turns[:_MAX_PLACES],
+        edges=tuple(edge for edge in around.edges if edge[0] in ids or edge[2] in ids),
+    )  # fmt: skip
 
 
-def _has_wanted(statement: Claim, wanted: str) -> bool:
-    """Return whether a statement contains the wanted time, place or number."""
-    reading = statement.reading
-    times = reading.values.keys() & {"weekday", "interval", "clock", "dates"}
-    if wanted == "time":
-        return bool(times or any(one.unit in ("time", "clock") for one in reading.counts))
-    if wanted == "place":
-        return bool(reading.names or reading.places)
-    return wanted == "number" and bool(reading.counts)
+def _answer_open(question: Question, around: TopicGraph) -> Answer:
+    """Answer with the memories that have most of the question's words; the user's come first."""
+    side = make_side(SAID, (_make_argument(question, one.memory) for one in around.of(ACTIVE)))
+    best = side.pieces[0] if side.pieces else None
+    is_said = best is not None and best.is_firm and question.measure_share(best.memory.text) >= _MIN_SAID
+    worth = best.worth if best else 0.0
+    return Answer(question, SAID if is_said else UNKNOWN, worth, (replace(side, worth=worth),))
+
+
+def _make_argument(question: Question, memory: Memory) -> Argument:
+    return Argument(memory, weigh_memory(memory, question.measure_share(memory.text) or _NO_WORD_FACTOR))
+
+
+def _answer_whether(question: Question, around: TopicGraph, memories: Memories) -> Answer:
+    """Answer yes or no where a memory says it plainly."""
+    judged = {
+        one.memory.id: (one.memory, *judge_statement(question, one.memory.text)) for one in around.of(ACTIVE)
+    }
+    for heir, old in _find_swapped(question, around, memories):
+        if heir.id in judged and not judged[heir.id][1]:
+            judged[heir.id] = (judged[heir.id][0], AGAINST, f"replaced {old.id}")
+    pieces: dict[str, list[Argument]] = {FOR: [], AGAINST: [], ABOUT: []}
+    for memory, side, why in judged.values():
+        if side:
+            pieces[side].append(Argument(memory, weigh_memory(memory), why))
+        elif question.touches(memory.text):
+            pieces[ABOUT].append(_make_argument(question, memory))
+    reached = list(_follow_edges(pieces, around))
+    ids = {one.memory.id for one in reached}
+    pieces[ABOUT] = [one for one in pieces[ABOUT] if one.memory.id not in ids]
+    for one in reached:
+        pieces[one.why].append(replace(one, why=""))
+    sides = [make_side(name, pieces[name]) for name in (FOR, AGAINST)]
+    disputes = (one.memory for one in reached if not one.via.startswith(SUPPORTS))
+    verdict, worth = decide_verdict(sides, [one for one in disputes if one.trust == USER])
+    if verdict in (YES, NO) and not any(piece.memory.locked for side in sides for piece in side.pieces):
+        said = FOR if verdict == YES else AGAINST
+        users = (one.memory.text for one in pieces[ABOUT] if one.memory.trust == USER)
+        verdict = DEPENDS if any(is_doubtful(question, text, said) for text in users) else verdict
+    return Answer(question, verdict, worth, (*sides, make_side(ABOUT, pieces[ABOUT])))
+
+
+def _find_swapped(
+    question: Question, around: TopicGraph, memories: Memories
+) -> Iterator[tuple[Memory, Memory]]:
+    """Yield what a correction says now, and what it was: an answer of which it swapped a word."""
+    for node in around.of(SUPERSEDED):
+        heir = next(reversed(find_successors(memories, node.memory)), None)
+        says_yes = judge_statement(question, node.memory.text)[0] == FOR
+        if heir and says_yes and is_swapped(question, node.memory.text, heir.text):
+            yield heir, node.memory
+
+
+def _follow_edges(pieces: dict[str, list[Argument]], around: TopicGraph) -> Iterator[Argument]:
+    """Yield what supports or contradicts the evidence; `why` is the side that it takes."""
+    nodes = {one.memory.id: one.memory for one in around.of(ACTIVE)}
+    seen = {one.memory.id for side in (FOR, AGAINST) for one in pieces[side]}
+    other = {FOR: AGAINST, AGAINST: FOR}
+    for side in (FOR, AGAINST):
+        for piece in pieces[side]:
+            for source, kind, target in around.edges:
+                linked = source if target == piece.memory.id else target if source == piece.memory.id else ""
+                is_link = (kind == SUPPORTS and linked == source) or kind in (CONTRADICTS, WAS)
+                if linked in nodes and linked not in seen and is_link:
+                    seen.add(linked)
+                    worth = round(min(piece.worth, weigh_memory(nodes[linked])) * _EDGE_FACTOR, 3)
+                    takes = side if kind == SUPPORTS else other[side]
+                    yield Argument(nodes[linked], worth, takes, f"{kind} {piece.memory.id}")
+
+
+def _find_history(
+    question: Question, memories: Memories, used: list[Memory], around: TopicGraph
+) -> Iterable[Memory]:
+    """Return what the strongest evidence superseded, the latest first, or superseded matches."""
+    if used and (before := find_changes(memories, used[0])):
+        return reversed(before)
+    ended = (one.memory for one in around.of(SUPERSEDED))
+    return [one for one in ended if question.measure_share(one.text) >= _MIN_SHARE][:_MAX_PLACES]
+
+
+def _describe_missing(answer: Answer, used: list[Memory]) -> list[str]:
+    if used:
+        is_users = any(one.trust == USER or one.confirmed for one in used)
+        return [_NOT_PLAIN if is_users else _NOT_YOURS]
+    words = dict.fromkeys(answer.question.tokens)
+    named = [repr(word[:_MAX_WORD]) for word in words if parse_question(word).keys]
+    return [f"no memory mentions {', '.join(named[:4])}" if named else _NOT_PLAIN]

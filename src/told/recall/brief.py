@@ -28,8 +28,12 @@ from told.text import clean, count_tokens, shorten
 
 BUDGET = 450  # tokens
 STATE, STANDING, WORK, BACKGROUND = "state", "standing", "work", "background"
+LEARNED, UNREAD = "learned", "unread"
 # What agents left comes after what the user said.
-_HEADINGS = {STATE: "Recently:", STANDING: "Rules:", WORK: "Earlier work:", BACKGROUND: "Context:"}
+_HEADINGS = {
+    STATE: "Recently:", STANDING: "Rules:", LEARNED: "Learned since this session began:",
+    WORK: "Earlier work:", BACKGROUND: "Context:", UNREAD: "Typed in the last session, not read yet:",
+}  # fmt: skip
 _NOTICE = "From earlier sessions; what the user says now comes first."
 _MAX_MEMORY, _MAX_CONTEXT, _MAX_FORMER = 600, 160, 80  # characters
 RECENT_DAYS = 14  # a younger date is shown as its age, and a change leads

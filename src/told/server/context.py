@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 
 from fastapi import Depends, HTTPException, Request
 
-from told.judge.base import Judge
+from told.reader.base import Reader
 from told.server.request_metrics import RequestMetrics
 from told.store.postgres.database import Database, Viewer
 from told.store.postgres.people import ADMIN, MEMBER, READER, ROLES
@@ -24,8 +24,8 @@ class ServerSettings:
     redact: Callable[[str], str] = str
     compat: bool = False  # answer agent-memory's paths as well
     compat_open: bool = False  # they need no token: only on loopback
-    judge: Judge | None = None  # reads the sessions that people push
-    judge_daily_tokens: int = 0
+    reader: Reader | None = None  # reads the sessions that people push
+    reader_daily_tokens: int = 0
     public_hosts: tuple[str, ...] = ()  # names under which a proxy serves it
     rate: float = 500.0  # requests per second of one token
     burst: int = 2000

@@ -25,4 +25,4 @@ HANDLERS: Mapping[str, Handler] = {
     REMEMBER: remember_item,
     REVIEW: review_session,
 }
-SLOW: Mapping[str, float] = {REVIEW: 400.0}  # seconds that a judge may take
+SLOW: Mapping[str, float] = {REVIEW: 400.0}  # seconds that a reader may take

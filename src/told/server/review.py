@@ -1,12 +1,16 @@
-"""Let the judge read sessions that people push: one question for a quiet one, within a daily budget."""
+"""Let the reader read sessions that people push: one question for a quiet one, within a daily budget."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-from told.judge.base import Answer, Judge, parse_answer
-from told.judge.plan import (
+from told.memories import proof
+from told.memories.remember import NewMemory, remember
+from told.reader.answer import Answer, parse_answer
+from told.reader.base import Reader
+from told.reader.question import (
     Message,
     estimate_tokens,
     find_known,
@@ -14,13 +18,12 @@ from told.judge.plan import (
     make_question,
     read_messages,
 )
-from told.memories import proof
-from told.memories.remember import NewMemory, remember
 from told.server.context import Client, Server
 from told.server.jobs import Write
 from told.server.memory import open_memory, use_memory
 from told.server.sessions import TeamSessions, open_sessions, use_sessions
 from told.store.memories.names import AGENT, GLOBAL
+from told.store.memories.records import READER
 from told.store.postgres.database import Connection, Viewer
 from told.store.postgres.jobs import enqueue
 from told.store.postgres.model_calls import (
@@ -39,7 +42,7 @@ _DAY_SECONDS = 86_400
 
 
 class _Asked(NamedTuple):
-    """What the judge is asked about, and what it knows of it."""
+    """What the reader is asked about, and what it knows of it."""
 
     session: SessionRow
     messages: Sequence[Message]
@@ -49,8 +52,8 @@ class _Asked(NamedTuple):
 
 
 def request_review(connection: Connection, server: Server, viewer: Viewer, session: SessionRow) -> None:
-    """Let a worker ask about a session once it has been quiet for a while, if the server has a judge."""
-    if server.settings.judge:
+    """Let a worker ask about a session once it has been quiet for a while, if the server has a reader."""
+    if server.settings.reader:
         _enqueue(connection, viewer, session, "quiet", QUIET_MS / 1000)
 
 
@@ -61,12 +64,12 @@ def _enqueue(connection: Connection, viewer: Viewer, session: SessionRow, why: s
 
 
 def review_session(server: Server, viewer: Viewer, payload: dict[str, Any]) -> Write:
-    """Ask the judge about the new messages of a session; return what keeps its answer."""
-    judge = server.settings.judge
-    asked = _prepare(server, viewer, payload) if judge else None
-    if judge is None or asked is None:
+    """Ask the reader about the new messages of a session; return what keeps its answer."""
+    reader = server.settings.reader
+    asked = _prepare(server, viewer, payload) if reader else None
+    if reader is None or asked is None:
         return _keep_nothing
-    answer = _ask(server, viewer, judge, asked) if asked.messages else Answer()
+    answer = _ask(server, viewer, reader, asked) if asked.messages else Answer()
 
     def write(connection: Connection) -> None:
         if answer is None:  # the budget is used up: go on tomorrow
@@ -100,30 +103,32 @@ def _prepare(server: Server, viewer: Viewer, payload: dict[str, Any]) -> _Asked 
         turns = opened.reader.turns(session.id)
         start = next_turn(opened.connection, viewer, session.id)
     after = turns[-1].n + 1 if turns else 0
-    messages, *more = list(group_messages(read_messages(turns, start, server.settings.redact))) or [[]]
+    found = read_messages(turns, start, server.settings.redact)
+    numbered = [replace(one, id=one.turn) for one in found]
+    messages, *more = list(group_messages(numbered)) or [[]]
     with open_memory(server, client, project=session.project) as memory:
         known = frozenset(one.id for one in find_known(memory.memories, messages, memory.scopes, memory.now))
     return _Asked(session, messages, known, more[0][0].turn if more else after, bool(more))
 
 
-def _ask(server: Server, viewer: Viewer, judge: Judge, asked: _Asked) -> Answer | None:
-    """Return the judge's answer; None if the day's budget is used up."""
+def _ask(server: Server, viewer: Viewer, reader: Reader, asked: _Asked) -> Answer | None:
+    """Return the reader's answer; None if the day's budget is used up."""
     with open_memory(server, Client(viewer, MEMBER, ""), project=asked.session.project) as opened:
         known = list(opened.memories.get(sorted(asked.known)).values())
-    question = make_question(asked.messages, known)
-    expected, most = estimate_tokens(question), server.settings.judge_daily_tokens
+    question = make_question([asked.messages], known)
+    expected, most = estimate_tokens(question), server.settings.reader_daily_tokens
     with server.database.owning() as connection:
         call = begin_call(
-            connection, viewer, session=asked.session.public, model=judge.title, tokens=expected, most=most
+            connection, viewer, session=asked.session.public, model=reader.title, tokens=expected, most=most
         )
     if call is None:
         return None
     sent, received, failed = expected, 0, "no answer"
     try:
-        reply = judge.ask(question)
+        reply = reader.ask(question)
         sent, received = reply.tokens_in or expected, reply.tokens_out or count_tokens(reply.text)
         failed = "not valid"
-        answer = parse_answer(reply.text, {one.turn for one in asked.messages}, (), asked.known)
+        answer = parse_answer(reply.text, {one.id for one in asked.messages}, ())
         failed = ""
     finally:
         with server.database.owning() as connection:
@@ -132,11 +137,11 @@ def _ask(server: Server, viewer: Viewer, judge: Judge, asked: _Asked) -> Answer 
 
 
 def _find_unchanged(sessions: TeamSessions, server: Server, asked: _Asked) -> dict[int, Message]:
-    """Return the messages by turn, but those that were deleted or cut while the judge was asked."""
+    """Return the messages by id, but those that were deleted or cut while the reader was asked."""
     first = min((one.turn for one in asked.messages), default=0)
     turns = sessions.reader.turns(asked.session.id)
     current = {one.turn: one for one in read_messages(turns, first, server.settings.redact)}
-    return {one.turn: one for one in asked.messages if current.get(one.turn) == one}
+    return {one.id: one for one in asked.messages if current.get(one.turn) == replace(one, id=-1)}
 
 
 def _keep(connection: Connection, server: Server, viewer: Viewer, asked: _Asked, answer: Answer) -> None:
@@ -149,13 +154,12 @@ def _keep(connection: Connection, server: Server, viewer: Viewer, asked: _Asked,
     )  # fmt: skip
     with opened.writer.lock():  # nothing is forgotten from here on
         messages = _find_unchanged(use_sessions(connection, client), server, asked)
+    said = [proof.Message(one.text, one.before, one.id, session.native) for one in messages.values()]
     for number, item in enumerate(answer.items):
-        message = messages.get(item.turn)
-        if message is None:
+        found = proof.prove(item.text, item.quote, said, by=READER) if item.text else proof.Proof()
+        if found.why_not or found.message is None:
             continue
-        said = proof.Message(message.text, message.before, item.turn, session.native)
-        if proof.prove(item.text, item.quote, [said]).why_not:
-            continue
+        message = messages[found.message.turn]
         new = NewMemory(
             server.settings.redact(item.text),
             GLOBAL if item.scope == GLOBAL else opened.project,
@@ -164,8 +168,8 @@ def _keep(connection: Connection, server: Server, viewer: Viewer, asked: _Asked,
             quote=item.quote,
             agent=session.agent,
             session=session.native,
-            turn=item.turn,
+            turn=message.turn,
             at=min(message.at, opened.now),
-            seed=f"{session.public}.{item.turn}.judge.{number}",
+            seed=f"{session.public}.{message.turn}.reader.{number}",
         )
-        opened.note("memory.remember", remember(opened.writer, new).memory.id, by="judge")
+        opened.note("memory.remember", remember(opened.writer, new).memory.id, by="reader")

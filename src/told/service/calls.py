@@ -11,11 +11,11 @@ from typing import Any
 
 from told.agents.base import Call
 from told.agents.dialects import answer_context, parse_call
-from told.agents.wiring import COMPACTED, PROMPT, START
+from told.agents.wiring import COMPACTED, PROMPT, START, STOP
 from told.errors import BusyError, ToldError
 from told.fence import wrap_in_tags
 from told.hook.context import Runtime
-from told.hook.dispatch import answer_hook, log_call, log_failure
+from told.hook.dispatch import answer_hook, answer_stop_at_once, log_call, log_failure
 from told.jsontext import dump_json
 from told.service.state import (
     FAILED,
@@ -97,19 +97,19 @@ def parse_hook(
     return HookCall(home, agent, event, payload, environ, call, pid) if call else None
 
 
-def answer_call(hook: HookCall, runtime: Runtime) -> Answer:
-    """Answer a call after writing what it teaches to disk.
+def answer_call(hook: HookCall, runtime: Runtime, *, at_once: bool = False) -> Answer:
+    """Answer a call after writing what it teaches to disk; of a stop `at_once`, its session is saved later.
 
     Never raises: a failure is counted, and silent unless the user typed a command.
     """
     began = time.perf_counter()
     try:
-        answer = Answer(_dispatch(hook, runtime))
+        answer = Answer(_ask_at_once(hook) if at_once else _dispatch(hook, runtime))
     except Exception as error:  # noqa: BLE001 - a hook call never fails
         log_failure(error, hook.environ)
         count_problem(hook.home, hook.agent, hook.call.event, FAILED, type(error).__name__)
         answer = Answer(_encode_context(hook, wrap_in_tags(_FAILED)) if hook.is_command else "", failed=True)
-    if hook.environ.get("TOLD_DEBUG", "") not in ("", "0"):
+    if hook.environ.get("TOLD_DEBUG", "") not in ("", "0") and (answer.text or not at_once):
         milliseconds = (time.perf_counter() - began) * 1000
         with suppress(OSError, ToldError):
             log_call(hook.agent, hook.event, hook.payload, answer.text, milliseconds, environ=hook.environ)
@@ -124,6 +124,15 @@ def _dispatch(hook: HookCall, runtime: Runtime) -> str:
             if attempt == _TRIES or not hook.is_prompt:
                 raise
     return ""
+
+
+def _ask_at_once(hook: HookCall) -> str:
+    return answer_stop_at_once(hook.agent, hook.event, hook.payload, hook.environ)
+
+
+def answer_at_once(hook: HookCall) -> str:
+    """Return the answer to a call whose work is done later."""
+    return answer_call(hook, Runtime(), at_once=True).text if hook.call.event == STOP else ""
 
 
 def expect_brief(hook: HookCall) -> None:

@@ -24,6 +24,7 @@ from told.service.protocol import COMMAND, HOOK, PING, Request, encode_answer, r
 from told.service.protocol import STOP as STOP_SERVICE
 from told.service.state import LATE, MISSED, count_problem
 from told.service.worker import Job, Worker
+from told.settings import load_safe_settings
 
 try:
     import resource
@@ -36,8 +37,9 @@ _POLL_SECONDS = 0.05  # between two checks whether the client is still there
 _OLDEST_CALL = 60.0  # seconds; a call that claims to be older was not read on this clock
 _DEFAULT_LIMIT = 1.0
 _MARGIN = 0.1  # seconds; the answer has to reach the client before the client gives up
-# The agent takes no text for these events, and its exit must not wait: answered as soon as they are queued.
+# The agent's exit must not wait: answered as soon as they are queued.
 _AT_ONCE = frozenset((STOP, END))
+_QUIET_SECONDS = 615.0  # without a call, after which quiet sessions are read
 _SLOW, _GONE = "no answer within the limit", "the agent did not wait"
 
 
@@ -75,6 +77,7 @@ class Server:
         self._last = time.monotonic()
         self._calls = 0
         self._waited: list[Waited] = []  # not written yet
+        self._unread: dict[str, str] | None = None  # environment of the last call, until its session is read
         self._stopped = False
         self._waker, self._wake = socket.socketpair()
 
@@ -103,6 +106,7 @@ class Server:
                 ready = selector.select(every)
                 if not ready:
                     self._save_waited()
+                    self._read_quiet_sessions()
                 if self._stopped or should_leave():
                     return
                 if any(key.fileobj is self._listener for key, _ in ready):
@@ -188,6 +192,7 @@ class Server:
 
     def _answer(self, connection: socket.socket, request: Request) -> None:
         environ = self._environ | dict(request.variables) | {"TOLD_HOME": self._home, "PWD": request.cwd}
+        self._unread = environ
         hook = calls.parse_hook(
             self._home, request.agent, request.event, request.body, environ, pid=request.pid
         )
@@ -202,7 +207,7 @@ class Server:
         job = Job(hook, ends)
         self._worker.put(job)
         if not limit:
-            connection.sendall(encode_answer(""))
+            connection.sendall(encode_answer(calls.answer_at_once(hook)))
             return
         reason = _wait(job, connection, ends)
         if reason:
@@ -213,6 +218,18 @@ class Server:
         waited = measure(hook, read_at)
         with self._lock:
             self._waited += waited
+
+    def _read_quiet_sessions(self) -> None:
+        """Start the reader once, when no agent has called for ten minutes."""
+        environ = self._unread
+        if environ is None or self.idle_seconds < _QUIET_SECONDS:
+            return
+        self._unread = None
+        settings = load_safe_settings(environ)
+        if settings.reads_sessions:
+            from told.reader.background import start_reading  # noqa: PLC0415 - only with a reader
+
+            start_reading(settings, environ)
 
     def _save_waited(self) -> None:
         """Write how long agents waited, while none does."""

@@ -14,11 +14,14 @@ from told.pattern import lazy_pattern
 from told.settings.keys import (
     AGENT_NAME,
     ASK,
+    AUTO,
     CONFIG,
     FILE,
     FOLDER,
+    FORMER_TABLES,
     KEYS,
     MODEL,
+    OFF,
     ONLY_OFF,
     RULES,
     TABLES,
@@ -29,11 +32,12 @@ from told.settings.keys import (
     find_key,
     get_key,
     is_valid,
+    rename_former,
     suggest_key,
 )
 
 __all__ = [
-    "ASK", "CONFIG", "CustomRule", "Redaction", "SettingRow", "Settings",
+    "ASK", "AUTO", "CONFIG", "OFF", "CustomRule", "Redaction", "SettingRow", "Settings",
     "apply_project_settings", "check_values", "find_home", "get_setting", "is_turned_off", "list_settings",
     "load_safe_settings", "load_settings", "parse_toml", "read_config", "read_project",
 ]  # fmt: skip
@@ -41,7 +45,7 @@ __all__ = [
 Path = tuple[str, ...]  # of a setting: its tables and its name
 
 _PROJECT_FOLDER = ".told"
-_OFF = ("off", "0", "no")  # values of a variable that turn something off
+_OFF = (OFF, "0", "no")  # values of a variable that turn something off
 _MAX_BYTES = 1_000_000
 _MAX_PROJECT_BYTES = 64_000
 _MAX_RULE_TEXT = 1_000
@@ -231,8 +235,8 @@ def check_values(tables: Mapping[str, Any], path: str) -> dict[Path, Any]:
 
 
 def _flatten(tables: Mapping[str, Any]) -> Iterator[tuple[Path, Any]]:
-    """Yield path and value of each setting in a file."""
-    for name, value in tables.items():
+    """Yield path and value of each setting in a file; a former name comes before the present one."""
+    for name, value in sorted(tables.items(), key=lambda one: one[0] not in FORMER_TABLES):
         if (name,) not in TABLES or not isinstance(value, dict):
             yield (name,), value
             continue
@@ -240,7 +244,8 @@ def _flatten(tables: Mapping[str, Any]) -> Iterator[tuple[Path, Any]]:
             if name == "agents" and isinstance(below, dict):
                 yield from (((name, inner, last), given) for last, given in below.items())
             else:
-                yield (name, inner), below
+                is_former = name in FORMER_TABLES
+                yield rename_former((name, inner)), OFF if is_former and below == "none" else below
 
 
 def _describe_unknown(place: Path, value: Any, path: str) -> str:

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 from told.errors import UsageError
 
 CONFIG = "config.toml"
-ASK = "ask"
+ASK, AUTO, OFF = "ask", "auto", "off"
+FORMER_TABLES = {"judge": "reader"}
 
 
 class CustomRule(NamedTuple):
@@ -36,7 +37,8 @@ class Settings(NamedTuple):
     background: bool = True  # read the rest of the history in a background process
     service: bool = True  # let a local service answer hooks
     learn: bool = True  # make memories from sessions
-    nudge: bool = True  # remind agents to remember what a prompt teaches
+    nudge: bool = True  # ask agents at a session's start to remember what it teaches
+    ask_at_end: str = AUTO  # or on, off: ask the agent once when it stops
     guard: str = ASK  # answer to a tool call that a locked rule forbids
     agents_off: tuple[str, ...] = ()
     agent_folders: tuple[tuple[str, str], ...] = ()
@@ -49,13 +51,13 @@ class Settings(NamedTuple):
     brief_start_tokens: int = 450
     model: str = ""  # embeddings: empty for the built-in table, off, a folder or an address
     reranker: str = ""  # folder of a model that re-ranks results
-    judge_mode: str = "none"  # or agent, endpoint, anthropic, gguf
-    judge_agent: str = ""  # empty: the first that is installed
-    judge_url: str = ""
-    judge_model: str = ""
-    judge_key_env: str = ""  # environment variable with the key
-    judge_file: str = ""
-    judge_daily_tokens: int = 200_000
+    reader_mode: str = OFF  # or agent, endpoint, anthropic, gguf
+    reader_agent: str = ""  # empty: the first that is installed
+    reader_url: str = ""
+    reader_model: str = ""
+    reader_key_env: str = ""  # environment variable with the key
+    reader_file: str = ""
+    reader_daily_tokens: int = 200_000
     server_compat: str = "off"  # or agent-memory: the server answers its paths as well
     problem: str = ""  # why the file is not valid; store no text then
 
@@ -69,12 +71,16 @@ class Settings(NamedTuple):
         """The settings that decide where agents are looked for, on one line."""
         return f"{self.agents_off}{self.agent_folders}".replace("\n", " ")
 
+    @property
+    def reads_sessions(self) -> bool:
+        """Whether a reader may read sessions."""
+        return self.reader_mode != OFF and self.learn and not self.problem
+
     def folder_of(self, agent: str) -> str:
         """Return the folder that the user set for an agent, or ""."""
         return dict(self.agent_folders).get(agent, "")
 
 
-OFF = "off"
 MODEL_FORMS = "empty, off, the whole path of a folder, or an address that begins with https:// or http://"
 
 
@@ -153,7 +159,7 @@ def _default(name: str, field: str) -> Any:
 
 
 KEYS = tuple(_load_keys())
-TABLES = {key.path[:1] for key in KEYS if len(key.path) > 1}
+TABLES = {key.path[:1] for key in KEYS if len(key.path) > 1} | {(name,) for name in FORMER_TABLES}
 
 
 def find_key(path: Sequence[str]) -> Key | None:
@@ -163,9 +169,14 @@ def find_key(path: Sequence[str]) -> Key | None:
     return next((key for key in KEYS if key.path == tuple(path)), None)
 
 
+def rename_former(path: Sequence[str]) -> tuple[str, ...]:
+    """Return the path of a setting whose table had another name in older versions."""
+    return (FORMER_TABLES.get(path[0], path[0]), *path[1:])
+
+
 def get_key(name: str) -> Key:
-    """Return the setting with the name that a user typed."""
-    found = find_key(name.split("."))
+    """Return the setting with the name that a user typed, also a former one."""
+    found = find_key(rename_former(name.split(".")))
     if found is None or AGENT_NAME in name.split("."):
         raise UsageError(f"There is no setting {name!r}.{suggest_key(name)}")
     return found

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from told.agents import wiring
-from told.agents.base import Agent, Headless, HeadlessReply, HeadlessTask, Layout, ProcessSign, ShellSign
+from told.agents.base import (
+    Agent,
+    Call,
+    Dialect,
+    Headless,
+    HeadlessReply,
+    HeadlessTask,
+    Layout,
+    ProcessSign,
+    ShellSign,
+    StopQuestion,
+    nest_context,
+)
 from told.agents.claude_code.notes import find_notes_folder
 from told.agents.claude_code.reader import read
 from told.agents.values import as_count
@@ -66,6 +78,13 @@ def _read_answer(output: str) -> HeadlessReply:
     )
 
 
+def _is_attended(_call: Call, _payload: Mapping[str, Any], environ: Mapping[str, str]) -> bool:
+    """Tell whether a user sits at the terminal; `claude -p` and the SDK have other values."""
+    return (
+        environ.get("CLAUDE_CODE_SESSION_ATTENDED") == "1" and environ.get("CLAUDE_CODE_ENTRYPOINT") == "cli"
+    )
+
+
 AGENT = Agent(
     name="claude-code",
     title="Claude Code",
@@ -83,11 +102,14 @@ AGENT = Agent(
     headless=Headless(
         _ask,
         _read_answer,
+        small_model="haiku",
         takes_system=True,
         variables={"CLAUDE_CODE_DISABLE_CLAUDE_MDS": "1", "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1"},
     ),
     headless_sign=rb'"entrypoint":\s*"sdk-',
     headless_variable=("CLAUDE_CODE_ENTRYPOINT", "sdk-"),
+    # It shows added context as "Stop hook says", and a blocked stop as "Stop hook reported a problem".
+    dialect=Dialect(stop_question=StopQuestion(_is_attended, nest_context)),
     process=ProcessSign("claude", "@anthropic-ai/claude-code"),
     shell_signs=(
         ShellSign("CLAUDECODE", "CLAUDE_CODE_SESSION_ID"),  # every command and hook

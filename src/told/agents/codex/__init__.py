@@ -6,19 +6,22 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
 from told.agents import wiring
 from told.agents.base import (
     Agent,
+    Call,
+    Dialect,
     Headless,
     HeadlessReply,
     HeadlessTask,
     Layout,
     ProcessSign,
     ShellSign,
+    StopQuestion,
     Table,
 )
 from told.agents.codex.rollout import ARCHIVED, find_thread, parse_item, read_rollout
@@ -43,6 +46,7 @@ _THREAD = (
 _ITEM = ("thread_id", "item_json", "created_at_ms")
 _IN_THREADS = "thread_id IN (SELECT value FROM json_each(?))"
 _NUMBER = lazy_pattern(r"_(\d{1,6})\.sqlite$")
+_LONGEST_META = 1 << 18  # characters of a rollout's first line
 _BATCH = 50  # threads whose items are held in memory at once
 
 
@@ -283,6 +287,16 @@ def _read_answer(output: str) -> HeadlessReply:
     return HeadlessReply(text, as_count(usage.get("input_tokens")), as_count(usage.get("output_tokens")))
 
 
+def _is_attended(call: Call, _payload: Mapping[str, Any], _environ: Mapping[str, str]) -> bool:
+    """Tell whether the session began in Codex's own terminal, and not in `codex exec` or an editor."""
+    try:
+        with open(call.transcript, encoding="utf-8", errors="replace") as file:
+            first = file.readline(_LONGEST_META)
+    except OSError:
+        return False
+    return get_dict(parse_object(first), "payload").get("source") == "cli"
+
+
 AGENT = Agent(
     name="codex",
     title="Codex",
@@ -308,6 +322,8 @@ AGENT = Agent(
     is_todo_done=is_approved,
     describe_own_entries=describe_approvals,
     headless_sign=rb'"originator":\s*"codex_exec"',
+    # It shows "Blocked by hook" in red, and takes nothing else from a hook at a stop.
+    dialect=Dialect(stop_question=StopQuestion(_is_attended, shows_as_error=True)),
     process=ProcessSign("codex", "@openai/codex", replaces_shell=True),
     shell_signs=(
         ShellSign("CODEX_THREAD_ID", "CODEX_THREAD_ID", in_hooks=False),  # every command

@@ -319,7 +319,9 @@ AGENT = Agent(
     install_signs=("$GEMINI_CLI_HOME/.gemini/tmp", "~/.gemini/tmp"),
     has_hooks=True,
     since={wiring.HOOKS: "0.26.0"},  # the first that has them turned on
-    headless=Headless(_ask, _read_answer, files={".gemini/settings.json": json.dumps(_HEADLESS_SETTINGS)}),
+    headless=Headless(
+        _ask, _read_answer, "flash-lite", files={".gemini/settings.json": json.dumps(_HEADLESS_SETTINGS)}
+    ),
     limits="Nothing tells told of a compaction in it.",
     dialect=Dialect(
         {"beforeagent": PROMPT, "afteragent": STOP, "beforetool": TOOL},

@@ -28,6 +28,7 @@ from told.app import match_agent
 from told.cli.arguments import Arguments, all_commands
 from told.cli.context import Context, confirm_yes, count, may_ask, short_home
 from told.cli.index import index
+from told.cli.reader.reading import offer_reader, offer_reading
 from told.cli.review import offer_review
 from told.cli.terminal.blocks import Diff
 from told.errors import MissingError, NotFoundError, UsageError
@@ -152,8 +153,10 @@ def install(context: Context, arguments: Arguments) -> None:
     if not context.as_json:
         if removed:
             context.print(f"\nRemoved {count(len(removed), 'file')} of an earlier version from told's home.")
+        offer_reader(context, arguments)
         if any(one.is_changed for one in targets):
             _offer_history(context, arguments)
+        offer_reading(context, arguments)
 
 
 def _require_utf8(path: str) -> None:

@@ -31,6 +31,7 @@ from told.journal.apply import open_memories
 from told.memories.scopes import MemoryFilter, active_scopes, list_memories
 from told.recall.prompt import relative_folder
 from told.recall.search import MemoryMatch, MemoryQuestion, is_from, join_rankings, search_memories
+from told.recall.unconfirmed import search_unconfirmed
 from told.search.excerpt import make_excerpt
 from told.search.query import Query, parse_query
 from told.search.rank import RankedTurn, SessionGroup, group_by_session
@@ -72,6 +73,7 @@ class _Memories(NamedTuple):
 
     matches: tuple[MemoryMatch, ...] = ()
     widened: bool = False  # none is of this project
+    unconfirmed: tuple[MemoryMatch, ...] = ()  # that agents saved; only agents find them
 
 
 class _Ranking(NamedTuple):
@@ -119,9 +121,9 @@ def search(context: Context, arguments: Arguments) -> None:
     if wanted.place == _MEMORIES or (is_last_chance and context.count_unlearned()):
         with MemoryView(context) as view:  # learns what it can in a short time
             memories = _match_memories(context, wanted, view.memories)
-    ranking = _Ranking(
-        tuple(join_rankings(memories.matches, found.sessions, wanted.limit)), found, memories.widened
-    )
+    joined = join_rankings(memories.matches, found.sessions, wanted.limit)
+    last = memories.unconfirmed[: max(1, wanted.limit - len(joined))]
+    ranking = _Ranking((*joined, *last), found, memories.widened)
     if found.widened or (wanted.place == _MEMORIES and memories.widened):
         wanted = wanted._replace(scope=wanted.scope.widen())
     if context.as_json:
@@ -185,15 +187,19 @@ def _match_memories(
     context: Context, wanted: _Search, memories: Memories, *, is_elsewhere: bool = True, always: bool = False
 ) -> _Memories:
     """Return matches of this project; of others if it has none, or always the sure ones."""
+    scopes = active_scopes(memories, wanted.here) if wanted.here else ()
+    last: tuple[MemoryMatch, ...] = ()
+    if not context.caller.is_user and not wanted.status:
+        last = tuple(search_unconfirmed(memories, wanted.query, scopes))
     if not wanted.here:
-        return _Memories(tuple(_match_in(context, wanted, memories, ())))
-    own = _match_in(context, wanted, memories, active_scopes(memories, wanted.here))
+        return _Memories(tuple(_match_in(context, wanted, memories, ())), unconfirmed=last)
+    own = _match_in(context, wanted, memories, scopes)
     others: list[MemoryMatch] = []
     if is_elsewhere and (always or not own) and may_widen(context, wanted.arguments):
         known = {one.memory.id for one in own}
         others = [one for one in _match_in(context, wanted, memories, ()) if one.memory.id not in known]
     others = [one for one in others if one.is_sure] if own else others
-    return _Memories((*own, *others), widened=bool(others) and not own)
+    return _Memories((*own, *others), widened=bool(others) and not own, unconfirmed=last)
 
 
 def _match_in(

@@ -13,6 +13,7 @@ from told.cli.sessions import session_json, session_row, session_summary
 from told.cli.terminal.blocks import BOLD, DIM, ID, Cell, Column, Span, Table, kind_style, marked
 from told.cli.terminal.tables import agent_span
 from told.recall.search import MemoryMatch
+from told.recall.unconfirmed import is_unconfirmed
 from told.search.excerpt import highlight, make_excerpt
 from told.search.rank import RankedTurn, SessionGroup
 from told.store.memories.names import ACTIVE, describe_scope, format_scope, project_key
@@ -115,7 +116,9 @@ class ResultRows:
         marks += [memory.status] if memory.status != ACTIVE else []
         marks += [f"by {memory.superseded_by}"] if memory.superseded_by else []
         head = f"{when(memory.created, context.now)} {memory.id} {' '.join(marks)}"
-        return f"{head}: {context.memory_text(memory._replace(context=cut(memory.context, room)), room)}"
+        is_marked = is_unconfirmed(memory) and not context.caller.is_user
+        end = " (saved by an agent, unconfirmed)" if is_marked else ""
+        return f"{head}: {context.memory_text(memory._replace(context=cut(memory.context, room)), room)}{end}"
 
     def _session_rows(self, group: SessionGroup, room: int) -> str:
         context = self._context
@@ -138,7 +141,7 @@ class ResultRows:
             "scope": format_scope(memory.scope),
             "project": context.name(project) or None, "status": memory.status, "locked": memory.locked,
             "created": iso(memory.created), "superseded_by": memory.superseded_by or None,
-            "score": one.score,
+            "score": one.score, **({"unconfirmed": True} if is_unconfirmed(memory) else {}),
         }  # fmt: skip
 
     def session_json(self, group: SessionGroup, rank: int) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from told.cli.server.people import members, token
 from told.errors import BusyError, MissingError, NotFoundError, UsageError
 
 if TYPE_CHECKING:
-    from told.judge.base import Judge
+    from told.reader.base import Reader
     from told.server.run import StartOptions
 
 _USAGE = (
@@ -70,8 +70,8 @@ def _options(context: Context, arguments: Arguments) -> StartOptions:
     hosts = tuple(one.lower() for one in arguments["public-host"] or ())
     settings = ServerSettings(
         context.home, context.key, context.redactor().redact, compat=compat != "off", public_hosts=hosts,
-        judge=_open_judge(context) if arguments.flag("judge") else None,
-        judge_daily_tokens=context.settings.judge_daily_tokens,
+        reader=_open_reader(context) if arguments.flag("reader") else None,
+        reader_daily_tokens=context.settings.reader_daily_tokens,
     )  # fmt: skip
     url = "" if arguments.flag("embedded") else context.environ.get("TOLD_DATABASE_URL", "")
     if not url and not arguments.flag("embedded"):
@@ -81,7 +81,7 @@ def _options(context: Context, arguments: Arguments) -> StartOptions:
     workers = arguments.number("workers", 1)
     if not 0 <= workers <= _MOST_WORKERS:
         raise UsageError(f"{workers} workers are too many. Give --workers a number up to {_MOST_WORKERS}.")
-    words = [sys.executable, "-m", "told", "server", *(["--judge"] if settings.judge else []), WORKER]
+    words = [sys.executable, "-m", "told", "server", *(["--reader"] if settings.reader else []), WORKER]
     command = WorkerCommand(words, context.environ)
     return StartOptions(
         settings, url, arguments.text("host") or "127.0.0.1", arguments.number("port", PORT),
@@ -91,13 +91,13 @@ def _options(context: Context, arguments: Arguments) -> StartOptions:
     )  # fmt: skip
 
 
-def _open_judge(context: Context) -> Judge:
-    from told.judge.models import open_judge  # noqa: PLC0415 - loads what reads sessions
+def _open_reader(context: Context) -> Reader:
+    from told.reader.models import open_reader  # noqa: PLC0415 - loads what reads sessions
 
-    judge = open_judge(context.settings, context.environ)
-    if judge is None:
-        raise UsageError("--judge needs a judge: `told config set judge.mode endpoint`. See docs/judge.md.")
-    return judge
+    reader = open_reader(context.settings, context.environ)
+    if reader is None:
+        raise UsageError("--reader needs one: `told config set reader.mode endpoint`. See docs/reader.md.")
+    return reader
 
 
 def _start(context: Context, arguments: Arguments) -> None:

@@ -32,7 +32,7 @@ _HELP = {
     EDIT: "Edit its text, then keep it.",
     LOCK: "Keep it and lock it: only you can change it.",
     SCOPE: "Keep it for this project, for all, or in a shared scope.",
-    DISMISS: "Dismiss it: agents do not get it, and told does not learn it again.",
+    DISMISS: "Dismiss it: agents do not get it, told does not learn it again, and what it replaced applies.",
     SKIP: "Skip it; it waits for the next review.",
     UNDO: "Undo the last decision and show it again.",
     QUIT: "Quit. Every decision is already saved.",
@@ -84,6 +84,8 @@ def item_blocks(view: MemoryView, item: ReviewItem, position: str) -> list[Block
     elif item.other is not None:
         title = "Old: " if item.replaces else "It contradicts: "
         blocks += ["", *_side(view, item.other, title, "", _AROUND_OTHER)]
+    for old in item.ended:
+        blocks += ["", *_side(view, old, "It replaced: ", "", _AROUND_OTHER)]
     return [*blocks, ""]
 
 

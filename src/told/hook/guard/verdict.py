@@ -39,7 +39,7 @@ def judge_command(text: str, script: str, place: Place = Place()) -> str:
     return DENY if DENY in found else ASK if found else ""
 
 
-def judge_file(text: str, file: str, *, reads: bool = False) -> str:
+def reader_file(text: str, file: str, *, reads: bool = False) -> str:
     """Return the verdict of a rule on a tool call that changes or reads a file."""
     uses = ("any",) if reads else ("any", "change")
     found = [

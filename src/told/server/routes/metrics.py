@@ -42,11 +42,11 @@ def metrics(server: TheServer, client: AsReader) -> PlainTextResponse:
 
 @router.get("/api/v1/stats")
 def stats(server: TheServer, client: AsReader) -> dict[str, Any]:
-    """Return how much there is: people, items of the queue, bytes, and what the judge used."""
+    """Return how much there is: people, items of the queue, bytes, and what the reader used."""
     team = client.viewer.team
     with server.database.owning() as connection:
         return {
-            "judge": spent(connection, team)._asdict() | {"daily": server.settings.judge_daily_tokens},
+            "reader": spent(connection, team)._asdict() | {"daily": server.settings.reader_daily_tokens},
             "people": count_people(connection, team),
             "jobs": count_states(connection, team),
             "database_bytes": database_size(connection),
@@ -76,7 +76,7 @@ def _describe(server: Server, team: str) -> Iterator[str]:
         ]
         yield from _series("told_jobs", "gauge", "Items of the queue; those done are of the last days.", jobs)
         tokens = [({"way": "sent"}, used.tokens_in), ({"way": "received"}, used.tokens_out)]
-        yield from _series("told_judge_tokens_total", "counter", "What the judge used.", tokens)
+        yield from _series("told_judge_tokens_total", "counter", "What the reader used.", tokens)
     pool = server.database.stats()
     shown = [({"figure": name}, pool.get(name, 0)) for name in _POOL]
     yield from _series("told_database_pool", "gauge", "Connections to the database, and who waits.", shown)

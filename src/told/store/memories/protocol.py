@@ -176,6 +176,14 @@ class Memories(Protocol):
     def unreviewed(self, scopes: Sequence[str] = ()) -> list[int]:
         """Return the rows of active statements that the user neither worded, locked nor confirmed."""
 
+    def changed_since(
+        self, at: int, scopes: Sequence[str], kinds: Sequence[str], *, session: str = ""
+    ) -> list[str]:
+        """Return the ids of the users' active statements of some kinds that changed since a time.
+
+        What users said in `session` is left out, unless a reader worded it.
+        """
+
     def idle(self, before: int) -> Iterator[IdleMemory]:
         """Yield unlocked memories unchanged since a time, the longest idle first."""
 

@@ -195,6 +195,29 @@ class SqliteMemories(MemoryIndex):
         where += f" AND scope IN ({_marks(scopes)})" if scopes else ""
         return self._rows("memory", where, scopes, -1)
 
+    def changed_since(
+        self, at: int, scopes: Sequence[str], kinds: Sequence[str], *, session: str = ""
+    ) -> list[str]:
+        """Return the ids of the users' active statements of some kinds that changed since a time.
+
+        What users said in `session` is left out, unless a reader worded it.
+        """
+        wanted = (
+            f"status = 'active' AND trust = 'user' AND updated > ? AND kind IN ({_marks(kinds)})"
+            f" AND scope IN ({_marks(scopes)})"
+            " AND (worded_by = 'reader' OR row NOT IN (SELECT row FROM evidence_of WHERE session = ?))"
+        )
+        # SQLite would look at all rules of the scopes. What the user confirmed is no news.
+        sql = (
+            "SELECT id FROM (SELECT id, row FROM memory INDEXED BY memory_idle WHERE last_at > ?"
+            " AND locked = 0 AND confirmed = 0"
+            f" AND status NOT IN ('archived', 'forgotten', 'candidate', 'dismissed') AND {wanted}"
+            f" UNION SELECT id, row FROM memory INDEXED BY memory_locked WHERE locked = 1 AND {wanted})"
+            " ORDER BY row DESC"
+        )
+        values = (at, *kinds, *scopes, session)
+        return self._fetch_column(sql, (at, *values, *values))
+
     def idle(self, before: int) -> Iterator[IdleMemory]:
         """Yield unlocked memories unchanged since a time, the longest idle first."""
         sql = (

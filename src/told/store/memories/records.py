@@ -42,6 +42,7 @@ _KIND_OF_MARK = {CORRECTION: RULE, PREFERENCE: RULE, WARNING: FACT}
 WAS = "was"  # edge from a memory to the one that it probably replaces
 SHARED_WITH = "shared"  # edge to the id of a team that the user shares it with
 CAPTURE = "capture"  # told itself, for what users stated in sessions
+READ = "judged"  # journal topic: how far the reader has read each session
 READER = "reader"  # told itself, for what the reader found in sessions
 WHEN, ALWAYS = (
     "when",

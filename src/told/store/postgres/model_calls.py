@@ -1,4 +1,4 @@
-"""What the judge of the team server was asked, what it cost, and how far it has read sessions."""
+"""What the reader of the team server was asked, what it cost, and how far it has read sessions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _TODAY = "at >= date_trunc('day', now())"  # of UTC, the time zone of all connec
 
 
 class Spent(NamedTuple):
-    """What the judge used."""
+    """What the reader used."""
 
     calls: int
     failed: int
@@ -23,7 +23,7 @@ def begin_call(
     connection: Connection, viewer: Viewer, *, session: str, model: str, tokens: int, most: int
 ) -> int | None:
     """Note a call with its estimated tokens; None if the day's budget does not allow it."""
-    connection.execute("SELECT pg_advisory_xact_lock(hashtext('told judge ' || %s))", (viewer.team,))
+    connection.execute("SELECT pg_advisory_xact_lock(hashtext('told reader ' || %s))", (viewer.team,))
     if spent(connection, viewer.team).today + tokens > most:
         return None
     statement = (
@@ -45,7 +45,7 @@ def end_call(
 
 
 def spent(connection: Connection, team: str) -> Spent:
-    """Return what the judge used, ever and today."""
+    """Return what the reader used, ever and today."""
     row = connection.execute(
         "SELECT count(*), count(*) FILTER (WHERE failed <> ''), coalesce(sum(tokens_in), 0),"
         f" coalesce(sum(tokens_out), 0), coalesce(sum(tokens_in + tokens_out) FILTER (WHERE {_TODAY}), 0)"
@@ -57,13 +57,13 @@ def spent(connection: Connection, team: str) -> Spent:
 
 
 def next_turn(connection: Connection, viewer: Viewer, session: int) -> int:
-    """Return the first turn of a session that the judge has not read."""
+    """Return the first turn of a session that the reader has not read."""
     statement = "SELECT next_turn FROM reviewed WHERE team = %s AND session = %s"
     return int(fetch_value(connection, statement, (viewer.team, session)) or 0)
 
 
 def note_reviewed(connection: Connection, viewer: Viewer, session: int, turn: int) -> None:
-    """Note the first turn of a session that the judge has not read, if it still exists."""
+    """Note the first turn of a session that the reader has not read, if it still exists."""
     connection.execute(
         "INSERT INTO reviewed(team, person, session, next_turn)"
         " SELECT team, %s, session, %s FROM session WHERE team = %s AND session = %s"

@@ -12,6 +12,7 @@ from told.store.memories.records import (
     ACTIVE,
     MARKS,
     PRIVATE,
+    READER,
     TEAM,
     IdleMemory,
     Memory,
@@ -189,6 +190,25 @@ class PostgresMemories(MemoryIndex):
             " AND m.confirmed = 0 AND m.worded_by <> 'user'"
         )
         return self._rows(where, scopes)
+
+    def changed_since(
+        self, at: int, scopes: Sequence[str], kinds: Sequence[str], *, session: str = ""
+    ) -> list[str]:
+        """Return the ids of the users' active statements of some kinds that changed since a time.
+
+        What users said in `session` is left out, unless a reader worded it.
+        """
+        where = (
+            f"{_OWN} AND {_ACTIVE} AND m.trust = 'user' AND m.updated > %(at)s AND m.kind = ANY(%(kinds)s)"
+        )
+        rows = self._rows(where, scopes, at=at, kinds=list(kinds))
+        found = self.load(rows)
+        heard = {
+            row
+            for row, one in found.items()
+            if one.worded_by != READER and any(place.session == session for place in one.evidence)
+        }
+        return [found[row].id for row in rows if row in found and row not in heard]
 
     def idle(self, before: int) -> Iterator[IdleMemory]:
         """Yield unlocked memories unchanged since a time, the longest idle first."""

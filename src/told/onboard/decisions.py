@@ -1,16 +1,13 @@
-"""Read decision records, plans and runbooks of a project."""
+"""Read the decision records of a project."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from posixpath import normpath
 
 from told.onboard.files import (
     DECISIONS,
-    PLANS,
-    RUNBOOKS,
     Document,
     ProjectFact,
     ProjectFiles,
@@ -19,15 +16,16 @@ from told.onboard.files import (
     load_pattern,
     skip_front_matter,
 )
-from told.onboard.instructions import find_commands, find_readme, strip_markup
 from told.pattern import lazy_pattern
 from told.store.memories.records import DECISION
 
 _HEADING = lazy_pattern(r"(#{1,6})[ \t]+(.{1,200}?)[ \t#]*$")
 _ITEM = lazy_pattern(r"(\s*)(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[([ xX])\][ \t]+)?(?=\S)")
 _FENCES = ("```", "~~~")
+_LINK = lazy_pattern(r"!?\[([^\][]{0,200})\](?:\([^()\s]{0,400}[^()]{0,100}\)|\[[^\][]{0,100}\])")
+_EMPHASIS = lazy_pattern(r"(\*\*|__)(?=\S)(.{1,200}?)(?<=\S)\1")
+_TAG = lazy_pattern(r"</?[a-zA-Z][^<>]{0,300}>")
 _SENTENCE_END = lazy_pattern(r"(?<=[.!?])\s+(?=[A-Z`*\"(])")
-_LOCAL_LINK = lazy_pattern(r"\[([^\][]{0,200})\]\((?!\w+:|#|/)([^()\s#]{1,300})")
 # A line such as `Date: 2026-11-03` or `* **Status:** accepted`.
 _FIELD = load_pattern("decision_field")
 _STATUS = load_pattern("decision_status")
@@ -38,14 +36,8 @@ _OUTCOME = load_pattern("decision_heading")
 _NOT_RECORDS = load_pattern("no_decision")
 _PAST = load_pattern("done_heading")
 _DONE = ("~~", "✅", "✔", "☑")
-_RUNBOOK = load_pattern("runbook")
-_WARNING = load_pattern("warning")
-_ADMONITION = lazy_pattern(r"(?i)\[!(?:warning|caution|important|danger)\]\s*")
-_MIN_WORDS, _MAX_WORDS = 3, 60
 _MAX_BLOCK = 2000  # characters
 _MAX_RECORDS = 40
-_MAX_ITEMS = 12  # of a file
-_MAX_RUNBOOKS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +94,14 @@ def _parse_decision_list(document: Document) -> Iterator[ProjectFact]:
 
 def _find_status(stated: list[str]) -> str:
     """Return a status, such as "accepted" or "superseded by 0007"."""
-    found = next((found for text in stated if (found := _STATUS.search(strip_markup(text)))), None)
+    found = next((found for text in stated if (found := _STATUS.search(_strip_markup(text)))), None)
     return " ".join(f"{found[1].lower()}{found[2]}".split()).rstrip(".") if found else ""
 
 
 def _make_decision(
     document: Document, line: int, title: str, status: str, said: str
 ) -> Iterator[ProjectFact]:
-    name = _NUMBER.sub("", strip_markup(title)).rstrip(".")
+    name = _NUMBER.sub("", _strip_markup(title)).rstrip(".")
     if not name:
         return
     marked = f" ({status})" if status else ""
@@ -122,65 +114,13 @@ def _make_decision(
     yield fact_from_line(DECISIONS, f"decision {name.lower()}", text, document, line, kind=DECISION)
 
 
-def learn_plans(tree: ProjectFiles) -> Iterator[ProjectFact]:
-    """Yield the open items of STATE.md, ROADMAP.md and the like."""
-    for path in tree.match(*load_names()["plans"]):
-        document = tree.document(path)
-        if document is None:
-            continue
-        blocks = [one for one in _split_blocks(document) if not _PAST.search(one.heading) and one.level]
-        with_items = {one.heading for one in blocks if one.item}
-        current = [
-            one for one in blocks
-            if (one.item and not one.nested and not one.done) or one.heading not in with_items
-        ]  # fmt: skip
-        for one in current[:_MAX_ITEMS]:
-            said = _first_sentence(one.text)
-            if len(said.split()) < _MIN_WORDS - 1:
-                continue
-            text = f'{document.path}, under "{strip_markup(one.heading)}": {said}'
-            yield fact_from_line(PLANS, f"plan {said.lower()}", text, document, one.line)
-
-
-def learn_runbooks(tree: ProjectFiles) -> Iterator[ProjectFact]:
-    """Yield the commands and warnings of runbooks that the README links to."""
-    for document in islice(_find_runbooks(tree), _MAX_RUNBOOKS):
-        for fact in find_commands(document, any_heading=True):
-            yield ProjectFact(RUNBOOKS, fact.topic, fact.text, fact.path, fact.line, fact.quote)
-        warnings = {said: one for one in _split_blocks(document) for said in _find_warnings(one)}
-        for said, one in islice(warnings.items(), _MAX_ITEMS):
-            text = f"{document.path} warns: {said}"
-            yield fact_from_line(RUNBOOKS, f"warns {said.lower()}", text, document, one.line)
-
-
-def _find_runbooks(tree: ProjectFiles) -> Iterator[Document]:
-    readme = find_readme(tree)
-    linked = _LOCAL_LINK.findall(readme.text) if readme else []
-    seen: set[str] = set()
-    for name, target in linked:
-        path = normpath(target)
-        if not _RUNBOOK.search(f"{name} {path}"):
-            continue
-        below = tree.match(f"{path.lower()}/*.md")
-        for one in below or [path]:
-            is_new = one not in seen and one.lower().endswith((".md", ".rst"))
-            seen.add(one)
-            if is_new and (document := tree.document(one)):
-                yield document
-
-
-def _find_warnings(block: _Block) -> Iterator[str]:
-    text = block.text
-    is_marked = bool(_ADMONITION.match(text))
-    for sentence in _SENTENCE_END.split(strip_markup(_ADMONITION.sub("", text))):
-        is_warning = is_marked or _WARNING.search(sentence)
-        if is_warning and _MIN_WORDS <= len(sentence.split()) <= _MAX_WORDS and not sentence.endswith(":"):
-            yield sentence
-        is_marked = False
+def _strip_markup(text: str) -> str:
+    """Return a text without tags, links and emphasis."""
+    return _EMPHASIS.sub(r"\2", _LINK.sub(r"\1", _TAG.sub("", text))).strip()
 
 
 def _first_sentence(text: str) -> str:
-    return _SENTENCE_END.split(strip_markup(text), maxsplit=1)[0]
+    return _SENTENCE_END.split(_strip_markup(text), maxsplit=1)[0]
 
 
 def _split_blocks(document: Document) -> Iterator[_Block]:

@@ -1,4 +1,4 @@
-"""The server's judge reads the sessions that people push: seldom, within a budget, as an agent's word."""
+"""The server's reader reads the sessions that people push: seldom, within a budget, as an agent's word."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.judge.model_server import ModelServer, model_server
+from tests.reader.model_server import ModelServer, model_server
 from tests.server.site import Site
-from told.judge.models import open_judge
+from told.reader.models import open_reader
 from told.settings import Settings
 
 TAUGHT = "From now on, always deploy the parcel service with the blue-green script."
@@ -29,9 +29,9 @@ def model() -> Iterator[ModelServer]:
 
 
 def judged(site: Site, model: ModelServer, tokens: int = 100_000) -> Site:
-    """Give the server a judge."""
-    settings = Settings("", judge_mode="endpoint", judge_url=model.url, judge_model="toy")
-    return site.with_settings(judge=open_judge(settings, {}), judge_daily_tokens=tokens)
+    """Give the server a reader."""
+    settings = Settings("", reader_mode="endpoint", reader_url=model.url, reader_model="toy")
+    return site.with_settings(reader=open_reader(settings, {}), reader_daily_tokens=tokens)
 
 
 def answer(asked: dict[str, Any]) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def memories(site: Site) -> list[dict[str, Any]]:
 
 
 def used(site: Site) -> dict[str, int]:
-    found: dict[str, int] = site.of("rea").get("/api/v1/stats").json()["judge"]
+    found: dict[str, int] = site.of("rea").get("/api/v1/stats").json()["reader"]
     return found
 
 
@@ -76,7 +76,7 @@ def test_a_session_is_asked_about_once_when_it_is_quiet(site: Site, model: Model
     pass_time(site)
     push(site)  # the same again
     pass_time(site)
-    assert [[one["turn"] for one in asked["messages"]] for asked in model.asked()] == [[1]]
+    assert [[one["turn"] for one in asked["messages"]] for asked in model.asked()] == [[0, 1]]
     assert [(one["kind"], one["trust"], one["shared"]) for one in memories(site)] == [
         ("rule", "agent", False)
     ]
@@ -93,7 +93,7 @@ def test_what_came_later_is_read_from_where_it_stopped(site: Site, model: ModelS
     more = {"n": 2, "at": 1_700_000_002_000, "asked": "Never touch the legacy folder, it is frozen."}
     push(site, turns=[more])
     pass_time(site)
-    assert [[one["turn"] for one in asked["messages"]] for asked in model.asked()] == [[1], [2]]
+    assert [[one["turn"] for one in asked["messages"]] for asked in model.asked()] == [[0, 1], [2]]
 
 
 def test_the_budget_of_a_day_is_kept_and_the_rest_is_read_tomorrow(site: Site, model: ModelServer) -> None:

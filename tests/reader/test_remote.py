@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.machine import ago
-from tests.judge.test_review import IDS, IDS_TEXT, answers, item, say, texts
-from told.judge import models
+from tests.reader.test_review import IDS, IDS_TEXT, answers, item, say, texts
+from told.reader import models
 
 if TYPE_CHECKING:
     from tests.cli.machine import Answer, Machine
-    from tests.judge.model_server import ModelServer
+    from tests.reader.model_server import ModelServer
 
 KEY = "sk-test-0123456789"
 
@@ -24,7 +24,7 @@ def learn(desk: Machine) -> Answer:
 
 def test_anthropic_gets_the_key_from_the_variable(desk: Machine, model: ModelServer) -> None:
     base = model.url.removesuffix("/v1")
-    desk.config(f'[judge]\nmode = "anthropic"\nurl = "{base}"\nmodel = "haiku"\nkey_env = "MY_KEY"\n')
+    desk.config(f'[reader]\nmode = "anthropic"\nurl = "{base}"\nmodel = "haiku"\nkey_env = "MY_KEY"\n')
     model.answer = lambda _asked: answers(item())
     say(desk, IDS)
     missing = learn(desk)
@@ -36,12 +36,12 @@ def test_anthropic_gets_the_key_from_the_variable(desk: Machine, model: ModelSer
     assert model.headers[0]["x-api-key"] == KEY
     assert model.headers[0]["anthropic-version"]
     assert texts(desk) == [IDS_TEXT]
-    assert desk.told("stats", "--json").json["judge"]["tokens_in"] == 700
+    assert desk.told("stats", "--json").json["reader"]["tokens_in"] == 700
     assert all(KEY not in path.read_text(errors="replace") for path in desk.told_home.rglob("*.*l"))
 
 
 def test_an_endpoint_gets_a_bearer_key(desk: Machine, endpoint: ModelServer) -> None:
-    desk.told("config", "set", "judge.key_env", "MY_KEY")
+    desk.told("config", "set", "reader.key_env", "MY_KEY")
     desk.environ["MY_KEY"] = KEY
     say(desk, IDS)
     assert learn(desk).code == 0
@@ -54,12 +54,13 @@ def test_a_redirect_is_not_followed(desk: Machine, endpoint: ModelServer) -> Non
     say(desk, IDS)
     done = learn(desk)
     assert done.code == 3
-    assert "redirects (302). Set judge.url to the final address." in done.out
+    assert "redirects (302). Set reader.url to the final address." in done.out
     assert len(endpoint.requests) == 1
 
 
 @pytest.mark.parametrize(
-    ("status", "said"), [(401, "set judge.key_env"), (404, "judge.model"), (418, "refuses the request (418)")]
+    ("status", "said"),
+    [(401, "set reader.key_env"), (404, "reader.model"), (418, "refuses the request (418)")],
 )
 def test_a_refusal_says_what_to_do(desk: Machine, endpoint: ModelServer, status: int, said: str) -> None:
     endpoint.status = status
@@ -73,7 +74,7 @@ def test_a_server_that_is_down_leaves_offline_learning(desk: Machine) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    desk.config(f'[judge]\nmode = "endpoint"\nurl = "http://127.0.0.1:{port}/v1"\nmodel = "toy"\n')
+    desk.config(f'[reader]\nmode = "endpoint"\nurl = "http://127.0.0.1:{port}/v1"\nmodel = "toy"\n')
     rule = "Never push straight to main, always open a pull request."
     subjects = ("customer", "order", "invoice", "product", "warehouse")  # a repetition confirms a candidate
     for day, subject in enumerate(subjects, 1):
@@ -82,18 +83,19 @@ def test_a_server_that_is_down_leaves_offline_learning(desk: Machine) -> None:
     assert texts(desk) == [rule]
     done = learn(desk)
     assert done.code == 3
-    assert "Stopped after 3 failures in a row. 127.0.0.1 does not answer: Connection refused." in done.out
-    assert desk.told("stats", "--json").json["judge"]["tokens_in"] == 0
+    assert "1 call failed: 127.0.0.1 does not answer: Connection refused." in done.out
+    assert "Connection refused" in desk.told("status").out
+    assert desk.told("stats", "--json").json["reader"]["tokens_in"] == 0
 
 
 def test_a_silent_server_times_out(desk: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(models, "_HTTP_SECONDS", 0.05)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
-        desk.config(f'[judge]\nmode = "endpoint"\nurl = "http://127.0.0.1:{port}"\nmodel = "toy"\n')
+        desk.config(f'[reader]\nmode = "endpoint"\nurl = "http://127.0.0.1:{port}"\nmodel = "toy"\n')
         say(desk, IDS)
         done = learn(desk)
-    assert done.code == 0
+    assert done.code == 3
     assert "1 call failed: 127.0.0.1 does not answer: timed out." in done.out
 
 
@@ -107,15 +109,15 @@ def test_a_broken_server_is_retried(desk: Machine, endpoint: ModelServer) -> Non
 @pytest.mark.parametrize(
     ("config", "said"),
     [
-        ('mode = "endpoint"', "judge.url"),
-        ('mode = "endpoint"\nurl = "http://127.0.0.1:1/v1"', "judge.model"),
-        ('mode = "anthropic"', "judge.model"),
-        ('mode = "gguf"', "judge.file"),
-        ('mode = "agent"\nagent = "nobody"', "judge.agent must be one of"),
+        ('mode = "endpoint"', "reader.url"),
+        ('mode = "endpoint"\nurl = "http://127.0.0.1:1/v1"', "reader.model"),
+        ('mode = "anthropic"', "reader.model"),
+        ('mode = "gguf"', "reader.file"),
+        ('mode = "agent"\nagent = "nobody"', "reader.agent must be one of"),
     ],
 )
 def test_a_missing_setting_is_named(desk: Machine, config: str, said: str) -> None:
-    desk.config(f"[judge]\n{config}\n")
+    desk.config(f"[reader]\n{config}\n")
     done = learn(desk)
     assert done.code == 2
     assert said in done.err
@@ -123,23 +125,23 @@ def test_a_missing_setting_is_named(desk: Machine, config: str, said: str) -> No
 
 def test_a_key_goes_to_other_machines_over_https_only(desk: Machine) -> None:
     desk.config(
-        '[judge]\nmode = "endpoint"\nurl = "http://models.example/v1"\nmodel = "m"\nkey_env = "MY_KEY"\n'
+        '[reader]\nmode = "endpoint"\nurl = "http://models.example/v1"\nmodel = "m"\nkey_env = "MY_KEY"\n'
     )
     desk.environ["MY_KEY"] = KEY
     done = learn(desk)
     assert (done.code, done.err) == (
-        2, "told: A key goes to another machine over https:// only: change judge.url.\n"
+        2, "told: A key goes to another machine over https:// only: change reader.url.\n"
     )  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("judge.key_env", KEY),
-        ("judge.url", f"https://user:{KEY}@host/v1"),
-        ("judge.url", "ftp://host"),
-        ("judge.mode", "magic"),
-        ("judge.file", "model.gguf"),
+        ("reader.key_env", KEY),
+        ("reader.url", f"https://user:{KEY}@host/v1"),
+        ("reader.url", "ftp://host"),
+        ("reader.mode", "magic"),
+        ("reader.file", "model.gguf"),
     ],
 )
 def test_an_invalid_setting_is_refused_without_repeating_a_key(desk: Machine, name: str, value: str) -> None:
@@ -149,10 +151,11 @@ def test_an_invalid_setting_is_refused_without_repeating_a_key(desk: Machine, na
 
 
 def test_a_missing_file_or_library_is_named(desk: Machine) -> None:
-    desk.config('[judge]\nmode = "gguf"\nfile = "/nowhere/model.gguf"\n')
+    desk.config('[reader]\nmode = "gguf"\nfile = "/nowhere/model.gguf"\n')
     done = learn(desk)
-    assert (done.code, done.err) == (4, "told: There is no file /nowhere/model.gguf. Check judge.file.\n")
+    assert (done.code, done.err) == (4, "told: There is no file /nowhere/model.gguf. Check reader.file.\n")
     path = desk.write("model.gguf", b"GGUF")
-    desk.config(f'[judge]\nmode = "gguf"\nfile = "{path}"\n')
+    desk.config(f'[reader]\nmode = "gguf"\nfile = "{path}"\n')
+    say(desk, IDS)
     done = learn(desk)
-    assert done.code in (3, 4)  # without llama-cpp-python, or with it and no real model
+    assert done.code in (3, 4)  # without xllamacpp, or with it and no real model

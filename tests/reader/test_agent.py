@@ -1,4 +1,4 @@
-"""The user's own agent as the judge: alone, in an empty folder, without tools, hooks or told."""
+"""The user's own agent as the reader: alone, in an empty folder, without tools, hooks or told."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.cli.machine import ago
-from tests.judge.test_review import IDS, IDS_TEXT, answers, item, say, texts
+from tests.reader.test_review import IDS, IDS_TEXT, answers, item, say, texts
 from told.agents import installed_agents
 from told.agents.base import HeadlessTask, is_scratch_folder
 from told.errors import ToldError
-from told.judge import models
-from told.judge.base import Question
+from told.reader import models
+from told.reader.base import Question
 from told.service.local import answer_now
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def prints(answer: object) -> str:
 
 @pytest.fixture
 def chosen(desk: Machine) -> Machine:
-    desk.config('[judge]\nmode = "agent"\n')
+    desk.config('[reader]\nmode = "agent"\n')
     return desk
 
 
@@ -74,7 +74,7 @@ def test_the_agent_reads_alone(chosen: Machine) -> None:
     assert {"-p", "--no-session-persistence", "--strict-mcp-config"} <= set(run["words"])
     assert "disableAllHooks" in " ".join(run["words"])
     assert IDS[:20] not in " ".join(run["words"])  # other users can see arguments
-    spent = chosen.told("stats", "--json").json["judge"]
+    spent = chosen.told("stats", "--json").json["reader"]
     assert (spent["tokens_in"], spent["tokens_out"]) == (600, 30)
 
 
@@ -99,7 +99,7 @@ def test_no_agent_is_there(chosen: Machine) -> None:
     chosen.environ["PATH"] = "/nonexistent"
     done = chosen.told("learn", "--yes")
     assert done.code == 4
-    assert "on the PATH. Install it, or choose another judge.mode." in done.err
+    assert "on the PATH. Install it, or choose another reader.mode." in done.err
 
 
 def test_signs_of_another_agents_shell_are_not_passed_on(chosen: Machine) -> None:
@@ -147,7 +147,7 @@ def test_an_agent_that_fails_changes_nothing(chosen: Machine, script: str) -> No
 
 
 def test_what_an_agent_did_for_told_is_not_its_users_session(desk: Machine) -> None:
-    folder = "/tmp/told-judge-ab12cd"
+    folder = "/tmp/told-reader-ab12cd"
     desk.claude((IDS, "{}"), at=ago(hours=1), cwd=folder)
     say(desk, IDS)
     desk.told("index")
@@ -165,7 +165,7 @@ def test_hooks_are_silent_in_it(desk: Machine) -> None:
 
     assert "UUIDs" in start(repo)
     assert start(repo, TOLD_HOOKS="off") == ""
-    assert start("/tmp/told-judge-ab12cd") == ""
+    assert start("/tmp/told-reader-ab12cd") == ""
 
 
 @pytest.mark.parametrize("name", ABLE)

@@ -1,4 +1,4 @@
-"""Runs told's judge with real agents and a server: `python -m lab.judge [--scratch DIR] [NAME …]`."""
+"""Runs told's reader with real agents and a server: `python -m lab.reader [--scratch DIR] [NAME …]`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 
 from lab import CannotRunError, script
@@ -17,7 +18,7 @@ from lab.model import Model
 from lab.npm import Shelf
 from lab.wires.base import Answer, Asked, compact
 
-_AGENTS = ("claude-code", "codex")
+_AGENTS = ("claude-code", "codex", "gemini-cli")
 _QUOTE = "our customer ids are UUIDs and not plain integers"
 _TEXT = "Customer ids are UUIDs, not integers."
 _MESSAGE = f"I looked at the importer again, and the thing is that {_QUOTE}, whatever the schema says of it."
@@ -25,8 +26,8 @@ _LIE = "Deploys go out on Fridays only."
 
 
 def main(words: Sequence[str]) -> int:
-    """Run each agent as the judge, then a server, and print what was seen."""
-    parser = argparse.ArgumentParser(prog="lab.judge")
+    """Run each agent as the reader, then a server, and print what was seen."""
+    parser = argparse.ArgumentParser(prog="lab.reader")
     parser.add_argument("--scratch", default=os.path.join(tempfile.gettempdir(), "agents-lab"))
     parser.add_argument("agents", nargs="*", default=[])
     chosen = parser.parse_args(words)
@@ -34,7 +35,7 @@ def main(words: Sequence[str]) -> int:
     script.answer_to = _answer  # type: ignore[assignment]
     works = True
     try:
-        with Model(os.path.join(chosen.scratch, "judge-requests")) as model:
+        with Model(os.path.join(chosen.scratch, "reader-requests")) as model:
             shelf = Shelf(os.path.join(chosen.scratch, "programs"))
             for name in chosen.agents or _AGENTS:
                 works &= _run_agent(name, chosen.scratch, model, shelf)
@@ -49,33 +50,44 @@ def main(words: Sequence[str]) -> int:
 
 def _answer(_asked: Asked) -> Answer:
     """Answer with one statement that the user typed and one that nobody did."""
-    item = {"text": _TEXT, "kind": "fact", "scope": "project", "quote": _QUOTE, "turn": 0, "replaces": []}
+    item = {
+        "text": _TEXT,
+        "kind": "fact",
+        "scope": "project",
+        "quote": _QUOTE,
+        "turn": 0,
+        "replaces": [],
+        "when": ["change the importer"],
+        "always": False,
+    }
     lie = item | {"text": _LIE, "quote": _LIE}
     return Answer(compact({"items": [item, lie], "candidates": [], "summary": None}))
 
 
 def _run_agent(name: str, scratch: str, model: Model, shelf: Shelf) -> bool:
     agent = real_agents()[name]
-    machine = Machine(os.path.join(scratch, "machines", f"judge-{name}"))
+    machine = Machine(os.path.join(scratch, "machines", f"reader-{name}"))
     bench = Bench(agent, machine, model, shelf)
     machine.variables |= bench.environ()
     machine.variables["PATH"] = os.pathsep.join((os.path.dirname(bench.program), bench.path))
     machine.told("install", "--agent", name, "--yes")
     title = f"{agent.title} {agent.program.version}"
-    return _judge(machine, model, bench.label, title, f'mode = "agent"\nagent = "{name}"')
+    return _reader(machine, model, bench.label, title, f'mode = "agent"\nagent = "{name}"')
 
 
 def _run_endpoint(scratch: str, model: Model) -> bool:
-    machine = Machine(os.path.join(scratch, "machines", "judge-endpoint"))
-    config = f'mode = "endpoint"\nurl = "{model.url("judge-endpoint")}/v1"\nmodel = "scripted"'
-    return _judge(machine, model, "judge-endpoint", "a server on loopback", config)
+    machine = Machine(os.path.join(scratch, "machines", "reader-endpoint"))
+    config = f'mode = "endpoint"\nurl = "{model.url("reader-endpoint")}/v1"\nmodel = "scripted"'
+    return _reader(machine, model, "reader-endpoint", "a server on loopback", config)
 
 
-def _judge(machine: Machine, model: Model, label: str, title: str, config: str) -> bool:
-    """Let the judge read one session, and print what reached the model and what is remembered."""
-    machine.write(os.path.join(machine.told_home, "config.toml"), f"[judge]\n{config}\n")
+def _reader(machine: Machine, model: Model, label: str, title: str, config: str) -> bool:
+    """Let the reader read one session, and print what reached the model and what is remembered."""
+    machine.write(os.path.join(machine.told_home, "config.toml"), f"[reader]\n{config}\n")
     _write_session(machine)
+    began = time.monotonic()
     said = machine.told("learn", "--yes", "--json")
+    seconds = time.monotonic() - began
     try:
         done = json.loads(said.out)
     except ValueError:
@@ -90,7 +102,8 @@ def _judge(machine: Machine, model: Model, label: str, title: str, config: str) 
     print(
         f"{title}: {'works' if works else 'FAILS'}; {len(reached)} requests, tools {tools or 'none'},"
         f" told in it: {briefed}, remembered {memories}, sessions {len(sessions)},"
-        f" tokens {done.get('tokens_in')} + {done.get('tokens_out')}, error {done.get('error')}",
+        f" tokens {done.get('tokens_in')} + {done.get('tokens_out')}, error {done.get('error')},"
+        f" {seconds:.1f} s",
         flush=True,
     )
     return works

@@ -1,4 +1,4 @@
-"""Answer one question with llama-cpp-python; `python -I -m told.judge.gguf_worker`."""
+"""Answer one question with a GGUF file by xllamacpp; `python -I -m told.reader.gguf_worker`."""
 
 from __future__ import annotations
 
@@ -13,26 +13,27 @@ _CHARACTERS = 2.5  # per token, at least
 
 def answer(question: dict[str, Any]) -> dict[str, Any]:
     """Load the model and return its answer with the tokens that it took."""
-    from llama_cpp import Llama  # noqa: PLC0415 - an optional dependency
+    from xllamacpp import CommonParams, Server  # noqa: PLC0415 - an optional dependency
 
     length = len(question["system"]) + len(question["prompt"])
     room = int(length / _CHARACTERS) + question["max_tokens"] + 256
-    model = Llama(
-        model_path=question["file"],
-        n_ctx=min(_LARGEST, max(_SMALLEST, room)),
-        n_threads=max(1, (os.cpu_count() or 2) // 2),
-        verbose=False,
-    )
-    messages = [
-        {"role": "system", "content": question["system"]},
-        {"role": "user", "content": question["prompt"]},
-    ]
-    found = model.create_chat_completion(
-        messages=messages,
-        temperature=0,
-        max_tokens=question["max_tokens"],
-        response_format={"type": "json_object", "schema": question["schema"]},
-    )
+    params = CommonParams()
+    params.model.path = question["file"]
+    params.n_ctx = min(_LARGEST, max(_SMALLEST, room))
+    params.n_parallel = 1
+    params.warmup = False
+    params.cpuparams.n_threads = max(1, (os.cpu_count() or 2) // 2)
+    found = Server(params).handle_chat_completions({
+        "messages": [
+            {"role": "system", "content": question["system"]},
+            {"role": "user", "content": question["prompt"]},
+        ],
+        "temperature": 0,
+        "max_tokens": question["max_tokens"],
+        "response_format": {
+            "type": "json_schema", "json_schema": {"name": "answer", "schema": question["schema"]},
+        },
+    })  # fmt: skip
     usage = found.get("usage") or {}
     return {
         "text": found["choices"][0]["message"]["content"] or "",

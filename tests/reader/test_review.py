@@ -1,4 +1,4 @@
-"""With a judge, told learns what a model found, if the user's own words prove it."""
+"""With a reader, told learns what a model found, if the user's own words prove it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from tests.cli.machine import Machine
-    from tests.judge.model_server import ModelServer
+    from tests.reader.model_server import ModelServer
 
 IDS = (
     "I looked at the importer again, and the thing is that our customer ids are UUIDs and"
@@ -47,7 +47,7 @@ def texts(desk: Machine) -> list[str]:
 def test_off_by_default(desk: Machine, model: ModelServer) -> None:
     say(desk, IDS)
     desk.told("index")
-    assert desk.told("learn", "--json").json["judge"] is None
+    assert desk.told("learn", "--json").json["reader"] is None
     assert model.requests == []
 
 
@@ -62,13 +62,25 @@ def test_a_proven_statement_is_the_users_memory(desk: Machine, endpoint: ModelSe
     assert (place["session"], place["turn"], place["quote"]) == (session, 1, IDS_QUOTE)
 
 
-def test_only_messages_behind_the_gate_are_sent(desk: Machine, endpoint: ModelServer) -> None:
-    say(desk, TASK, IDS)
-    say(desk, TASK)
+def test_everything_that_was_typed_is_sent_oldest_session_first(desk: Machine, endpoint: ModelServer) -> None:
+    say(desk, "later", at=ago(days=2))
+    say(desk, TASK, IDS, at=ago(days=3))
     desk.told("index")
     (asked,) = endpoint.asked()
-    assert [one["turn"] for one in asked["messages"]] == [1]
-    assert asked["messages"][0]["before"] == "Done."
+    messages = [one for session in asked["sessions"] for one in session["messages"]]
+    assert [(one["id"], one["text"]) for one in messages] == [(0, TASK), (1, IDS), (2, "later")]
+    assert messages[1]["before"] == "Done."
+    assert asked["sessions"][0]["date"] < asked["sessions"][1]["date"]
+
+
+def test_a_long_paste_is_cut_in_the_middle(desk: Machine, endpoint: ModelServer) -> None:
+    say(desk, f"{IDS}\n" + "\n".join(f"line {number}: ok" for number in range(2000)) + "\nfix that")
+    desk.told("index")
+    (asked,) = endpoint.asked()
+    (message,) = asked["messages"]
+    assert message["text"].startswith(IDS[:40])
+    assert message["text"].endswith("fix that")
+    assert len(message["text"]) < 5000
 
 
 def test_a_session_is_read_once(desk: Machine, endpoint: ModelServer) -> None:
@@ -84,7 +96,7 @@ def test_a_session_is_read_once(desk: Machine, endpoint: ModelServer) -> None:
         desk, IDS, f"{more} leading zeros and not plain integers, whatever the docs suggest.", session=session
     )
     desk.told("learn", "--yes")
-    assert [one["turn"] for one in endpoint.asked()[1]["messages"]] == [1]
+    assert [one["text"][:20] for one in endpoint.asked()[1]["messages"]] == [more[:20]]
     assert texts(desk) == [IDS_TEXT]
 
 
@@ -110,7 +122,6 @@ def test_the_background_leaves_old_history_to_the_user(desk: Machine, endpoint: 
         item(quote="our customer ids are always integers"),
         item(text="Deploys happen only on Fridays from the release branch."),
         item(quote="ids"),
-        item(turn=7),
         item(kind="wish"),
         item(text=""),
         {"text": IDS_TEXT},
@@ -134,7 +145,7 @@ def test_a_malformed_answer_changes_nothing(desk: Machine, endpoint: ModelServer
     desk.told("index")
     desk.told("index")
     assert len(endpoint.requests) == 2  # it is not asked forever
-    assert desk.told("stats", "--json").json["judge"]["failed"] == 2
+    assert desk.told("stats", "--json").json["reader"]["failed"] == 2
 
 
 def test_an_answer_in_a_fence_is_read(desk: Machine, endpoint: ModelServer) -> None:
@@ -156,7 +167,7 @@ def test_a_server_without_schemas_is_asked_again_without(desk: Machine, endpoint
 def test_secrets_are_never_sent(desk: Machine, endpoint: ModelServer) -> None:
     canary = "ghp_" + "Zx81kQ0mVb72LdTnRw5YcHs3JfPa96EuGi4o"
     desk.config(
-        f'[judge]\nmode = "endpoint"\nurl = "{endpoint.url}"\nmodel = "toy"\n[redaction]\nenabled = false\n'
+        f'[reader]\nmode = "endpoint"\nurl = "{endpoint.url}"\nmodel = "toy"\n[redaction]\nenabled = false\n'
     )
     say(
         desk,
@@ -167,7 +178,7 @@ def test_secrets_are_never_sent(desk: Machine, endpoint: ModelServer) -> None:
         f"{IDS} And <private>my mother is called Gerda</private> of course, which nobody should know about.",
     )
     desk.told("learn", "--yes")
-    assert len(endpoint.requests) == 2
+    assert len(endpoint.requests) == 1
     assert canary not in "".join(endpoint.raw)
     assert "Gerda" not in "".join(endpoint.raw)
     assert "customer ids" in "".join(endpoint.raw)
@@ -183,7 +194,14 @@ def test_a_private_memory_is_not_sent(desk: Machine, endpoint: ModelServer) -> N
     assert "heron42" not in "".join(endpoint.raw)
 
 
-def test_replacements_are_proposed_and_not_made(desk: Machine, endpoint: ModelServer) -> None:
+def test_a_wrong_message_number_does_no_harm(desk: Machine, endpoint: ModelServer) -> None:
+    endpoint.answer = lambda _asked: answers(item(turn=7))
+    say(desk, TASK, IDS)
+    desk.told("learn", "--yes")
+    assert texts(desk) == [IDS_TEXT]
+
+
+def test_what_an_item_replaces_ends(desk: Machine, endpoint: ModelServer) -> None:
     old = "Customer ids are integers in all tables of the importer."
     desk.told("remember", old)
 
@@ -192,23 +210,104 @@ def test_replacements_are_proposed_and_not_made(desk: Machine, endpoint: ModelSe
         return answers(item(replaces=ids))
 
     endpoint.answer = answer
-    say(desk, IDS, at=ago(hours=2))
+    say(desk, IDS, at=ago(days=-1))
     done = desk.told("learn", "--yes", "--json").json
-    assert done["new"] == 1
-    shown = texts(desk)
-    assert IDS_TEXT in shown
-    if old in shown:  # told itself did not see that it was replaced
-        assert done["proposals"] == 1
-        (proposal,) = desk.told("proposals", "--json").json["proposals"]
-        assert proposal["action"] == "correct"
+    assert (done["new"], done["ended"], done["proposals"]) == (1, 1, 0)
+    assert texts(desk) == [IDS_TEXT]
+    ended = desk.told("memories", "--status", "superseded", "--json").json["memories"]
+    desk.told("undo", "--of", next(one["id"] for one in ended if one["text"] == old))
+    assert old in texts(desk)
 
 
-def test_what_told_kept_from_the_same_words_is_not_doubled(desk: Machine, endpoint: ModelServer) -> None:
-    rule = "Never push straight to main, always open a pull request."
+@pytest.mark.parametrize("how", ["locked", "later", "elsewhere"])
+def test_what_an_item_may_not_end_is_asked(desk: Machine, endpoint: ModelServer, how: str) -> None:
+    old = "Customer ids are integers in all tables of the importer."
+    desk.told("remember", old, *(["--scope", "global"] if how == "elsewhere" else []))
+    if how == "locked":
+        (kept,) = desk.told("memories", "--json").json["memories"]
+        desk.told("lock", kept["id"])
+
+    def answer(asked: dict[str, Any]) -> dict[str, Any]:
+        return answers(item(replaces=[one["id"] for one in asked["known"] if one["text"] == old]))
+
+    endpoint.answer = answer
+    say(desk, IDS, at=ago(days=2) if how == "later" else ago(days=-1))
+    desk.told("learn", "--yes", "--json")
+    assert old in texts(desk)
+    (proposal,) = desk.told("proposals", "--json").json["proposals"]
+    assert proposal["action"] == "correct"
+
+
+def test_a_later_session_in_the_same_question_replaces_an_earlier(
+    desk: Machine, endpoint: ModelServer
+) -> None:
+    first, then = "Queue jobs go to redis.", "Queue jobs go to postgres."
+    quotes = ("our jobs go into redis", "no more redis, jobs go into postgres")
     endpoint.answer = lambda _asked: answers(
-        item(text="Never push to main; open a pull request.", kind="rule", quote=rule)
+        item(text=then, quote=quotes[1], message=1, replaces=[first]),
+        item(text=first, quote=quotes[0], message=0),
+    )
+    say(desk, f"by the way {quotes[0]}", at=ago(days=3))
+    say(desk, f"{quotes[1]}, it is simpler", at=ago(days=2))
+    desk.told("learn", "--yes")
+    assert texts(desk) == [then]
+    assert len(endpoint.requests) == 1
+
+
+def test_the_user_takes_something_back(desk: Machine, endpoint: ModelServer) -> None:
+    old = "Customer ids are integers in all tables of the importer."
+    desk.told("remember", old)
+    quote = "forget about the integers, that was nonsense"
+
+    def answer(asked: dict[str, Any]) -> dict[str, Any]:
+        return answers(item(text="", quote=quote, replaces=[one["id"] for one in asked["known"]]))
+
+    endpoint.answer = answer
+    say(desk, f"hm, {quote}", at=ago(days=-1))
+    assert desk.told("learn", "--yes", "--json").json["ended"] == 1
+    assert texts(desk) == []
+
+
+def test_the_reader_words_what_told_kept(desk: Machine, endpoint: ModelServer) -> None:
+    rule = "Never push straight to main, always open a pull request."
+    better = "Never push to main; open a pull request."
+    endpoint.answer = lambda _asked: answers(
+        item(text=better, kind="rule", quote=rule, when=["push my changes"], always=True)
     )
     say(desk, f"{IDS} {rule}")
+    desk.told("index")
+    assert desk.told("learn", "--yes", "--json").json["reader"] == "endpoint"
+    assert texts(desk) == [better]
+    desk.told("rebuild")
+    assert texts(desk) == [better]
+
+
+def test_what_the_user_decided_is_not_reworded(desk: Machine, endpoint: ModelServer) -> None:
+    rule = "Never push straight to main, always open a pull request."
+    say(desk, rule)
+    desk.config("")
+    desk.told("index")
+    (kept,) = desk.told("memories", "--json").json["memories"]
+    desk.told("confirm", kept["id"])
+    desk.config(f'[reader]\nmode = "endpoint"\nurl = "{endpoint.url}"\nmodel = "toy"\n')
+    endpoint.answer = lambda _asked: answers(
+        item(text="Never push to main.", kind="rule", quote=rule),
+        candidates=[{"id": kept["id"], "keep": False}],
+    )
+    desk.told("learn", "--yes")
+    assert texts(desk) == [rule]
+
+
+def test_the_reader_drops_what_told_kept(desk: Machine, endpoint: ModelServer) -> None:
+    rule = "Never push straight to main, always open a pull request."
+    endpoint.answer = lambda asked: answers(
+        candidates=[{"id": one["id"], "keep": False} for one in asked["candidates"]]
+    )
+    say(desk, rule)
+    assert desk.told("learn", "--yes", "--json").json["dismissed"] == 1
+    assert texts(desk) == []
+    say(desk, rule, at=ago(days=1))  # said again, it counts
+    endpoint.answer = lambda _asked: answers()
     desk.told("learn", "--yes")
     assert texts(desk) == [rule]
 
@@ -231,10 +330,10 @@ def test_a_project_that_does_not_learn_is_not_sent(desk: Machine, endpoint: Mode
     assert endpoint.requests == []
 
 
-def test_a_project_cannot_choose_the_judge(desk: Machine, model: ModelServer) -> None:
+def test_a_project_cannot_choose_the_reader(desk: Machine, model: ModelServer) -> None:
     desk.write(
         "work/shop/.told/config.toml",
-        f'[judge]\nmode = "endpoint"\nurl = "{model.url}"\nmodel = "toy"\n',
+        f'[reader]\nmode = "endpoint"\nurl = "{model.url}"\nmodel = "toy"\n',
     )
     say(desk, IDS)
     desk.told("index")
@@ -242,12 +341,12 @@ def test_a_project_cannot_choose_the_judge(desk: Machine, model: ModelServer) ->
 
 
 def test_long_sessions_take_several_questions(desk: Machine, endpoint: ModelServer) -> None:
-    many = [f"{IDS} This is the remark with the number {number} of today." for number in range(44)]
+    many = [f"{IDS} This is the remark with the number {number} of today." for number in range(90)]
     say(desk, *many)
     done = desk.told("learn", "--yes", "--json").json
     assert done["calls"] == done["estimate"]["calls"] == 2
-    turns = [one["turn"] for asked in endpoint.asked() for one in asked["messages"]]
-    assert turns == list(range(44))
+    sent = [one["text"] for asked in endpoint.asked() for one in asked["messages"]]
+    assert sent == many
 
 
 def test_the_estimate_sends_nothing(desk: Machine, endpoint: ModelServer) -> None:
@@ -263,17 +362,18 @@ def test_stats_show_what_was_spent(desk: Machine, endpoint: ModelServer) -> None
     say(desk, IDS)
     desk.told("learn", "--yes")
     assert len(endpoint.requests) == 1
-    assert "judge: 1 call, 940 tokens; today 940 of 200,000" in desk.told("stats").out.splitlines()
-    assert IDS_QUOTE not in (desk.told_home / "judge.jsonl").read_text()
+    line = "reader: 1 call, 940 tokens; today 940 of 200,000; 0 learned"
+    assert line in desk.told("stats").out.splitlines()
+    assert IDS_QUOTE not in (desk.told_home / "reader.jsonl").read_text()
 
 
 def test_the_budget_ends_the_day(desk: Machine, endpoint: ModelServer) -> None:
-    desk.told("config", "set", "judge.daily_tokens", "2500")
-    for day in range(4):
-        say(desk, f"{IDS} It is the remark of day {day}.", at=ago(days=day + 1))
+    desk.told("config", "set", "reader.daily_tokens", "4600")
+    for day in range(8):
+        say(desk, f"{IDS} It is the remark of day {day}. " + "And so on. " * 300, at=ago(days=day + 1))
     done = desk.told("learn", "--yes")
     assert done.code == 3
-    assert "The daily budget is used up (2,500 tokens)." in done.out
+    assert "The daily budget is used up (4,600 tokens)." in done.out
     spent = len(endpoint.requests)
     assert 1 <= spent < 4
     desk.told("index")
@@ -282,19 +382,35 @@ def test_the_budget_ends_the_day(desk: Machine, endpoint: ModelServer) -> None:
 
 
 def test_a_budget_of_zero_sends_nothing(desk: Machine, endpoint: ModelServer) -> None:
-    desk.told("config", "set", "judge.daily_tokens", "0")
+    desk.told("config", "set", "reader.daily_tokens", "0")
     say(desk, IDS)
     desk.told("index")
     desk.told("learn", "--yes")
     assert endpoint.requests == []
 
 
-def test_an_agent_cannot_run_the_judge(desk: Machine, endpoint: ModelServer) -> None:
+def test_an_agent_cannot_run_the_reader(desk: Machine, endpoint: ModelServer) -> None:
     say(desk, IDS)
     desk.environ["CLAUDECODE"] = "1"
     done = desk.told("learn", "--yes")
     assert (done.code, done.err) == (
         2,
-        "told: Only you can run the judge. Use `told learn` in your own terminal.\n",
+        "told: Only you can run the reader. Use `told learn` in your own terminal.\n",
     )
     assert endpoint.requests == []
+
+
+def test_review_shows_what_the_reader_ended_and_restores_it(desk: Machine, endpoint: ModelServer) -> None:
+    old = "Customer ids are integers in all tables of the importer."
+    desk.told("remember", old)
+    endpoint.answer = lambda asked: answers(item(replaces=[one["id"] for one in asked["known"]]))
+    say(desk, IDS, at=ago(days=-1))
+    desk.told("learn", "--yes")
+    (found,) = desk.told("review", "--json").json["items"]
+    assert (found["memory"]["text"], [one["text"] for one in found["ended"]]) == (IDS_TEXT, [old])
+    assert found["quote"]["words"] == IDS_QUOTE
+    assert "  replaced: " in desk.told("review").out
+    desk.told("review", "dismiss", found["id"])
+    assert texts(desk) == [old]
+    desk.told("rebuild")
+    assert texts(desk) == [old]

@@ -1,4 +1,4 @@
-"""Record every call of the judge with its tokens; enforce the daily budget.
+"""Record every call of the reader with its tokens; enforce the daily budget.
 
 The file has no text of a session: one line of JSON per call.
 """
@@ -9,11 +9,12 @@ import json
 import os
 import time
 from collections import Counter
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 
 from told.files import open_private, read_text, write_private
 
-_FILE = "judge.jsonl"
+_FILE, _FORMER_FILE = "reader.jsonl", "judge.jsonl"
 _MAX_BYTES = 1_000_000
 _KEPT = 2_000  # lines after older ones were added up
 
@@ -28,13 +29,13 @@ class Entry:
     session: str
     tokens_in: int
     tokens_out: int
-    failed: str = ""  # kind of failure
-    calls: int = 1
+    failed: str = ""  # why there was no answer
+    calls: int = 1  # 0 for the further sessions of a call
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What the judge used."""
+    """What the reader used."""
 
     calls: int = 0
     tokens_in: int = 0
@@ -48,10 +49,14 @@ class Spent:
 
 
 class Ledger:
-    """The calls of the judge in one home."""
+    """The calls of the reader in one home."""
 
     def __init__(self, home: str, daily_tokens: int) -> None:
         self._path = os.path.join(home, _FILE)
+        former = os.path.join(home, _FORMER_FILE)
+        if os.path.exists(former) and not os.path.exists(self._path):
+            with suppress(OSError):
+                os.replace(former, self._path)
         self.daily_tokens = daily_tokens
 
     def add(self, entry: Entry) -> None:
@@ -79,14 +84,24 @@ class Ledger:
         """Return how many tokens may still be used today."""
         return max(0, self.daily_tokens - self.today(now).tokens)
 
+    def note_problem(self, now: int, problem: str) -> None:
+        """Record why the reader could not be asked at all."""
+        with suppress(OSError):
+            self.add(Entry(now, "", "", "", 0, 0, problem, calls=0))
+
+    def last_problem(self) -> str:
+        """Return why the latest call failed; empty if it did not."""
+        entries = self._read()
+        return entries[-1].failed if entries else ""
+
     def failures(self) -> Counter[str]:
-        """Return how often the judge failed on each session since it last succeeded."""
+        """Return how often the reader failed on each session since it last succeeded."""
         found: Counter[str] = Counter()
         for one in self._read():
             if one.failed:
                 found[one.session] += 1
             else:
-                del found[one.session]
+                found.pop(one.session, None)
         return found
 
     def _read(self) -> list[Entry]:
@@ -123,5 +138,5 @@ def _sum(entries: list[Entry]) -> Spent:
         sum(one.calls for one in entries),
         sum(one.tokens_in for one in entries),
         sum(one.tokens_out for one in entries),
-        sum(bool(one.failed) for one in entries),
+        sum(one.calls for one in entries if one.failed),
     )

@@ -18,20 +18,20 @@ from told.agents.base import Agent, Headless, HeadlessTask, is_scratch_folder, m
 from told.endpoint import Response, post_json
 from told.errors import MissingError, UsageError
 from told.files import write_private
-from told.judge.base import (
+from told.reader.base import (
     AGENT,
     ANTHROPIC,
     ENDPOINT,
     GGUF,
     MODES,
-    NONE,
-    Judge,
     NoAnswerError,
     Question,
+    Reader,
     Reply,
 )
 from told.settings import Settings
 from told.settings.endpoints import Address, is_local_host, parse_address
+from told.settings.keys import OFF
 
 _AFTER_KILL = 5.0  # seconds to read what is left
 
@@ -106,7 +106,7 @@ class _Remote:
     def _reply(self, texts: Sequence[Any], answer: dict[str, Any], tokens_in: str, tokens_out: str) -> Reply:
         text = "".join(one for one in texts if isinstance(one, str))
         if not text.strip():
-            raise NoAnswerError(f"{self._address.host} answers without a text. Check judge.url.")
+            raise NoAnswerError(f"{self._address.host} answers without a text. Check reader.url.")
         return Reply(text, _count(answer, tokens_in), _count(answer, tokens_out))
 
     def _fail(self, found: Response) -> Exception:
@@ -114,16 +114,16 @@ class _Remote:
         if not found.is_refusal:
             return NoAnswerError(f"{host} does not answer: {found.reason}. Try again later.")
         if status in (401, 403):
-            advice = f"check the key in {self._key_env}" if self._key_env else "set judge.key_env"
+            advice = f"check the key in {self._key_env}" if self._key_env else "set reader.key_env"
             return MissingError(f"{host} refuses the key ({status}): {advice}.")
         if status == 404:
-            return MissingError(f"{host} knows no such path or model (404): check judge.url and judge.model.")
+            return MissingError(f"{host} has no such path or model (404): check reader.url and reader.model.")
         if 300 <= status < 400:
-            return MissingError(f"{host} redirects ({status}). Set judge.url to the final address.")
-        return MissingError(f"{host} refuses the request ({status}): check judge.url and judge.model.")
+            return MissingError(f"{host} redirects ({status}). Set reader.url to the final address.")
+        return MissingError(f"{host} refuses the request ({status}): check reader.url and reader.model.")
 
 
-class EndpointJudge(_Remote):
+class EndpointReader(_Remote):
     """A server with OpenAI's chat interface."""
 
     mode = ENDPOINT
@@ -150,7 +150,7 @@ class EndpointJudge(_Remote):
         return self._reply([text], answer, "prompt_tokens", "completion_tokens")
 
 
-class AnthropicJudge(_Remote):
+class AnthropicReader(_Remote):
     """Anthropic's Messages API."""
 
     mode = ANTHROPIC
@@ -170,33 +170,35 @@ class AnthropicJudge(_Remote):
         return self._reply(texts, answer, "input_tokens", "output_tokens")
 
 
-def open_remote(settings: Settings, mode: str, environ: Mapping[str, str]) -> EndpointJudge | AnthropicJudge:
-    """Return the judge behind an address, without connecting."""
+def open_remote(
+    settings: Settings, mode: str, environ: Mapping[str, str]
+) -> EndpointReader | AnthropicReader:
+    """Return the reader behind an address, without connecting."""
     is_anthropic = mode == ANTHROPIC
-    url = settings.judge_url or (_ANTHROPIC_URL if is_anthropic else "")
+    url = settings.reader_url or (_ANTHROPIC_URL if is_anthropic else "")
     address = parse_address(url)
     if address is None:
         raise UsageError(
-            "judge.mode = endpoint needs an address: `told config set judge.url http://127.0.0.1:11434/v1`."
+            "reader.mode = endpoint needs an address: `told config set reader.url http://127.0.0.1:11434/v1`."
         )
-    if not settings.judge_model:
-        raise UsageError(f"judge.mode = {mode} needs a model: `told config set judge.model NAME`.")
-    variable = settings.judge_key_env or (_ANTHROPIC_KEY if is_anthropic else "")
+    if not settings.reader_model:
+        raise UsageError(f"reader.mode = {mode} needs a model: `told config set reader.model NAME`.")
+    variable = settings.reader_key_env or (_ANTHROPIC_KEY if is_anthropic else "")
     key = environ.get(variable, "").strip() if variable else ""
     if variable and not key:
-        raise MissingError(f"The variable {variable}, which should have the judge's key, is not set.")
+        raise MissingError(f"The variable {variable}, which should have the reader's key, is not set.")
     if not (key.isascii() and key.isprintable()):
         raise MissingError(f"The variable {variable} has no valid key. Set it again.")
     if key and not address.secure and not is_local_host(address.host):
-        raise UsageError("A key goes to another machine over https:// only: change judge.url.")
+        raise UsageError("A key goes to another machine over https:// only: change reader.url.")
     path = address.path.rstrip("/")
     if is_anthropic:
         path = path if path.endswith("/messages") else path.removesuffix("/v1") + _MESSAGES
     else:
         path = path if path.endswith(_CHAT) else path + _CHAT
-    kind = AnthropicJudge if is_anthropic else EndpointJudge
+    kind = AnthropicReader if is_anthropic else EndpointReader
     target = Address(address.secure, address.host, address.port, path)
-    return kind(target, settings.judge_model, variable, key)
+    return kind(target, settings.reader_model, variable, key)
 
 
 def _dig(value: Any, *path: str | int) -> Any:
@@ -218,7 +220,7 @@ _AGENT_SECONDS = 300.0
 _MAX_REASON = 160  # characters of an agent's message
 
 
-class AgentJudge:
+class AgentReader:
     """An agent that runs once for each question."""
 
     mode = AGENT
@@ -230,12 +232,13 @@ class AgentJudge:
         self._environ = _make_environ(agent.headless, environ)
         self._model = model
         self._name = agent.title
-        self.title = f"{agent.title}{f' ({model})' if model else ''}"
+        named = model or agent.headless.small_model
+        self.title = f"{agent.title}{f' ({named})' if named else ''}"
         self.sends = f"to the provider of {agent.title}"
 
     def ask(self, question: Question) -> Reply:
         """Run the agent in an empty folder, which is deleted afterwards."""
-        task = HeadlessTask(question.system, self._model)
+        task = HeadlessTask(question.system, self._model or self._headless.small_model)
         prompt = question.prompt
         if not self._headless.takes_system:
             prompt = f"{question.system}\n\n{prompt}"
@@ -262,22 +265,22 @@ class AgentJudge:
         return Reply(found.text, found.tokens_in, found.tokens_out)
 
 
-def open_agent(name: str, model: str, environ: Mapping[str, str]) -> AgentJudge:
+def open_agent(name: str, model: str, environ: Mapping[str, str]) -> AgentReader:
     """Return the named agent, or the first that is installed."""
     able = {one.name: one for one in installed_agents().values() if one.headless is not None}
     if name:
         chosen = [one for one in able.values() if name in one.names]
         if not chosen:
-            raise UsageError(f"judge.agent must be one of {', '.join(able)}, not {name[:40]!r}.")
+            raise UsageError(f"reader.agent must be one of {', '.join(able)}, not {name[:40]!r}.")
     else:
         chosen = list(able.values())
     for agent in chosen:
         for program in agent.programs:
             path = shutil.which(program, path=environ.get("PATH", os.defpath))
             if path:
-                return AgentJudge(agent, path, environ, model)
+                return AgentReader(agent, path, environ, model)
     missing = f"{chosen[0].title} is not" if name else f"None of {', '.join(one.title for one in chosen)} is"
-    raise MissingError(f"{missing} on the PATH. Install it, or choose another judge.mode.")
+    raise MissingError(f"{missing} on the PATH. Install it, or choose another reader.mode.")
 
 
 def _make_environ(headless: Headless, environ: Mapping[str, str]) -> dict[str, str]:
@@ -299,11 +302,11 @@ def _reason(done: subprocess.CompletedProcess[str]) -> str:
 
 _FILE_SECONDS = 900.0
 _MAX_TEXT, _MAX_LIST = 240, 4  # characters, entries
-_WORKER = "told.judge.gguf_worker"
+_WORKER = "told.reader.gguf_worker"
 
 
-class GgufJudge:
-    """A GGUF file that llama-cpp-python runs."""
+class GgufReader:
+    """A GGUF file that xllamacpp runs."""
 
     mode = GGUF
     sends = "nowhere; the model runs on this machine"
@@ -344,27 +347,27 @@ def limit_schema(schema: Any) -> Any:
     return found
 
 
-def open_gguf(path: str, environ: Mapping[str, str]) -> GgufJudge:
-    """Return the judge that runs a file."""
+def open_gguf(path: str, environ: Mapping[str, str]) -> GgufReader:
+    """Return the reader that runs a file."""
     if not path:
-        raise UsageError("judge.mode = gguf needs a file: `told config set judge.file /path/model.gguf`.")
+        raise UsageError("reader.mode = gguf needs a file: `told config set reader.file /path/model.gguf`.")
     if not os.path.isfile(path):
-        raise MissingError(f"There is no file {path}. Check judge.file.")
-    if find_spec("llama_cpp") is None:
-        raise MissingError("llama-cpp-python is not installed. Run `pip install 'told[llama]'`.")
-    return GgufJudge(path, environ)
+        raise MissingError(f"There is no file {path}. Check reader.file.")
+    if find_spec("xllamacpp") is None:
+        raise MissingError("xllamacpp is not installed. Run `pip install 'told[llama]'`.")
+    return GgufReader(path, environ)
 
 
-def open_judge(settings: Settings, environ: Mapping[str, str], mode: str = "") -> Judge | None:
-    """Return the judge; None if there is none."""
-    mode = mode or settings.judge_mode
+def open_reader(settings: Settings, environ: Mapping[str, str], mode: str = "") -> Reader | None:
+    """Return the reader; None if there is none."""
+    mode = mode or settings.reader_mode
     if mode not in MODES:
-        raise UsageError(f"Unknown judge {mode[:40]!r}. Choose from {', '.join(MODES)}.")
-    if mode == NONE:
+        raise UsageError(f"Unknown reader {mode[:40]!r}. Choose from {', '.join(MODES)}.")
+    if mode == OFF:
         return None
     if mode in (ENDPOINT, ANTHROPIC):
         return open_remote(settings, mode, environ)
     if mode == GGUF:
-        return open_gguf(settings.judge_file, environ)
+        return open_gguf(settings.reader_file, environ)
     assert mode == AGENT
-    return open_agent(settings.judge_agent, settings.judge_model, environ)
+    return open_agent(settings.reader_agent, settings.reader_model, environ)

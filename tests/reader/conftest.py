@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.conftest import machine
-from tests.judge.model_server import ModelServer, model_server
+from tests.reader.model_server import ModelServer, model_server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,8 +33,8 @@ def model() -> Iterator[ModelServer]:
 
 @pytest.fixture
 def endpoint(desk: Machine, model: ModelServer) -> ModelServer:
-    """The judge of this machine is an endpoint."""
-    desk.config(f'[judge]\nmode = "endpoint"\nurl = "{model.url}"\nmodel = "toy"\n')
+    """The reader of this machine is an endpoint."""
+    desk.config(f'[reader]\nmode = "endpoint"\nurl = "{model.url}"\nmodel = "toy"\n')
     return model
 
 

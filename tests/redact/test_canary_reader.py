@@ -1,4 +1,4 @@
-"""Test that no secret gets from a judge's answers into told's files or output."""
+"""Test that no secret gets from a reader's answers into told's files or output."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from tests.hook.desk import Desk
 from tests.hook.talk import Talk, edit
-from tests.judge.model_server import ModelServer, model_server
+from tests.reader.model_server import ModelServer, model_server
 from tests.redact.canary import CANARIES, TEXT, TOKEN, everywhere, leaks, named, spoken, variables
 from tests.redact.test_canary import assert_only_in_config, assert_prints_nothing
 
@@ -37,9 +37,9 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
 
 @pytest.fixture
 def model(desk: Desk) -> Iterator[ModelServer]:
-    """The judge of this machine."""
+    """The reader of this machine."""
     with model_server() as made:
-        desk.config(f'[judge]\nmode = "endpoint"\nurl = "{made.url}"\nmodel = "toy"\n')
+        desk.config(f'[reader]\nmode = "endpoint"\nurl = "{made.url}"\nmodel = "toy"\n')
         yield made
 
 
@@ -59,12 +59,12 @@ def test_no_leak_from_judge_answers(desk: Desk, model: ModelServer) -> None:
     model.answer = lambda _asked: answer(item(f"{KNOWN} {private}"), *tainted, item(KNOWN, TEXT))
     Talk(desk).turn(SAID, "The docs are not updated yet.", edit(f"{desk.project}/src/ids.py")).compact()
     said = desk.told("learn", "--yes")
-    assert len(model.requests) == 1
+    assert len(model.requests) == 2, "one for the items, one for the summary"
     assert any(text.startswith(KNOWN) for text in desk.texts()), "the words around it are kept"
     assert leaks([("learn", (said.out + said.err).encode())]) == []
     assert "Ship it" in desk.told("checkpoints", "--json").out, "the summary is kept"
     assert_prints_nothing(desk)
-    assert_only_in_config(desk, "judge")
+    assert_only_in_config(desk, "reader")
 
 
 @pytest.mark.parametrize("taint", [spoken, named], ids=["spoken", "named"])
@@ -76,13 +76,13 @@ def test_no_leak_from_malformed_answers(desk: Desk, model: ModelServer, taint: A
         said = desk.told("learn", "--yes")
         assert leaks([("learn", (said.out + said.err).encode())]) == []
     assert_prints_nothing(desk)
-    assert_only_in_config(desk, "judge")
+    assert_only_in_config(desk, "reader")
 
 
 def test_no_leak_from_the_models_name(desk: Desk, model: ModelServer) -> None:
-    desk.config(f'[judge]\nmode = "endpoint"\nurl = "{model.url}"\nmodel = "{TOKEN}"\n')
+    desk.config(f'[reader]\nmode = "endpoint"\nurl = "{model.url}"\nmodel = "{TOKEN}"\n')
     desk.claude((SAID, "Done."), cwd=desk.project)
     desk.told("learn", "--yes")
     assert [one["model"] for one in model.requests] == [TOKEN]
-    assert "[secret:" in (desk.told_home / "judge.jsonl").read_text()
-    assert_only_in_config(desk, "judge")
+    assert "[secret:" in (desk.told_home / "reader.jsonl").read_text()
+    assert_only_in_config(desk, "reader")

@@ -1,0 +1,1 @@
+"""Run the reader, and say which one is on."""
