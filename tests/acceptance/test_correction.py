@@ -33,7 +33,7 @@ SHAPES = {
         "when does the Cormorant job run at night?", [], ["Cormorant"],
     ),
     "partial": (
-        "Deploys go to Frankfurt and Dublin.", "Deploys no longer go to Dublin, only to Frankfurt.",
+        "Deploys go to Frankfurt and Dublin.", "Remember: Deploys no longer go to Dublin, only to Frankfurt.",
         "where do deploys go?", ["only to Frankfurt"], ["Frankfurt and Dublin"],
     ),
     "partial, as said": (

@@ -27,7 +27,7 @@ OTHER = "Always pin the Whimbrel base image by its digest."
 
 
 def from_session(site: Site, text: str) -> None:
-    site.session(text)
+    site.session(f"From now on: {text}")
 
 
 def from_hook(site: Site, text: str) -> None:
@@ -36,7 +36,7 @@ def from_hook(site: Site, text: str) -> None:
 
 def from_transcript(site: Site, text: str) -> None:
     """Stop an agent: the hook reads what is new in its transcript."""
-    native = site.claude((text, "Done."), cwd=site.where, at=site.now)
+    native = site.claude((f"From now on: {text}", "Done."), cwd=site.where, at=site.now)
     path = next(site.home.rglob(f"{native}.jsonl"))
     given = {"session_id": native, "cwd": site.where, "transcript_path": str(path)}
     site.later(minutes=1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from told.capture.explain import explain
-from told.capture.gate import probably_teaches
 from told.capture.statements import Statement, capture
 from told.store.memories.records import Trigger
 
@@ -53,7 +52,6 @@ def test_capture_ignores_messages_that_teach_nothing(message: str) -> None:
 @pytest.mark.parametrize(
     ("message", "kind"),
     [
-        ("prefer pnpm over npm", "rule"),
         ("Never push directly to the main branch.", "rule"),
         ("From now on always run the linter before you commit.", "rule"),
         ("Careful: the seed script wipes all tables, never run it in production.", "rule"),
@@ -131,19 +129,6 @@ def test_capture_reads_text_outside_a_code_fence() -> None:
     assert only(message).quote == "Never push directly to main, always open a pull request."
 
 
-def test_text_omits_filler_openings() -> None:
-    found = only("no, btw, we always use pnpm here and never npm")
-    assert found.text == "We always use pnpm here and never npm."
-    assert found.quote == "no, btw, we always use pnpm here and never npm"
-
-
-def test_pronoun_is_resolved_from_the_sentence_before() -> None:
-    found = capture("Look at `gen/client.ts`. It must never be edited by hand, always regenerate it.")
-    assert [one.text for one in found] == [
-        "gen/client.ts must never be edited by hand, always regenerate it."
-    ]
-
-
 def test_text_includes_inline_code() -> None:
     found = only("Never deploy by hand, always use `scripts/ship.sh` for that.")
     assert "`scripts/ship.sh`" in found.text
@@ -158,64 +143,41 @@ def test_statement_has_triggers_and_entities() -> None:
     assert found.entities == ("make lint", "src/core/")
 
 
-def test_statement_about_the_person_is_global() -> None:
-    assert only("From now on always answer me in German.").scope == "global"
-    assert only("In this repo we always use tabs, never spaces.").scope == "project"
-
-
 def test_text_keeps_negation() -> None:
     assert only("No tabs in this repo, from now on always spaces.").text.startswith("No tabs")
     assert only("Nunca uses lombok, siempre getters a mano.").text.startswith("Nunca")
     assert only("No uses lombok nunca, a partir de ahora siempre getters.").text.startswith("No uses")
-    assert "don't" in only("We don't want an ORM in this project, because plain SQL is easier to debug.").text
-
-
-@pytest.mark.parametrize(
-    "message", ["ok go on", "thanks!", "continue", "run the tests", "haz un commit", "继续"]
-)
-def test_readers_are_not_asked_about_everyday_messages(message: str) -> None:
-    assert not probably_teaches(message)
+    assert "don't" in only("We don't use an ORM in this project, because plain SQL is easier to debug.").text
 
 
 @pytest.mark.parametrize(
     "message",
     [
-        "Never push directly to main.",
-        "we don't use redux here because it made everything harder to follow",
-        "the staging server is wiped every night, so never store anything there",
+        "The api should return ISO dates, because the mobile app can't parse anything else.",
+        "I meant the staging database",
+        "we don't have enough space in the header",
     ],
 )
-def test_readers_are_asked_about_messages_that_teach(message: str) -> None:
-    assert probably_teaches(message)
-
-
-def test_a_clear_teaching_is_a_memory_and_a_faint_one_a_candidate() -> None:
-    clear = "The api should always return ISO dates, because the mobile app can't parse anything else."
-    assert [one.sure for one in capture(clear)] == [True]
-    faint = capture("I meant the staging database")
-    assert [one.sure for one in faint] == [False]
-
-
-def test_languages_without_training_data_get_the_explicit_grammar_only() -> None:
-    assert capture("Die API soll ISO-Daten liefern, weil die App sonst nichts lesen kann.") == []
-    assert only("Merk dir: die API liefert ISO-Daten.").explicit
+def test_what_is_not_taught_explicitly_is_not_kept(message: str) -> None:
+    assert capture(message) == []
 
 
 def test_explanation_says_how_each_sentence_was_read() -> None:
     message = (
         "From now on always run the linter before you commit.\n"
-        "The api should always return ISO dates, because the mobile app can't parse anything else.\n"
-        "Can you look at the login page?\n```\nx = 1\n```\n"
+        "The api should return ISO dates.\n"
+        "Should we always use UTC?\n```\nx = 1\n```\n"
     )
     found = explain(message)
-    assert found.language == "en"
-    assert found.may_teach
-    assert found.probably_teaches
-    decisions = [one.decision for one in found.sentences]
-    assert decisions[:3] == ["explicit", "memory", "question"]
-    assert set(decisions[3:]) == {"pasted"}
-    assert found.sentences[0].cue == "henceforth"
+    read = [(one.decision, one.cue, one.guard) for one in found.sentences]
+    assert read[:3] == [("explicit", "henceforth", ""), ("no cue", "", ""), ("no cue", "", "")]
+    assert {one for one, _, _ in read[3:]} == {"pasted"}
     assert list(found.kept) == capture(message)
+
+
+def test_explanation_names_the_guard() -> None:
+    (one,) = explain("For now, never use the cache.").sentences
+    assert (one.decision, one.cue, one.guard) == ("stopped", "order", "one_off")
 
 
 def test_text_is_one_sentence_and_quote_may_be_longer() -> None:

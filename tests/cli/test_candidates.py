@@ -39,7 +39,7 @@ def desk(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Machine:
 
     def read(message: str, before: str = "", asked: str = "") -> list[Statement]:
         if UNSURE in message:
-            return [Statement("fact", UNSURE, UNSURE, certainty=0.3, sure=False, context="the nightly job")]
+            return [Statement("fact", UNSURE, UNSURE, certainty=0.3, sure=False)]
         if message == SHORT:
             subject = "The plant's output" if "output" in before else "It"
             return [Statement("fact", SHORT, f"{subject} is in MW, not kW.", certainty=0.9)]
@@ -76,7 +76,7 @@ def test_candidate_is_found_only_on_request(desk: Machine) -> None:
     rows = desk.told("memories", "--all", "--all-projects", "-n", "5000", "--json").json["memories"]
     assert [(row["text"], row["status"]) for row in rows] == [(RULE, "active")]
     (found,) = candidates(desk)
-    assert (found["status"], found["context"], found["kind"]) == ("candidate", "the nightly job", "fact")
+    assert (found["status"], found["kind"]) == ("candidate", "fact")
     assert candidates(desk, "attic", "bucket") == [found]
     assert candidates(desk, "cellar") == []
     asked = ("search", "--in", "memories", "attic", "bucket", "--json")
@@ -84,7 +84,7 @@ def test_candidate_is_found_only_on_request(desk: Machine) -> None:
     (hit,) = desk.told(*asked, "--status", "candidate").json["memories"]
     assert hit["id"] == found["id"]
     assert desk.told(*asked, "--status", "candidate", "--all-projects").json["memories"] == [hit]
-    assert f"{UNSURE} (context: the nightly job)" in desk.told("memories", "--status", "candidate").out
+    assert UNSURE in desk.told("memories", "--status", "candidate").out
     assert "Agents do not see it." in desk.told("why", found["id"]).out
     assert desk.told("lock", found["id"]).err.endswith(f"`told confirm {found['id']}` makes it a memory.\n")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from typing import TYPE_CHECKING, Any
@@ -174,16 +175,52 @@ def test_a_brief_that_comes_back_in_a_prompt_teaches_nothing(desk: Machine) -> N
     assert texts(desk) == [RULE]
 
 
-def test_a_wish_waits_as_a_candidate_until_another_session_repeats_it(desk: Machine) -> None:
-    say(desk, "Use sequential thinking for this. Why is the login slow?", at=ago(days=9))
+def test_what_leans_on_the_agents_words_waits_as_a_candidate_until_it_is_said_again(desk: Machine) -> None:
+    say(desk, "Why is the login slow?", "Never touch it by hand.", at=ago(days=9))
     assert memories(desk) == []
     assert [row["kind"] for row in memories(desk, "--status", "candidate")] == ["rule"]
-    say(desk, "Use sequential thinking for this. Why is the login slow?", at=ago(days=8))
+    say(desk, "And the search?", "Never touch it by hand.", at=ago(days=8))
     (found,) = memories(desk)
     assert (found["kind"], found["status"]) == ("rule", "active")
     assert memories(desk, "--status", "candidate") == []
     desk.told("rebuild")
     assert memories(desk) == [found]
+
+
+def test_a_session_leaves_one_candidate_at_most(desk: Machine) -> None:
+    say(desk, "Never touch it by hand.", "Always restart it.", RULE)
+    assert texts(desk) == [RULE]
+    assert texts(desk, "--status", "candidate") == ["Never touch it by hand."]
+
+
+def test_prompts_that_a_program_repeats_teach_nothing(desk: Machine) -> None:
+    for number in range(3):
+        prompt = (
+            f"Reply with the exact marker OK-{number}, never add markdown. Always answer in one line of text."
+        )
+        say(desk, prompt, at=ago(days=number + 1))
+    assert memories(desk) == []
+    assert memories(desk, "--status", "candidate") == []
+
+
+def test_a_headless_session_teaches_nothing_and_is_found(desk: Machine) -> None:
+    session = say(desk, f"{RULE} Then look at the walrus module.")
+    (path,) = desk.home.glob(f".claude/projects/*/{session}.jsonl")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    changed = [json.dumps(json.loads(line) | {"entrypoint": "sdk-cli"}) for line in lines]
+    path.write_text("\n".join(changed) + "\n", encoding="utf-8")
+    assert memories(desk) == []
+    assert "walrus" in desk.told("search", "walrus").out
+
+
+def test_a_session_of_the_desktop_app_teaches(desk: Machine) -> None:
+    session = say(desk, RULE)
+    (path,) = desk.home.glob(f".claude/projects/*/{session}.jsonl")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    typed = {"entrypoint": "claude-desktop", "promptSource": "sdk"}
+    changed = [json.dumps(json.loads(line) | typed) for line in lines]
+    path.write_text("\n".join(changed) + "\n", encoding="utf-8")
+    assert texts(desk) == [RULE]
 
 
 def test_memories_follow_their_project_when_it_gets_a_remote(

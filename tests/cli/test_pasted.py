@@ -68,7 +68,7 @@ def test_pasted_text_teaches_nothing_at_any_door(desk: Machine, pasted: str) -> 
 def test_what_is_typed_beside_a_paste_is_taught(desk: Machine) -> None:
     prompt(desk, f"{LOG}\n\nfrom now on never log at debug level in production")
 
-    assert texts(desk) == ["Never log at debug level in production."]
+    assert texts(desk) == ["from now on never log at debug level in production"]
 
 
 def test_consent_after_a_paste_does_not_teach_it(desk: Machine) -> None:
@@ -91,7 +91,7 @@ def test_what_is_pasted_and_typed_is_taught(desk: Machine) -> None:
     say(desk, TYPED, days=2)
     desk.told("index")
 
-    assert [text for text in texts(desk) if "npm" in text] == ["Always use npm in this repo, never pnpm."]
+    assert [text for text in texts(desk) if "npm" in text] == [TYPED]
 
 
 @pytest.mark.parametrize("pasted", [LOG, PAGE, MAIL], ids=["log", "page", "mail"])

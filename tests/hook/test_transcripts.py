@@ -100,9 +100,9 @@ def test_briefs_in_transcripts_are_not_learned(desk: Desk, brief: str, run: str)
     assert _placed(desk, run, brief) > 1
     assert desk.told("index").code == 0
     texts = desk.texts()
-    assert any("secrets" in text or ".env" in text for text in texts), (
-        "what the user said in these sessions is learned"
-    )
+    is_headless = run.startswith(("claude-code/print", "codex/exec"))
+    learned = any("secrets" in text or ".env" in text for text in texts)
+    assert learned != is_headless, "what the user typed is learned; nobody types a headless run's prompts"
     assert not [text for text in texts if "make ship" in text]
     statuses = ("superseded", "quarantined")
     assert not [

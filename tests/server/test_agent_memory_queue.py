@@ -74,7 +74,7 @@ def test_what_the_user_taught_is_kept_once(client: TestClient, compat: Site) -> 
             )  # fmt: skip
     assert queue_state(client)["pending"] == 2  # the same item is taken once
     work(compat)
-    assert observations(client) == [("pattern", "Always use uv, never pip.")]
+    assert observations(client) == [("pattern", "From now on always use uv, never pip.")]
     assert queue_state(client) == {"pending": 0, "done": 1, "failed": 0}
     assert client.get("/api/observations").json()[0]["project_name"] == "shop"
 

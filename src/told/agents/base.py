@@ -242,6 +242,8 @@ class Agent:
 
     # Running it, and running under it.
     headless: Headless | None = None
+    headless_sign: bytes = b""  # a pattern in the file of a conversation that a program started
+    headless_variable: tuple[str, str] = ("", "")  # in its hooks: a variable, and how its value begins then
     dialect: Dialect = Dialect()
     hook_seconds: Mapping[str, float] = field(default_factory=dict)  # event -> how long it waits, if shorter
     shell_signs: tuple[ShellSign, ...] = ()

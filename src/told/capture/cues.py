@@ -1,86 +1,126 @@
-"""Find cue words in text and load the word lists of `cues.toml`."""
+"""Read the cues of a message's sentences, and what stops them."""
 
 from __future__ import annotations
 
-import tomllib
+import re
 from collections.abc import Sequence
-from functools import cache
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, replace
+
+from told.capture.grammar import (
+    BACK,
+    CUES,
+    GUARDS,
+    LIST,
+    POLITE,
+    REST,
+    SIGNS,
+    WORD,
+    Cue,
+    asks,
+    blank_quotations,
+    find_endorsed,
+    find_matches,
+    is_task,
+)
+from told.capture.sentences import Sentence, count_words, split_sentences
 
 # ruff: noqa: RUF001 - punctuation of many languages
 
-_PUNCTUATION = str.maketrans(
-    dict.fromkeys('.,;:!?"()[]{}<>/\\|*_`~#=+@&%^$-–—…“”„«»¿¡\n\r\t\u3000。，、；：！？「」（）', " ")
-    | {"’": "'", "ʼ": "'"}
-)
-_ELISIONS = tuple(
-    (f" {letters}'", f" {letters}' ") for letters in ("l", "d", "n", "j", "c", "s", "m", "t", "qu")
-)
-_ACCENTS = str.maketrans("áàâäãéèêëíìîïóòôöõúùûüçñ", "aaaaaeeeeiiiiooooouuuucn")
-_MIN_UNACCENTED = 5  # letters of a phrase that stays unambiguous without accents
-_MAX_PHRASE_WORDS = 5
+QUESTION, ONE_OFF, AGENT = "question", "one_off", "agent"  # guards of every cue
+MAX_SENTENCES = 400  # of a message
+MIN_WORDS = 3  # of a statement
+_MIN_REST = 2  # words that follow `remember that`
 
 
-def normalise(text: str) -> str:
-    """Return lower-case words between single spaces, without punctuation."""
-    bare = f" {' '.join(text.lower().translate(_PUNCTUATION).split())} "
-    if "'" in bare:
-        for joined, apart in _ELISIONS:
-            bare = bare.replace(joined, apart)
-    return bare
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A cue in a sentence, and the guard that stopped it, if any."""
+
+    sentence: Sentence
+    cue: Cue
+    guard: str = ""
 
 
-def has_cjk(text: str) -> bool:
-    """Tell whether a text has Chinese or Japanese characters."""
-    return not text.isascii() and any("\u3040" <= char <= "\u9fff" for char in text)
-
-
-@cache
-def load_cue_data() -> dict[str, Any]:
-    """Load all tables of `cues.toml`."""
-    return tomllib.loads(Path(__file__).with_name("cues.toml").read_text(encoding="utf-8"))
-
-
-def load_words(name: str, *, unaccented: bool = False) -> frozenset[str]:
-    """Load a list of words, optionally with their unaccented spellings."""
-    words = load_cue_data()["words"][name].split()
-    return frozenset(add_unaccented(words) if unaccented else words)
-
-
-def add_unaccented(phrases: Sequence[str]) -> list[str]:
-    """Return phrases, and those with accents also without."""
-    return [
-        *phrases,
-        *(
-            phrase.translate(_ACCENTS)
-            for phrase in phrases
-            if len(phrase) >= _MIN_UNACCENTED and not phrase.isascii()
-        ),
-    ]
-
-
-_PHRASES = {name: frozenset(add_unaccented(phrases)) for name, phrases in load_cue_data()["cues"].items()}
-_STEMS = [
-    (f" {phrase[:-1]}", name) for name, phrases in _PHRASES.items() for phrase in phrases if phrase[-1] == "*"
-]
-
-
-def find_cues(bare: str) -> set[str]:
-    """Return the cues of spaced languages in a normalised text."""
-    words = bare.split()
-    spoken = set(words)
-    for size in range(2, _MAX_PHRASE_WORDS + 1):
-        spoken.update(map(" ".join, zip(*(words[start:] for start in range(size)), strict=False)))
-    found = {name for name, phrases in _PHRASES.items() if not phrases.isdisjoint(spoken)}
-    found.update(name for stem, name in _STEMS if stem in bare)
+def read_cues(message: str, before: str = "") -> list[Reading]:
+    """Return the sentences with a cue, and what stopped it."""
+    text = message.replace("’", "'").lower()
+    cues = _find_possible(CUES, text)
+    if not cues:
+        return []
+    said = _squeeze(before)
+    blank = blank_quotations(message)
+    found = []
+    for sentence in split_sentences(message, clauses=False)[:MAX_SENTENCES]:
+        own = text[sentence.start : sentence.end]
+        reading = read_sentence(cues, sentence, blank[sentence.start : sentence.end], own)
+        if reading and not reading.guard and count_words(own) > MIN_WORDS and _squeeze(own) in said:
+            reading = replace(reading, guard=AGENT)
+        found += [reading] if reading else []
     return found
 
 
-def find_cjk_cues(bare: str) -> set[str]:
-    """Return the Chinese and Japanese cues in a normalised text."""
-    return {
-        name
-        for name, phrases in load_cue_data()["cjk_cues"].items()
-        if any(phrase in bare for phrase in phrases)
-    }
+def _squeeze(text: str) -> str:
+    return " ".join(WORD.findall(text.lower()))
+
+
+def _find_possible(cues: Sequence[Cue], text: str) -> list[Cue]:
+    words = frozenset(WORD.findall(text))
+    return [cue for cue in cues if cue.may_be_in(words, text)]
+
+
+def read_sentence(cues: Sequence[Cue], sentence: Sentence, blank: str, own: str) -> Reading | None:
+    """Return the first cue of a sentence that no guard stops; else the first one."""
+    stopped = None
+    if find_endorsed(sentence.text):
+        return Reading(sentence, next(cue for cue in CUES if cue.read == REST))
+    for cue in _find_possible(cues, own):
+        for match in find_matches(cue, blank):
+            guard = _find_guard(cue, blank, match)
+            if guard is None:
+                continue
+            if not guard:
+                return Reading(sentence, cue)
+            stopped = stopped or Reading(sentence, cue, guard)
+    return stopped
+
+
+def _find_guard(cue: Cue, blank: str, match: re.Match[str]) -> str | None:
+    """Return the guard that stops a cue, "" if none does, None if it is no cue here."""
+    start = match.start("start")
+    lead, rest = blank[:start], blank[match.end() :]
+    if cue.read in (REST, BACK) and GUARDS["not_me"].search(lead):
+        return None
+    if cue.read == LIST:
+        return None if rest.strip() else ""
+    if cue.read == BACK and rest.strip(SIGNS):
+        return None
+    is_labelled = match.group().rstrip().endswith((":", "："))  # of what precedes a colon nobody asks
+    if asks(rest if is_labelled and rest.strip() else blank) and not POLITE.match(blank[start:]):
+        return QUESTION
+    is_announced = cue.read == REST and not rest.strip(SIGNS)
+    if is_announced:
+        return ""
+    content = _find_content(cue, blank, lead, rest)
+    if GUARDS[ONE_OFF].search(content):
+        return ONE_OFF
+    if cue.read == REST and count_words(rest.replace("°", "x")) < _MIN_REST:
+        return "few_words"
+    if cue.needs and not cue.needs.search(rest):
+        return "one_off"
+    return next((name for name in cue.guards if _stops(name, cue, content)), "")
+
+
+def _stops(guard: str, cue: Cue, content: str) -> bool:
+    if guard == "few_words":
+        least = _MIN_REST if cue.name == "henceforth" else MIN_WORDS
+        return count_words(content.replace("°", "x")) < least
+    if guard == "task_follows":
+        return is_task(content.strip(SIGNS)) or bool(GUARDS["progress"].search(content.strip()))
+    return bool(GUARDS[guard].search(content))
+
+
+def _find_content(cue: Cue, blank: str, lead: str, rest: str) -> str:
+    """Return the part of a sentence that a cue is about, which guards look at."""
+    if cue.read in (REST, BACK):
+        return rest if cue.read == REST else lead
+    return f"{lead} {rest}" if cue.name == "henceforth" else blank

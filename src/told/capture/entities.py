@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from told.capture.cues import has_cjk, normalise
+from told.capture.sentences import has_cjk
 from told.pattern import lazy_pattern
 from told.store.memories.records import Trigger
 from told.text import remove_placeholders
@@ -24,6 +24,7 @@ _SYMBOL = lazy_pattern(
 )
 _FLAG = lazy_pattern(r"(?<![\w-])--[a-z][\w-]+")
 _WORD = lazy_pattern(r"[\w.+]+")
+_LETTERS = lazy_pattern(r"[^\W_]+")
 _NAMES: dict[str, Any] = tomllib.loads(Path(__file__).with_name("entities.toml").read_text(encoding="utf-8"))
 _PROGRAMS = frozenset(_NAMES["programs"].split())
 _TOOLS = (_PROGRAMS | frozenset(_NAMES["tools"].split())) - frozenset(_NAMES["ambiguous"].split())
@@ -54,8 +55,8 @@ def find_triggers(text: str) -> tuple[Trigger, ...]:
         words = match.group(1).split()
         if words and words[0] in _PROGRAMS and not _PATH.fullmatch(match.group(1)):
             found.append(Trigger("command", match.group(1).strip()))
-    bare = normalise(_PATH.sub(" ", text))
-    tasks = [_TASK_OF[word] for word in bare.split() if word in _TASK_OF]
+    bare = _PATH.sub(" ", text).lower()
+    tasks = [_TASK_OF[word] for word in _LETTERS.findall(bare) if word in _TASK_OF]
     if has_cjk(text):
         tasks += [task for word, task in _TASK_OF.items() if not word.isascii() and word in text]
     found += [Trigger("task", task) for task in tasks]

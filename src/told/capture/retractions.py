@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from told.capture.explicit_cues import blank_quotations
+from told.capture.grammar import blank_quotations
 from told.capture.pasted import mask_pasted
 from told.capture.sentences import split_sentences
 from told.pattern import lazy_pattern

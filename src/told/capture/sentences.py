@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
-from told.capture.cues import has_cjk, load_words
 from told.capture.pasted import find_typed
 from told.pattern import lazy_pattern
 
@@ -13,7 +14,8 @@ from told.pattern import lazy_pattern
 
 _BULLET = lazy_pattern(r"\s*(?:[-*•+–]|\(?\d{1,3}[.)]|[a-zA-Z][.)]|#{1,6})[ \t]+")
 _END = lazy_pattern(r"""[.!?…]+["')\]”’*]*(?=\s|$)|[。！？；]+["」』）”]*|[.]{3,}""")
-_ABBREVIATIONS = load_words("abbreviations")
+_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_ABBREVIATIONS = frozenset(_DATA["abbreviations"].split())
 _CLAUSE = lazy_pattern(
     r";\s+|\s[-–—]{1,2}\s|:\s+|,\s+(?:but|so|and|then|which|because|aber|sondern|mais|donc|et|pero|y|mas|e)\s"
     r"|\s(?:but|because)\s|[，；：]"
@@ -58,6 +60,11 @@ def split_sentences(message: str, *, clauses: bool = True, documents: bool = Fal
             for left, right in _split_line(message, first, end, clauses)
         ]
     return found
+
+
+def has_cjk(text: str) -> bool:
+    """Tell whether a text has Chinese or Japanese characters."""
+    return not text.isascii() and any("\u3040" <= char <= "\u9fff" for char in text)
 
 
 def count_words(text: str) -> int:

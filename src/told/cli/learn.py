@@ -76,36 +76,28 @@ def _learn_offline(context: Context, arguments: Arguments, memories: Memories) -
 
 
 def _explain(context: Context, message: str) -> None:
-    """Print how a message is read: gate, sentences, scores, what is kept and why not."""
+    """Print how a message is read: sentences, cues, what stopped them, what is kept."""
     found = explain_message(context.redact(message))
     if context.as_json:
         context.print_json({
-            "language": found.language, "may_teach": found.may_teach,
-            "probably_teaches": found.probably_teaches,
-            "thresholds": {"memory": found.memory_threshold, "candidate": found.candidate_threshold},
             "sentences": [asdict(one) for one in found.sentences],
             "kept": [
-                {"text": one.text, "context": one.context, "kind": one.kind, "marks": list(one.marks),
-                 "scope": one.scope, "quote": one.quote, "score": one.certainty,
-                 "explicit": one.explicit, "status": "active" if one.sure else "candidate"}
+                {"text": one.text, "kind": one.kind, "marks": list(one.marks), "scope": one.scope,
+                 "quote": one.quote, "score": one.certainty, "explicit": one.explicit,
+                 "status": "active" if one.sure else "candidate"}
                 for one in found.kept
             ],
         })  # fmt: skip
         return
-    gate = "not worth a second reader" if found.may_teach else "too short to teach anything"
-    if found.may_teach and found.probably_teaches:
-        gate = "an agent or a reader is asked to read it"
-    context.print(f"Language: {found.language or 'unknown'}. Gate: {gate}.")
-    memory, candidate = found.memory_threshold, found.candidate_threshold
-    context.print(f"Scores: a memory from {memory:.2f}, a candidate from {candidate:.2f}.")
     for sentence in found.sentences:
-        cue = f", cue: {sentence.cue}" if sentence.cue else ""
-        context.print(f"{sentence.score:.2f}  {sentence.text}  ({sentence.decision}{cue})")
+        cue = f": {sentence.cue}" if sentence.cue else ""
+        stop = f", {sentence.guard}" if sentence.guard else ""
+        context.print(f"{sentence.text}  ({sentence.decision}{cue}{stop})")
     for one in found.kept:
         status = "memory" if one.sure else "candidate"
         context.print(f"Kept as a {status} ({', '.join((one.kind, *one.marks, one.scope))}): {one.text}")
     if not found.kept:
-        context.print("Nothing is kept.")
+        context.print("Nothing is kept: without a reader, only what you teach explicitly is.")
 
 
 def brief(context: Context, arguments: Arguments) -> None:

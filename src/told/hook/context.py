@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import apsw
 
 from told.agents.base import Call
+from told.agents.headless import is_headless
 from told.agents.processes import NESTED, USER, find_speaker, this_machine
 from told.agents.wiring import START
 from told.errors import DiskFullError, MissingError, ToldError
@@ -94,6 +95,11 @@ class HookContext:
             writer.add(SET, "", **{SET: {agent_prompts.TOPIC: {name: new}}})
             with suppress(DiskFullError, MissingError):  # the brief is needed all the same
                 writer.write()
+
+    @property
+    def is_headless(self) -> bool:
+        """Whether a program started the session, and nobody types its prompts."""
+        return is_headless(self.call.agent, self.call.transcript, self.environ)
 
     @property
     def is_late(self) -> bool:

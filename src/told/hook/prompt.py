@@ -55,11 +55,10 @@ def answer_prompt(context: HookContext) -> str:
         if refused := refuse_command(prompt):
             return refused
     # These statements may still contain secrets: `_learn` redacts before it stores anything.
-    taught = _find_taught(prompt) if is_typed and context.settings.learn else []
+    may_teach = is_typed and context.settings.learn and not context.is_headless
+    taught = _find_taught(prompt) if may_teach else []
     notes = note_prompt(context)
-    if notes.is_read:  # the agent saves what its user teaches
-        taught = [one for one in taught if one.explicit]
-    taken_back = find_retractions(prompt) if is_typed and context.settings.learn else []
+    taken_back = find_retractions(prompt) if may_teach else []
     note = _take_back(context) if taken_back else ""
     query = prompt[:_LONGEST_QUERY]
     is_quiet = bool(not taught and find_quiet_reason(query, split_words(query)))
@@ -160,8 +159,7 @@ def _learn(
     message = context.redactor().redact(cut_at_word(call.prompt, _LONGEST_MESSAGE + _MARGIN))
     message = message[:_LONGEST_MESSAGE]
     if message != call.prompt:  # it was shortened, or a secret was removed
-        explicit_only = all(one.explicit for one in taught)
-        taught = [one for one in _find_taught(message) if one.explicit or not explicit_only]
+        taught = _find_taught(message)
     writer = JournalWriter(FileJournal(context.home), memories, now, Caller(CAPTURE), hurry=True)
     known = []
     for number, one in enumerate(taught):
@@ -169,7 +167,7 @@ def _learn(
             " ".join(one.text.split()), GLOBAL if one.scope == GLOBAL else location.scope, one.kind,
             quote=one.quote, agent=call.agent, session=session, at=now, about=one,
             seed=f"{call.agent}/{session}.{now}.{number}", certainty=one.certainty,
-            marks=one.marks, context=one.context,
+            marks=one.marks,
         )  # fmt: skip
         known.append(remember(writer, new).memory)
     return known

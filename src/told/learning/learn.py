@@ -24,13 +24,13 @@ from told.journal.files import SET
 from told.journal.registry import rename_scope
 from told.learning.compliance import is_followed
 from told.learning.observe import MAX_OBSERVATIONS, find_observations
+from told.learning.programs import Programs
 from told.memories.caller import Caller
 from told.memories.journal_writer import JournalWriter
 from told.memories.lookup import find_put_away
 from told.memories.remember import NewMemory, add_memory, remember
 from told.memories.retract import TakenBack, retract
 from told.memories.scopes import rename_project
-from told.memories.session_notes import NotesFile
 from told.settings import Settings, apply_project_settings
 from told.store.database import LEARN_LOCK, acquire_lock
 from told.store.memories.protocol import Memories
@@ -129,6 +129,7 @@ class Learner:
         self._writer = writer
         self._queue = queue
         self._reading = reading
+        self._programs = Programs(reading)
         self._is_excluded = is_excluded
         self._report = report
         self._result = LearnResult()
@@ -216,22 +217,28 @@ class Learner:
         found: list[NewMemory | TakenBack] = []
         heard: list[str] = []
         before = asked = ""
-        is_read = NotesFile(self._writer.home, session.agent, session.native).read().is_read
         is_agents = is_said_by_agent(self._writer.memories.noted(PROMPTED).get(session.name, ""))
-        for turn in self._reading.turns(session.id):
+        turns = self._reading.turns(session.id)
+        for turn in turns:
             if turn.n > start and (time.monotonic() > deadline or len(found) > most):
                 end = turn.n
                 break
             if turn.n >= start and not is_agents(turn.at):
                 statements = capture(turn.asked, before, asked)
-                if is_read:  # its agent saves what its user teaches: what told only infers waits
-                    statements = [replace(one, sure=one.sure and one.explicit) for one in statements]
                 found += _make_memories(session, turn, statements, self._writer.now)
                 found += _list_taken_back(session, turn, heard)
             heard.append(turn.asked)
             before, asked = turn.answered[-_ANSWER_BEFORE:], turn.asked
+        if found and self._programs.prompt(session, turns):
+            return [], end
         forgotten = forgotten_turns(self._writer.memories, session) if found else ()
-        return [new for new in found if new.turn not in forgotten], end
+        kept = [new for new in found if new.turn not in forgotten]
+        return _limit_candidates(kept, has_one=start > 0 and self._has_candidate(session)), end
+
+    def _has_candidate(self, session: QueuedSession) -> bool:
+        memories = self._writer.memories
+        known = memories.load(memories.of_session(session.native)).values()
+        return any(one.status == CANDIDATE for one in known)
 
     def _observe_batch(self, sessions: Sequence[QueuedSession], deadline: float) -> None:
         known = self._writer.memories.noted(OBSERVED)
@@ -345,10 +352,17 @@ def _make_memories(
             certainty=one.certainty,
             candidate=not one.sure,
             marks=one.marks,
-            context=one.context,
         )
         for number, one in enumerate(statements)
     ]
+
+
+def _limit_candidates(found: list[NewMemory | TakenBack], *, has_one: bool) -> list[NewMemory | TakenBack]:
+    """Keep one candidate of a session at most: the first that is not pasted, else the first."""
+    candidates = [one for one in found if isinstance(one, NewMemory) and one.candidate]
+    typed = [one for one in candidates if isinstance(one.about, Statement) and not one.about.pasted]
+    best = next(iter((*typed, *candidates)), None) if not has_one else None
+    return [one for one in found if one is best or one not in candidates]
 
 
 def _list_taken_back(session: QueuedSession, turn: TurnRow, heard: Sequence[str]) -> list[TakenBack]:

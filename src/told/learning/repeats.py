@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from told.capture.explicit_cues import blank_quotations
+from told.capture.grammar import blank_quotations
 from told.capture.pasted import mask_pasted
 from told.learning import load_table
 from told.pattern import lazy_pattern

@@ -6,6 +6,7 @@ import string
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
+from told.capture.grammar import cut_lead
 from told.conflict.compare import compare_statement, find_repeated
 from told.hashing import blake2s
 from told.ingest.forgotten import Marker, split_words
@@ -99,10 +100,10 @@ def find_rejected(memories: Memories, text: str, scope: str, now: int) -> Memory
     rejected = memories.rejected(scopes)
     if not rejected:
         return None
-    key = make_value_key(text)
+    key = _find_key(text)
     for one in memories.load(rejected).values():
         said = (one.text, *(place.quote for place in one.evidence))
-        if key and key in map(make_value_key, said):
+        if key and key in map(_find_key, said):
             return one
     found = _find_same(memories, text, scopes, now, DISMISSED)
     return next((one for one in found if one.is_rejected), None)
@@ -130,9 +131,14 @@ def find_put_away(memories: Memories, text: str, scope: str, now: int, key: byte
     return find_rejected(memories, text, scope, now) or find_forgotten(memories, text, scope, key)
 
 
+def _find_key(text: str) -> str:
+    """Return the key of a statement; `remember that` and `from now on` say nothing of it."""
+    return make_value_key(cut_lead(text, henceforth=True)) if text.strip() else ""
+
+
 def make_value_mark(text: str, key: bytes) -> str:
     """Return a keyed hash of what a statement says; look-alikes of the text have the same."""
-    return blake2s(make_value_key(text).encode("utf-8", "replace"), key=key[:32], digest_size=12).hexdigest()
+    return blake2s(_find_key(text).encode("utf-8", "replace"), key=key[:32], digest_size=12).hexdigest()
 
 
 def _list_applying_scopes(memories: Memories, scope: str) -> tuple[str, ...]:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from told.capture.grammar import leans_back
 from told.capture.sentences import count_words
-from told.capture.standalone import leans_back
 from told.errors import UsageError
 from told.journal.protocol import Journal
 from told.memories.change import (

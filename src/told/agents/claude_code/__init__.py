@@ -106,6 +106,8 @@ AGENT = Agent(
         takes_system=True,
         variables={"CLAUDE_CODE_DISABLE_CLAUDE_MDS": "1", "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1"},
     ),
+    headless_sign=rb'"entrypoint":\s*"sdk-',
+    headless_variable=("CLAUDE_CODE_ENTRYPOINT", "sdk-"),
     # It shows added context as "Stop hook says", and a blocked stop as "Stop hook reported a problem".
     dialect=Dialect(stop_question=StopQuestion(_is_attended, nest_context)),
     process=ProcessSign("claude", "@anthropic-ai/claude-code"),

@@ -321,6 +321,7 @@ AGENT = Agent(
     todo="Open codex once and approve told's hooks: until then it skips them silently.",
     is_todo_done=is_approved,
     describe_own_entries=describe_approvals,
+    headless_sign=rb'"originator":\s*"codex_exec"',
     # It shows "Blocked by hook" in red, and takes nothing else from a hook at a stop.
     dialect=Dialect(stop_question=StopQuestion(_is_attended, shows_as_error=True)),
     process=ProcessSign("codex", "@openai/codex", replaces_shell=True),

@@ -239,6 +239,14 @@ class SessionReader(Queries):
         sql = "SELECT count(DISTINCT f.path) FROM touch f JOIN session s ON s.id = f.session_id WHERE 1"
         return int(self._fetch_value(sql + where, values))
 
+    def openings(self, length: int) -> list[str]:
+        """Return the beginning of the first prompt of each session that is not an agent's."""
+        sql = (
+            "SELECT coalesce((SELECT substr(t.asked, 1, ?) FROM turn t WHERE t.session_id = s.id AND t.n >= 0"
+            " ORDER BY t.n LIMIT 1), '') FROM session s WHERE s.turns > 0 AND s.kind = ''"
+        )
+        return self._fetch_column(sql, (length,))
+
     def source_path(self, session_id: int) -> str:
         """Return the agent's file that a session was read from; empty if it is unknown."""
         sql = "SELECT f.path FROM session s JOIN source f ON f.id = s.source_id WHERE s.id = ?"
