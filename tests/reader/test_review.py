@@ -108,11 +108,17 @@ def test_without_background_a_running_session_waits(desk: Machine, endpoint: Mod
 
 def test_the_background_leaves_old_history_to_the_user(desk: Machine, endpoint: ModelServer) -> None:
     say(desk, IDS, at=ago(days=60))
-    desk.told("index")
+    desk.told("sweep")
     assert endpoint.requests == []
     assert desk.told("learn", "--yes", "--since", "2026-11-01").code == 0
     assert endpoint.requests == []
     desk.told("learn", "--yes")
+    assert len(endpoint.requests) == 1
+
+
+def test_without_background_the_index_reads_all_history(desk: Machine, endpoint: ModelServer) -> None:
+    say(desk, IDS, at=ago(days=60))
+    desk.told("index")
     assert len(endpoint.requests) == 1
 
 

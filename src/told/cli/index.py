@@ -175,7 +175,7 @@ def index(context: Context, _: Arguments) -> None:
     if not context.settings.background:
         learned = _learn_all(context)
         _write_missed_checkpoints(context)
-        _run_reader(context)
+        _run_reader(context, everything=True)
         _embed_new_turns(context)
         _archive_sessions(context, files)
         _enforce_cap(context)
@@ -287,13 +287,14 @@ def _learn_all(context: Context) -> LearnResult | None:
     return learned
 
 
-def _run_reader(context: Context, ended: str = "") -> None:
-    """Let the reader read recent sessions, if the user chose one."""
+def _run_reader(context: Context, ended: str = "", *, everything: bool = False) -> None:
+    """Let the reader read recent sessions, or all that it has not read, if the user chose one."""
     if context.settings.reads_sessions:
         # The next sweep retries.
         with suppress(ToldError), closing(open_memories(context.home)) as memories:
             stores = open_stores(context, memories)
-            read_recent(stores, context.settings, context.environ, [ended] if ended else [])
+            names = [ended] if ended else []
+            read_recent(stores, context.settings, context.environ, names, everything=everything)
 
 
 def open_stores(context: Context, memories: Memories) -> Stores:

@@ -89,14 +89,15 @@ class ReadingRun:
         ]
         return found[::-1]
 
-    def find_recent(self, ended: Sequence[str] = ()) -> list[QueuedSession]:
-        """Return recent sessions that are quiet or named as ended, for the background."""
+    def find_recent(self, ended: Sequence[str] = (), *, everything: bool = False) -> list[QueuedSession]:
+        """Return recent sessions that are quiet or named as ended, for the background; or all such."""
         now = self._stores.now
-        quiet = {one.id for one in self.find_unread(now - _RECENT_MS, now - QUIET_MS)}
+        since = 0 if everything else now - _RECENT_MS
+        quiet = {one.id for one in self.find_unread(since, now - QUIET_MS)}
         failures = self._ledger.failures()
         return [
             one
-            for one in self.find_unread(now - _RECENT_MS)
+            for one in self.find_unread(since)
             if (one.id in quiet or one.name in ended) and failures[one.name] < _MAX_FAILURES
         ]
 
@@ -244,9 +245,10 @@ class ReadingRun:
 
 
 def read_recent(
-    stores: Stores, settings: Settings, environ: Mapping[str, str], ended: Sequence[str] = ()
-) -> ReadResult | None:
-    """Let the reader read recent sessions; None if it is off or cannot be reached.
+    stores: Stores, settings: Settings, environ: Mapping[str, str], ended: Sequence[str] = (), *,
+    everything: bool = False,
+) -> ReadResult | None:  # fmt: skip
+    """Let the reader read recent sessions, or all; None if it is off or cannot be reached.
 
     Whatever fails, what told learned offline stays as it is; the ledger has the reason for `told status`.
     """
@@ -254,7 +256,7 @@ def read_recent(
         return None
     ledger = Ledger(stores.home, settings.reader_daily_tokens)
     run = ReadingRun(stores, ledger, exclude_projects(stores.connection, settings))
-    sessions = run.find_recent(ended)
+    sessions = run.find_recent(ended, everything=everything)
     if not sessions:
         return None
     try:
