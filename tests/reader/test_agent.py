@@ -13,7 +13,7 @@ import pytest
 from tests.cli.machine import ago
 from tests.reader.test_review import IDS, IDS_TEXT, answers, item, say, texts
 from told.agents import installed_agents
-from told.agents.base import HeadlessTask, is_scratch_folder
+from told.agents.headless import HeadlessTask, is_scratch_folder
 from told.errors import ToldError
 from told.reader import models
 from told.reader.base import Question

@@ -381,8 +381,8 @@ def test_stats_show_what_was_spent(desk: Machine, endpoint: ModelServer) -> None
 
 def test_the_budget_ends_the_day(desk: Machine, endpoint: ModelServer) -> None:
     desk.told("config", "set", "reader.daily_tokens", "4600")
-    for day in range(8):
-        say(desk, f"{IDS} It is the remark of day {day}. " + "And so on. " * 300, at=ago(days=day + 1))
+    for day, name in enumerate(("heron", "wren", "kite", "teal", "owl", "swift", "rook", "crane")):
+        say(desk, f"About the {name}: {IDS} " + "And so on. " * 300, at=ago(days=day + 1))
     done = desk.told("learn", "--yes")
     assert done.code == 3
     assert "The daily budget is used up (4,600 tokens)." in done.out
@@ -426,3 +426,12 @@ def test_review_shows_what_the_reader_ended_and_restores_it(desk: Machine, endpo
     assert texts(desk) == [old]
     desk.told("rebuild")
     assert texts(desk) == [old]
+
+
+def test_a_programs_prompts_are_not_read(desk: Machine, endpoint: ModelServer) -> None:
+    for number in range(3):
+        say(desk, f"Run the eval {number} and reply with the exact marker only, do not add any explanation.")
+    say(desk, IDS)
+    desk.told("learn", "--yes")
+    (asked,) = endpoint.asked()
+    assert "exact marker" not in str(asked)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import apsw
 
 from told.agents.base import Call
-from told.agents.headless import is_headless
+from told.agents.headless_signs import is_headless
 from told.agents.processes import NESTED, USER, find_speaker, this_machine
 from told.agents.wiring import START
 from told.errors import DiskFullError, MissingError, ToldError

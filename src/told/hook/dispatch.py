@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from told.agents.base import Answer, is_scratch_folder
+from told.agents.base import Answer
 from told.agents.dialects import (
     answer_context,
     find_stop_question,
@@ -16,6 +16,7 @@ from told.agents.dialects import (
     parse_call,
     takes_context_after_compaction,
 )
+from told.agents.headless import is_scratch_folder
 from told.agents.processes import NESTED, PIPED, USER
 from told.agents.wiring import COMPACTED, HELPER, PROMPT, START, STOP, TOOL
 from told.errors import ToldError, UsageError

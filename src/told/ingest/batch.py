@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from told.agents.base import is_scratch_folder
+from told.agents.headless import is_scratch_folder
 from told.files import NotReadableError, open_regular
 from told.hashing import blake2s
 from told.ingest import agent_prompts, repository_files

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from told.agents.headless import is_headless
+from told.agents.headless_signs import is_headless
 from told.pattern import lazy_pattern
 from told.store.sessions.facts import QueuedSession
 from told.store.sessions.read import SessionReader, TurnRow

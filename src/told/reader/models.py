@@ -14,7 +14,8 @@ from importlib.util import find_spec
 from typing import Any
 
 from told.agents import installed_agents
-from told.agents.base import Agent, Headless, HeadlessTask, is_scratch_folder, make_scratch_folder
+from told.agents.base import Agent
+from told.agents.headless import Headless, HeadlessTask, is_scratch_folder, make_scratch_folder
 from told.endpoint import Response, post_json
 from told.errors import MissingError, UsageError
 from told.files import write_private

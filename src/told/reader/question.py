@@ -13,6 +13,7 @@ from typing import Any
 from told.ingest.agent_prompts import TOPIC as PROMPTED
 from told.ingest.agent_prompts import is_said_by_agent
 from told.journal.transitions import may_reword
+from told.learning.programs import Programs
 from told.memories.scopes import active_scopes
 from told.reader.answer import ITEMS_SCHEMA, SUMMARY_SCHEMA
 from told.reader.base import Question, Stores
@@ -154,11 +155,15 @@ class Planner:
         self._memories = stores.memories
         self._redact = stores.redact
         self._now = stores.now
+        self._programs = Programs(stores.reading)
 
     def read_parts(self, session: QueuedSession, start: int) -> list[Part]:
         """Return what was typed in a session from a turn on, in parts that fit one question."""
         speaker = self._memories.noted(PROMPTED).get(session.name, "")
-        found = read_messages(self._reading.turns(session.id), start, self._redact, speaker)
+        turns = self._reading.turns(session.id)
+        if self._programs.prompt(session, turns):
+            return [Part(session, session.next_n)]
+        found = read_messages(turns, start, self._redact, speaker)
         groups = list(group_messages(found)) or [[]]
         return [
             Part(session, group[-1].turn + 1 if more else session.next_n, tuple(group))

@@ -11,9 +11,6 @@ from told.agents.base import (
     Agent,
     Call,
     Dialect,
-    Headless,
-    HeadlessReply,
-    HeadlessTask,
     Layout,
     ProcessSign,
     ShellSign,
@@ -22,6 +19,7 @@ from told.agents.base import (
 )
 from told.agents.claude_code.notes import find_notes_folder
 from told.agents.claude_code.reader import read
+from told.agents.headless import Headless, HeadlessReply, HeadlessTask
 from told.agents.values import as_count
 from told.agents.wiring import Block, Change, Place
 

@@ -15,9 +15,6 @@ from told.agents.base import (
     Agent,
     Call,
     Dialect,
-    Headless,
-    HeadlessReply,
-    HeadlessTask,
     Layout,
     ProcessSign,
     ShellSign,
@@ -25,6 +22,7 @@ from told.agents.base import (
     Table,
 )
 from told.agents.codex.rollout import ARCHIVED, find_thread, parse_item, read_rollout
+from told.agents.headless import Headless, HeadlessReply, HeadlessTask
 from told.agents.reading import find_missing_columns, read_database, read_log
 from told.agents.values import as_count, as_dict, as_millis, as_text, get_dict, get_text, parse_object
 from told.agents.wiring import Block, Change, Place, has_mark

@@ -14,13 +14,11 @@ from told.agents.base import (
     Answer,
     Call,
     Dialect,
-    Headless,
-    HeadlessReply,
-    HeadlessTask,
     Layout,
     ProcessSign,
     ShellSign,
 )
+from told.agents.headless import Headless, HeadlessReply, HeadlessTask
 from told.agents.reading import FAILED, REFUSED, describe_call, file_size, remove_tags
 from told.agents.values import (
     as_count,

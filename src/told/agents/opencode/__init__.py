@@ -14,9 +14,6 @@ from told.agents import wiring
 from told.agents.base import (
     Agent,
     Dialect,
-    Headless,
-    HeadlessReply,
-    HeadlessTask,
     Layout,
     ProcessSign,
     ShellSign,
@@ -24,6 +21,7 @@ from told.agents.base import (
     flat_context,
     flat_verdict,
 )
+from told.agents.headless import Headless, HeadlessReply, HeadlessTask
 from told.agents.reading import FAILED, describe_call, is_failure, patched_files, read_database, read_whole
 from told.agents.values import as_count, as_dict, as_millis, as_text, get_dict, get_list, get_text
 from told.agents.wiring import (
