@@ -67,7 +67,8 @@ for _words in map(str.split, _SYNONYMS["same"].splitlines()):
 SLOTS, VALUES = _load_slots(_SYNONYMS["slots"])
 TASKS = _load_tasks(_SYNONYMS["tasks"])
 
-STOP_WORDS = frozenset(word for words in _STOP_WORDS["stop_words"].values() for word in words.split())
+STOP_WORDS_OF: dict[str, str] = _STOP_WORDS["stop_words"]  # by language
+STOP_WORDS = frozenset(word for words in STOP_WORDS_OF.values() for word in words.split())
 VAGUE_WORDS = frozenset(_STOP_WORDS["vague_words"]["words"].split())
 
 
