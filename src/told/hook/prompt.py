@@ -59,7 +59,7 @@ def answer_prompt(context: HookContext) -> str:
     taken_back = find_retractions(prompt) if is_typed and context.settings.learn else []
     note = _take_back(context) if taken_back else ""
     query = prompt[:_LONGEST_QUERY]
-    is_quiet = not taught and find_quiet_reason(query, split_words(query))
+    is_quiet = not taught and find_quiet_reason(split_words(query))
     brief = "" if is_quiet else _make_brief(context, query, taught)
     return "\n".join(filter(None, (brief, note, noted.nudge)))
 
