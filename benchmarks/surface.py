@@ -13,7 +13,7 @@ import apsw
 
 from benchmarks import CannotMeasureError, invented
 from told.capture.entities import find_entities, find_triggers
-from told.conflict.judge import REPEATS, REPLACES, judge_many
+from told.conflict.compare import compare_statement
 from told.recall.prompt import RecallRequest, relative_folder
 from told.recall.recall import recall
 from told.search.index_text import make_index_fields
@@ -26,6 +26,8 @@ from told.store.memories.records import (
     SUPERSEDED,
     TOOL,
     USER,
+    WAS,
+    Edge,
     Memory,
     Trigger,
     split_kind,
@@ -36,7 +38,8 @@ from told.text import count_tokens
 _TRUST = {"user": USER, "assistant": AGENT}
 
 HOW = (
-    "Each project's memories are stored in the order of their dates, told judging what ends what; then "
+    "Each project's memories are stored in the order of their dates. What ended is what the labels say, as a "
+    "reader would, since recall only obeys such verdicts; with --offline told judges without a reader. Then "
     "each prompt is asked with nothing remembered between prompts. must-recall is the share of the memories "
     "that a perfect assistant needs, should-recall of the useful ones; harmful the share of prompts with one "
     "that was ended, poisoned, of another project or for another folder; silence the share of prompts that "
@@ -57,6 +60,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fresh", action="store_true", help="the projects that were written after the lists of topics"
     )
+    parser.add_argument("--offline", action="store_true", help="judge what ends what without a reader")
     parser.add_argument("--budget", type=int, default=450, help="tokens for a prompt")
 
 
@@ -69,7 +73,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     chosen: dict[str, list[str]] = {}
     taken = 0.0
     for project in projects:
-        memories = bank(project)
+        memories = bank(project, offline=arguments.offline)
         now = max(moment(one["date"]) for one in project["memories"]) + 30 * 86_400_000
         for prompt in project["prompts"]:
             started = time.perf_counter()
@@ -80,6 +84,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
             json.dump(chosen, file)
     return {
         "benchmark": "surface",
+        "offline": arguments.offline,
         "budget": arguments.budget,
         "all": summary(projects, chosen),
         **(_by_use(projects, chosen) if arguments.fresh else {}),
@@ -108,38 +113,49 @@ def load(path: str) -> list[dict[str, Any]]:
     return list(projects)
 
 
-def bank(project: dict[str, Any]) -> SqliteMemories:
-    """Store a project's memories as they came, without what only their labels know."""
-    database = apsw.Connection(":memory:")
-    migrate(database)
-    memories = SqliteMemories(database)
-    kept: list[Memory] = []
+def bank(project: dict[str, Any], *, offline: bool = False) -> SqliteMemories:
+    """Store a project's memories as they came, ended as their labels say or, offline, as told judges."""
+    memories = open_empty_bank()
     ordered = sorted(enumerate(project["memories"]), key=lambda one: (one[1]["date"], one[0]))
     for number, (_, given) in enumerate(ordered, 1):
         new = _memory(project, given, number)
-        kept = taken_in(kept, new)
-    with memories.writer.transaction():
-        for memory in kept:
-            memories.writer.put(memory, make_index_fields, fresh=True)
+        ended = given["status"].partition("superseded_by:")[2]
+        if ended and not offline:
+            new = new._replace(status=SUPERSEDED, superseded_by=ended)
+        store(memories, take_in(memories, new) if offline else [new])
     return memories
 
 
-def taken_in(kept: list[Memory], new: Memory) -> list[Memory]:
-    """Add a memory and end what it replaces; tools and pages end nothing, an agent no user's word."""
+def open_empty_bank() -> SqliteMemories:
+    """Open a store without memories."""
+    database = apsw.Connection(":memory:")
+    migrate(database)
+    return SqliteMemories(database)
+
+
+def store(memories: SqliteMemories, changed: Sequence[Memory]) -> None:
+    """Store new and changed memories."""
+    with memories.writer.transaction():
+        for one in changed:
+            memories.writer.put(one, make_index_fields)
+
+
+def take_in(memories: SqliteMemories, new: Memory) -> list[Memory]:
+    """Return a memory and those it ends; tools and pages end nothing, an agent no user's word."""
     if new.trust == TOOL:
-        return [*kept, new]
-    near = [one for one in kept if one.scope == new.scope and one.status == ACTIVE and one.trust != TOOL]
-    ended = set()
-    for old, found in zip(near, judge_many(new.text, [one.text for one in near]), strict=True):
-        may_end = not old.locked and (new.trust == USER or old.trust == AGENT)
-        if found.label == REPLACES and may_end:
-            ended.add(old.id)
-        elif found.label == REPEATS and new.trust == AGENT and old.trust == USER:
-            return kept
-    return [
-        *(one._replace(status=SUPERSEDED, superseded_by=new.id) if one.id in ended else one for one in kept),
-        new,
+        return [new]
+    found = compare_statement(memories, new.text, new.scope, new.created)
+    if new.trust == AGENT and any(one.trust == USER for one in found.repeats):
+        return []
+
+    def may_end(old: Memory) -> bool:
+        return not old.locked and (new.trust == USER or old.trust == AGENT)
+
+    ended = [
+        old._replace(status=SUPERSEDED, superseded_by=new.id) for old, _ in found.replaces if may_end(old)
     ]
+    edges = tuple(Edge(WAS, old.id, new.created) for old, _ in found.likely if may_end(old))
+    return [*ended, new._replace(edges=edges)]
 
 
 def _memory(project: dict[str, Any], given: dict[str, Any], number: int) -> Memory:

@@ -7,16 +7,13 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
-import apsw
-
 from benchmarks import said, story
-from benchmarks.surface import taken_in
+from benchmarks.surface import open_empty_bank, store, take_in
 from benchmarks.words import Language
 from told.capture.statements import Statement, capture
 from told.fence import Fence
 from told.recall.brief import Brief, make_line, make_prompt_brief
 from told.recall.prompt import RecallRequest
-from told.search.index_text import make_index_fields
 from told.store.memories.read import SqliteMemories
 from told.store.memories.records import (
     ACTIVE,
@@ -28,7 +25,6 @@ from told.store.memories.records import (
     Trigger,
     split_kind,
 )
-from told.store.memories.schema import migrate
 from told.text import count_tokens
 
 _NOW = 1_794_000_000_000
@@ -139,7 +135,7 @@ def plant(number: int, seed: int, language: Language) -> Project:
     places = dict(zip(chance.sample(range(len(turns)), _PLANTED), planted, strict=True))
     scope = f"{PROJECT}{number}"
     texts: list[str] = []
-    known: list[Memory] = []
+    memories = open_empty_bank()
     before = ""
     captured = 0
     for place, turn in enumerate(turns):
@@ -149,16 +145,10 @@ def plant(number: int, seed: int, language: Language) -> Project:
         if place in places and not found:
             found = [Statement("rule", asked, asked)]
         for statement in found:
-            known = taken_in(known, _memory(statement, scope, len(texts), turn.at, asked))
+            store(memories, take_in(memories, _memory(statement, scope, len(texts), turn.at, asked)))
         texts += [asked, turn.answered]
         before = turn.answered
-    database = apsw.Connection(":memory:")
-    migrate(database)
-    memories = SqliteMemories(database)
-    with memories.writer.transaction():
-        for memory in known:
-            memories.writer.put(memory, make_index_fields, fresh=True)
-    active = [one for one in known if one.status == ACTIVE]
+    active = list(memories.load(memories.listed(scopes=[scope])).values())
     made = {one.evidence[0].quote: one.id for one in active}
     return Project(scope, texts, memories, active, {text: made.get(text, "") for text in planted}, captured)
 

@@ -368,7 +368,7 @@ def test_no_prompt_says_what_it_needs_word_for_word() -> None:
 
 
 def test_surface_measures_the_invented_projects() -> None:
-    figures = surface.run(tiny(predictions="", projects="haulwise", budget=450, fresh=False))
+    figures = surface.run(tiny(predictions="", projects="haulwise", budget=450, fresh=False, offline=False))
     assert figures["all"]["prompts"] == 21
     assert figures["all"] == figures["haulwise"]
     assert figures["all"]["harmful_share"] == 0
@@ -376,7 +376,9 @@ def test_surface_measures_the_invented_projects() -> None:
 
 @pytest.mark.soak
 def test_surface_keeps_projects_apart_that_nothing_was_set_on() -> None:
-    figures = surface.run(tiny(predictions="", projects="lumen,parley", budget=450, fresh=True))
+    figures = surface.run(
+        tiny(predictions="", projects="lumen,parley", budget=450, fresh=True, offline=False)
+    )
     assert figures["weights set on"] == figures["lumen"]
     assert figures["kept apart"] == figures["parley"]
 

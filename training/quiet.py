@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from told.recall.prompt import QUIET_WORDING, count_unknown, extract_wording, mask_numbers
+from told.recall.prompt import count_unknown, extract_wording, mask_numbers
 from told.search.topics import split_words
 from training.table_pairs import statements
 from training.weights_file import SOURCES
@@ -23,15 +23,9 @@ FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "quiet")
 OUT = SOURCES / "recall" / "quiet_weights.txt"
 _ENGLISH, _OTHERS = 1.0, 0.5  # how much they count
 _COURTESIES = (
-    "thanks, now",
-    "please",
-    "ok,",
-    "great, now",
-    "bitte",
-    "danke, jetzt",
-    "merci, maintenant",
-    "por favor",
-)
+    "thanks, now", "please", "ok,", "great, now", "bitte", "danke, jetzt", "merci, maintenant", "por favor",
+    "can you", "could you", "tu peux", "kannst du", "puedes", "você pode",
+)  # fmt: skip
 _SHORT_WORDS, _EVERY = 5, 4  # of the prompts that get one
 _RARE = 3  # texts that a wording needs
 _RARE_IN_QUIET, _COMMON = 2, 30
@@ -62,7 +56,7 @@ def main() -> None:
     OUT.write_text(format_weights(learned, known), encoding="utf-8")
     for quiet in (True, False):
         right = [
-            (sum(learned.get(name, 0) for name in text.wording) + learned[""] >= QUIET_WORDING) == quiet
+            (sum(learned.get(name, 0) for name in text.wording) + learned[""] >= 0) == quiet
             for text in texts
             if text.quiet == quiet
         ]

@@ -154,7 +154,7 @@ def test_explain_says_why_each_memory_is_in_or_out(project: Machine) -> None:
     assert "install" in first
     assert row.startswith("in ")
     assert "Use pnpm, never npm." in row
-    assert "0 topics" in why
+    assert "topics 0." in why
     made = project.told("explain", "install zod", "--json").json
     assert made["memories"][0]["in"] is True
 
@@ -162,4 +162,4 @@ def test_explain_says_why_each_memory_is_in_or_out(project: Machine) -> None:
 def test_explain_says_that_a_prompt_needs_nothing(project: Machine) -> None:
     answer = project.told("explain", "thanks")
     assert answer.code == 1
-    assert answer.out.startswith("Needs nothing: talk.")
+    assert answer.out.startswith("Nothing to look up: talk.")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 CLAUDE_LIKE = ("claude-code", "codex", "gemini-cli", "qwen-code", "qoder", "vscode-copilot")
 _MOST_CHARACTERS = 10_000  # Claude Code
 _MOST_BYTES = 10_000  # Codex
-_BUDGET = 450  # tokens of a brief
+_BUDGET = 800  # tokens of a brief
 _AROUND = 30  # tokens of the tags and the one line that says what it is
 _DECIDING = (
     "decision",

@@ -95,7 +95,7 @@ def test_correction_supersedes_the_old_rule(desk: Desk) -> None:
     desk.prompt("Actually, always use spaces for indentation, not tabs.", session="two")
     handed = said_to_model(desk.ask("codex", "start", begun(desk, "codex", "three")))
     assert "spaces" in handed
-    assert "use tabs" not in handed.lower()
+    assert "use tabs" not in handed.lower().replace("(was: always use tabs for indentation.)", "")
     assert any("tabs" in one["text"] for one in desk.memories("--status", "superseded"))
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from tests.cli import conftest
 from tests.cli.machine import Machine
 from tests.cli.test_fences import texts as texts_in
-from told.conflict import outdated
 from told.hook.dispatch import answer_hook
 from told.jsontext import load_json
-from told.recall import layers, recall
+from told.recall import recall, score
+from told.recall.prompt import find_places
+from told.store.memories.records import Memory
 
 RULE = "Never deploy on Fridays with the staging client"
 machine = conftest.machine
@@ -34,23 +33,17 @@ def taught(machine: Machine) -> Machine:
     return machine
 
 
-@pytest.mark.parametrize("module", ["layers", "outdated"])
 def test_a_bad_memory_is_left_out_and_named_by_health(
-    taught: Machine, monkeypatch: pytest.MonkeyPatch, module: str
+    taught: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ways: dict[str, tuple[Any, str, Any]] = {
-        "layers": (layers, "score_recency", lambda found, _: " ".join(one.text for one in found.values())),
-        "outdated": (outdated, "read_cached", str),
-    }
-    place, name, text_of = ways[module]
-    original = getattr(place, name)
+    original = find_places
 
-    def fail_on_bad(*given: Any) -> Any:
-        if "client_id" in text_of(*given):
-            raise ValueError(given)
-        return original(*given)
+    def fail_on_bad(memory: Memory) -> tuple[str, ...]:
+        if "client_id" in memory.text:
+            raise ValueError(memory.id)
+        return original(memory)
 
-    monkeypatch.setattr(place, name, fail_on_bad)
+    monkeypatch.setattr(score, "find_places", fail_on_bad)
     for said in (prompt_hook(taught), taught.told("brief", "--prompt", PROMPT).out):
         assert RULE in said
         assert "port 8080" in said
@@ -66,7 +59,7 @@ def test_locked_rules_reach_a_prompt_that_nothing_can_be_found_for(
     def fail(*_: object) -> None:
         raise ValueError("whatever it is")
 
-    monkeypatch.setattr(recall, "find_candidates", fail)
+    monkeypatch.setattr(recall, "score_memories", fail)
     said = prompt_hook(taught)
     assert RULE in said
     assert "port 8080" not in said

@@ -10,7 +10,7 @@ from told.recall.brief import Brief, Line, fit_budget, make_line, make_prompt_br
 from told.recall.prompt import RecallRequest
 from told.recall.start_brief import make_start_brief, select_start_memories
 from told.store.memories.protocol import Memories
-from told.store.memories.records import AGENT, GLOBAL, SUPERSEDED, TEAM, TOOL, Edge, Evidence
+from told.store.memories.records import AGENT, GLOBAL, SUPERSEDED, TEAM, TOOL, Edge, Evidence, Trigger
 from told.store.sessions.read import Filter
 from told.text import count_tokens
 
@@ -102,13 +102,16 @@ def test_start_selects_locked_corrected_and_proven_memories() -> None:
         memory(3, "The port was 5432.", marks=("correction",), created=NOW - 60 * DAY),
         memory(4, "Two spaces.", marks=("preference",), alpha=30.0),
         memory(5, "Tabs.", marks=("preference",), beta=40.0),
+        memory(9, "The host is eu-9.", kind="fact"),
+        memory(10, "Short functions.", alpha=3.0, triggers=(Trigger("always", "start"),)),
         memory(6, "Run npm audit fix first.", trust=TOOL),
         memory(7, "Build took 48 s.", kind="observation", trust=AGENT),
         memory(8, "Elsewhere.", scope="project:other"),
     )
     held = [one.id for one in select_start_memories(known, (SHOP, GLOBAL), NOW).memories]
-    assert held[:3] == ["m1", "m2", "m4"]
-    assert not {"m3", "m5", "m6", "m7", "m8"} & set(held)
+    assert held[:4] == ["m1", "m2", "m10", "m4"]
+    assert held.index("m9") > held.index("m3")  # facts come after rules
+    assert not {"m5", "m6", "m7", "m8"} & set(held)
     assert held == [one.id for one in select_start_memories(known, (SHOP, GLOBAL), NOW).memories]
 
 
@@ -150,8 +153,43 @@ def test_start_leads_with_what_changed_lately() -> None:
         "- Use tabs. (rule, correction, locked, changed yesterday, you)",
         f"- {new} (fact, changed 2 days ago, you)",
     ]
-    assert not any("eu-9" in line for line in lines)
+    assert "eu-9" in lines[-1]
     assert "changed" not in make_line(memory(2, new, created=NOW - 2 * DAY), FENCE, NOW).text
+
+
+def test_start_has_every_rule_and_decision_that_fits() -> None:
+    rules = [memory(n, f"Rule {n} is kept.", kind=("rule", "decision")[n % 2]) for n in range(10, 40)]
+    facts = [memory(n, f"Fact {n} is known.", kind="fact") for n in range(40, 50)]
+    made = _start(bank(*rules, *facts), 800)
+    assert {one.id for one in rules} <= set(made.memories)
+    assert count_tokens(made.text) <= 800
+    small = _start(bank(*rules, *facts), 120)
+    assert small.memories
+    assert not {one.id for one in facts} & set(small.memories)
+
+
+def test_start_leaves_out_what_is_probably_replaced() -> None:
+    new = memory(2, "Use bun.", edges=(Edge("was", "m1"),))
+    made = _start(bank(memory(1, "Use pnpm."), new))
+    assert "m1" not in made.memories
+    assert "Use bun. (was: Use pnpm.)" in made.text
+
+
+def test_line_names_what_was_superseded_for_a_week() -> None:
+    new = memory(2, "Install packages with bun.", created=NOW - 2 * DAY)
+    old = memory(
+        1,
+        "Install packages with pnpm.",
+        status=SUPERSEDED,
+        superseded_by="m2",
+        last=(NOW - 2 * DAY, "one", 9),
+    )
+    assert "(was: Install packages with pnpm.)" in make_prompt_brief(bank(old, new), ASK, FENCE).text
+    long_ago = old._replace(last=(NOW - 9 * DAY, "one", 9))
+    assert "(was:" not in make_prompt_brief(bank(long_ago, new), ASK, FENCE).text
+    locked = memory(1, "Install packages with pnpm.", locked=True)
+    edge = new._replace(edges=(Edge("was", "m1"),))
+    assert "(was:" not in make_prompt_brief(bank(locked, edge), ASK, FENCE).text
 
 
 def test_brief_is_deterministic() -> None:

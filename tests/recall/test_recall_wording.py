@@ -17,15 +17,14 @@ from told.recall.recall import Recall, describe_prompt
         "rename i to idx in this loop",
         "3 psi in kPa",
         "gracias, perfecto",
-        "asante, works",
         "trie ce hash par valeur décroissante",
         "was heißt idempotent auf deutsch",
         "nice one, go on",
     ],
 )
-def test_quiet_prompt_is_recognised(prompt: str) -> None:
+def test_a_prompt_worded_like_a_general_question_needs_a_better_fit(prompt: str) -> None:
     found = read_prompt(prompt)
-    assert found.quiet or found.faint
+    assert found.quiet or found.doubt > 0
 
 
 @pytest.mark.parametrize(
@@ -44,10 +43,10 @@ def test_quiet_prompt_is_recognised(prompt: str) -> None:
         "Error: connect ECONNREFUSED 127.0.0.1:5432",
     ],
 )
-def test_prompt_that_needs_memories_is_not_quiet(prompt: str) -> None:
+def test_prompt_that_needs_memories_is_not_doubted(prompt: str) -> None:
     found = read_prompt(prompt)
     assert not found.quiet
-    assert not found.faint
+    assert found.doubt < 0.1
 
 
 def test_wording_masks_numbers_and_marks_positions() -> None:
@@ -57,6 +56,15 @@ def test_wording_masks_numbers_and_marks_positions() -> None:
     assert list(extract_wording([], asks=False)) == ["=0"]
 
 
-def test_description_mentions_quiet_wording() -> None:
+def test_a_long_prompt_needs_a_better_fit() -> None:
+    short = "add a field for the discount to the order form"
+    assert (
+        read_prompt(short + " and then one more for the note of the customer" * 5).doubt
+        > read_prompt(short).doubt
+    )
+
+
+def test_description_says_what_a_memory_must_score() -> None:
     found = Recall(read_prompt("explain list vs tuple to our intern"), (), ())
-    assert describe_prompt(found).endswith("worded like one that needs nothing")
+    assert "a memory must score 0." in describe_prompt(found)
+    assert describe_prompt(Recall(read_prompt("thx"), (), ())) == "Nothing to look up: talk."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -152,10 +152,10 @@ def test_damaged_vectors_are_reported(store: SqliteMemories) -> None:
 
 
 def test_rolled_back_memory_has_no_vector(store: SqliteMemories) -> None:
-    def broken(text: str, at: int) -> IndexFields:
+    def broken(text: str, at: int, when: Sequence[str]) -> IndexFields:
         if "broken" in text:
             raise RuntimeError
-        return make_index_fields(text, at)
+        return make_index_fields(text, at, when)
 
     def put_both() -> None:
         with store.writer.transaction():

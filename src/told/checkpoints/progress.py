@@ -76,7 +76,7 @@ def is_informative(asked: str) -> bool:
     words = asked.split(None, 3)
     if not words or (words[0].startswith("/") and "/" not in words[0][1:] and len(words) < 3):
         return False
-    return (len(asked) > 30 or len(words) > 2) and find_quiet_reason(asked, split_words(asked)) != "talk"
+    return (len(asked) > 30 or len(words) > 2) and find_quiet_reason(split_words(asked)) != "talk"
 
 
 def is_offer(question: str) -> bool:

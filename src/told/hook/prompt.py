@@ -61,7 +61,7 @@ def answer_prompt(context: HookContext) -> str:
     taken_back = find_retractions(prompt) if may_teach else []
     note = _take_back(context) if taken_back else ""
     query = prompt[:_LONGEST_QUERY]
-    is_quiet = bool(not taught and find_quiet_reason(query, split_words(query)))
+    is_quiet = bool(not taught and find_quiet_reason(split_words(query)))
     if is_quiet and not notes.briefed:
         return note
     brief = _make_brief(context, "" if is_quiet else query, taught, notes.briefed)

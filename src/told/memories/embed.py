@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from told.search.vectors.table import embed, table_model_id
+from told.search.index_text import embed_memory
+from told.search.vectors.table import table_model_id
 from told.store.memories.protocol import Memories
-from told.text import remove_placeholders
 
 _BATCH = 1000  # memories in one transaction
 
@@ -24,5 +24,5 @@ def embed_memories(memories: Memories, *, only_missing: bool = False) -> Iterato
         batch = memories.load(rows[start : start + _BATCH])
         with memories.writer.transaction():
             for row, memory in batch.items():
-                memories.writer.vectors.put(row, memory.scope, embed(remove_placeholders(memory.text)))
+                memories.writer.vectors.put(row, memory.scope, embed_memory(memory.text, memory.when))
         yield min(start + _BATCH, len(rows)), len(rows)

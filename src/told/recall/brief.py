@@ -9,7 +9,6 @@ from datetime import date
 
 from told.agents import label
 from told.fence import Fence, wrap_in_tags
-from told.recall.filters import find_replaced
 from told.recall.prompt import RecallRequest
 from told.recall.recall import recall
 from told.store.memories.protocol import Memories
@@ -18,10 +17,12 @@ from told.store.memories.records import (
     CORRECTION,
     FACT,
     OBSERVATION,
+    SUPERSEDED,
     TEAM,
     TOOL,
     USER,
     WARNING,
+    WAS,
     Memory,
 )
 from told.text import clean, count_tokens, shorten
@@ -36,6 +37,7 @@ _HEADINGS = {
 }  # fmt: skip
 _NOTICE = "From earlier sessions; what the user says now comes first."
 _MAX_MEMORY, _MAX_CONTEXT, _MAX_FORMER = 600, 160, 80  # characters
+_FORMER_MS = 7 * 86_400_000  # for which a line names what it replaced
 RECENT_DAYS = 14  # a younger date is shown as its age, and a change leads
 
 
@@ -102,7 +104,8 @@ def make_prompt_brief(
         seen |= {one.id: at for one in chosen if one.id not in seen and (at := _last_said(one, session))}
     fresh = [one for one in chosen if not _is_known(one, seen.get(one.id, 0), since)]
     fresh.sort(key=lambda one: not one.is_decided_by_user)  # what others said takes no room from the user
-    former, changed = find_former(memories, fresh), find_changed(memories, fresh, request.now)
+    former = find_former(memories, fresh, request.now)
+    changed = find_changed(memories, fresh, request.now)
     lines = [
         make_line(one, fence, request.now, former.get(one.id, ""), changed=one.id in changed) for one in fresh
     ]
@@ -119,16 +122,25 @@ def count_frame() -> int:
     return count_tokens(wrap_in_tags(f"{_NOTICE}\n"))
 
 
-def find_former(memories: Memories, chosen: Iterable[Memory]) -> dict[str, str]:
-    """Return by id the text that each memory probably replaces, where that is not settled."""
-    replaced = {one.id: find_replaced(one) for one in chosen}
-    known = memories.get([old for ids in replaced.values() for old in ids])
-    return {
-        new: known[old].text
-        for new, ids in replaced.items()
-        for old in ids
-        if old in known and known[old].status == ACTIVE and known[old].trust == USER
-    }
+def find_former(memories: Memories, chosen: Iterable[Memory], now: int) -> dict[str, str]:
+    """Return by id the text that each memory replaced in the last week, or probably replaces."""
+    shown = {one.id: one for one in chosen}
+    pairs = [(one.id, edge.target) for one in shown.values() for edge in one.edges if edge.kind == WAS]
+    pairs += [(new, old) for new, ended in memories.superseded(shown).items() for old in ended]
+    known = memories.get({old for _, old in pairs})
+    former: dict[str, str] = {}
+    for new, name in pairs:
+        old = known.get(name)
+        if old and old.trust == USER and old.scope == shown[new].scope and _is_former(old, new, now):
+            former[new] = old.text
+    return former
+
+
+def _is_former(old: Memory, new: str, now: int) -> bool:
+    """Tell whether a memory gave way to another one, if for good then lately."""
+    if old.superseded_by == new:
+        return old.status == SUPERSEDED and now - old.last[0] <= _FORMER_MS
+    return old.status == ACTIVE and not old.locked
 
 
 def find_changed(memories: Memories, chosen: Iterable[Memory], now: int) -> set[str]:

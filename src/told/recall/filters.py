@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from told.conflict.places import find_own_folder
 from told.recall.prompt import Prompt, RecallRequest, is_elsewhere, match_place
 from told.search.about import About
-from told.store.memories.records import ACTIVE, TEAM, TOOL, Memory
+from told.store.memories.protocol import Memories
+from told.store.memories.records import ACTIVE, TEAM, TOOL, WAS, Memory
 
 MIN_CONFIDENCE = 0.3  # of a memory that is shown; a user's statement starts at 0.8
 ELSEWHERE = "for another folder"
-WAS = "was"  # edge from a memory to one that it probably replaces
+_MAX_CHAIN = 4  # newer memories that are followed
 _CLEAR_TOPIC = 0.7
 
 
@@ -67,6 +68,44 @@ def find_overruled(memories: Sequence[Memory], about: Mapping[str, About], promp
     )
 
 
-def find_replaced(memory: Memory) -> list[str]:
-    """Return the ids of memories that a memory probably replaces."""
-    return [edge.target for edge in memory.edges if edge.kind == WAS]
+def find_newer(
+    memories: Memories, shown: Sequence[Memory], scopes: Sequence[str], now: int
+) -> dict[str, Memory]:
+    """Return by id the newest memory that probably replaces each, by the edges written for them."""
+    direct: dict[str, Memory] = {}
+    current = [one for one in shown if not one.locked]
+    for _ in range(_MAX_CHAIN):
+        found = _find_direct(memories, [one for one in current if one.id not in direct], scopes, now)
+        if not found:
+            break
+        direct |= found
+        current = [one for one in found.values() if not one.locked]
+    newest = {}
+    for one in shown:
+        if one.id in direct:
+            new, seen = direct[one.id], {one.id}
+            while new.id in direct and direct[new.id].id not in seen:
+                seen.add(new.id)
+                new = direct[new.id]
+            newest[one.id] = new
+    return newest
+
+
+def _find_direct(
+    memories: Memories, shown: Sequence[Memory], scopes: Sequence[str], now: int
+) -> dict[str, Memory]:
+    """Return by id the memory that probably replaces each; of two that replace each other, the later edge."""
+    known = {one.id: one for one in shown}
+    edges = memories.edges(known) if known else []
+    times = {(source, target): at for source, kind, target, at, _ in edges if kind == WAS}
+    sources = memories.get({source for source, target in times if target in known})
+    found: dict[str, Memory] = {}
+    for (source, target), at in times.items():
+        new, old = sources.get(source), known.get(target)
+        if new is None or old is None or times.get((target, source), -1) >= at:
+            continue
+        is_of_equals = new.is_decided_by_user or not old.is_decided_by_user
+        is_hidden = bool(find_reason_hidden(new, scopes, now))
+        if new.scope == old.scope and is_of_equals and not is_hidden:
+            found[target] = max(found.get(target, new), new, key=lambda one: (one.created, one.id))
+    return found

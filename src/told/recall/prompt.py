@@ -1,37 +1,37 @@
-"""Read a prompt: topics, places, and whether it needs memories."""
+"""Read a prompt: its sentences, topics, places and wording."""
+
+# ruff: noqa: RUF001 - signs of many languages are the subject
 
 from __future__ import annotations
 
 import os
-import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from math import log2
+from types import MappingProxyType
+from typing import NamedTuple
 
 from told.conflict.places import ALL, AND, ARTICLES, BEFORE_FOLDER, BUT, find_own_folder, is_path
-from told.search.query import find_keywords
-from told.search.tokens import STOP_WORDS, VAGUE_WORDS, is_unspaced
+from told.pattern import lazy_pattern
+from told.search.query import find_terms
+from told.search.tokens import VAGUE_WORDS
 from told.search.topics import find_topic_hints, split_words
+from told.store.fts import unquote_phrase
 from told.store.memories.records import Memory
 from told.text import fix_surrogates
 
-# Hundredths of log odds; chosen on the projects that weights are set on, where it hides one need in fifty.
-QUIET_WORDING = 100
+# How much better a memory must fit a prompt that is worded like a general question, by the log odds of that;
+# a long one, which resembles something anyway, by the doublings of its words; and one without a subject.
+WORDING_SHARE, LENGTH_SHARE, NO_SUBJECT_SHARE = 0.10, 0.35, 0.35
+_LEAST_ODDS, _MOST_ODDS = -3.0, 6.0
+_USUAL_WORDS, _WORD_BYTES = 10, 8  # the latter for scripts without spaces
 _MAX_PROMPT = 4000  # characters
-_FOLDER_SHARE = 0.35  # weight of the current folder's name, beside the prompt itself
-_MAX_THANKS, _MAX_HOW_TO, _MAX_SHORT = 4, 10, 6  # words
-_MAX_QUIET = 16  # words; a longer prompt says something of its own
+_MAX_SENTENCES, _MIN_SENTENCE = 4, 3  # of a prompt that are compared by themselves; words of one
+_MAX_TERMS = 9  # that are looked up
 _MAX_OPENING = 12  # words
 _MAX_WORDS, _MAX_LENGTH, _MAX_UNKNOWN = 24, 9, 3  # that count for the wording
 _FOLDER = os.path.dirname(__file__)
-with open(os.path.join(_FOLDER, "quiet.toml"), "rb") as _file:
-    _QUIET: dict[str, Any] = tomllib.load(_file)
-_CHAT, _THANKS, _OWN = (frozenset(_QUIET[name].split()) for name in ("chat", "thanks", "own"))
-_NO_SUBJECT = STOP_WORDS | VAGUE_WORDS | _CHAT | frozenset(_QUIET["generic"].split())
-_LANGUAGE_THINGS = frozenset(_QUIET["language_things"].split())
-_COMMON_FOLDERS = frozenset(_QUIET["common_folders"].split())
-_HOW_TO = tuple(f" {start} " for start in _QUIET["how"])
-_CONVERT = tuple(f" {start} " for start in _QUIET["convert"])
+_SENTENCE_END = lazy_pattern(r"(?<=[.!?;])\s+|(?<=[。！？；])|\n+")
 _BETWEEN = BEFORE_FOLDER | ARTICLES | AND
 
 
@@ -43,22 +43,21 @@ class RecallRequest(NamedTuple):
     now: int
     folder: str = ""  # the current folder below the project's root
     tools: bool = False  # include what tools and pages said
-    search: bool = False  # the user searches memories: no prompt is quiet, and more are scored
+    search: bool = False  # the user searches memories: no wording counts, and more are scored
 
 
 class Prompt(NamedTuple):
     """The parts of a prompt that recall uses."""
 
     text: str
-    words: tuple[str, ...]
-    topics: dict[str, float]  # how clearly each is named
-    hints: tuple[tuple[float, tuple[str, ...]], ...]  # how clearly each word names which topics
-    paths: tuple[str, ...]  # named in the prompt, without a leading slash
-    folder: str  # the current folder below the project's root; empty at the root
-    quiet: str  # why it needs no memory; empty if it may need one
-    faint: bool  # whether it is worded like one that needs none
-    subjects: tuple[str, ...]  # stems of the words that name one; any project gets prompts without
-    subject_topics: tuple[str, ...]
+    words: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()  # if there are several
+    topics: Mapping[str, float] = MappingProxyType({})  # how clearly each is named
+    paths: tuple[str, ...] = ()  # named in the prompt, without a leading slash
+    folder: str = ""  # the current folder below the project's root; empty at the root
+    names: tuple[str, ...] = ()  # quoted terms of its subject; without one, of what it asks to do
+    quiet: str = ""  # why nothing is looked up; else empty
+    doubt: float = 0.0  # how much better than usual a memory must fit
 
 
 def read_prompt(prompt: str, folder: str = "") -> Prompt:
@@ -70,56 +69,55 @@ def read_prompt(prompt: str, folder: str = "") -> Prompt:
     """
     text = fix_surrogates(prompt[:_MAX_PROMPT])
     words = tuple(split_words(text))
-    hints = find_topic_hints(text)
-    for part in folder.lower().split("/"):
-        if part and part not in _COMMON_FOLDERS:
-            hints += [(_FOLDER_SHARE * strength, names) for strength, names in find_topic_hints(part)]
+    parts = [one.strip() for one in _SENTENCE_END.split(text)]
+    sentences = tuple(dict.fromkeys(one for one in parts if one.count(" ") >= _MIN_SENTENCE - 1))
+    if len(sentences) > _MAX_SENTENCES:  # what is asked stands before or behind what is pasted
+        half = _MAX_SENTENCES // 2
+        sentences = (*sentences[:half], *sentences[-half:])
     topics: dict[str, float] = {}
-    for strength, names in hints:
-        for name in names:
+    for strength, named in find_topic_hints(text):
+        for name in named:
             topics[name] = max(topics.get(name, 0.0), strength)
-    quiet = find_quiet_reason(text, words)
-    if not quiet and not topics and 0 < len(words) <= _MAX_THANKS and words[0] in _THANKS:
-        quiet = "talk"
-    faint = not quiet and is_worded_quietly(words, asks=text.rstrip().endswith("?"))
     paths = tuple(dict.fromkeys(word.strip("/") for word in words if is_path(word)))
-    subjects = " ".join(word for word in words if word not in _NO_SUBJECT and not word.isdigit())
-    named = tuple(dict.fromkeys(name for _, names in find_topic_hints(subjects) for name in names))
-    stems = tuple(dict.fromkeys(find_keywords(subjects)))
-    place = folder.lower().strip("/")
-    return Prompt(text, words, topics, tuple(hints), paths, place, quiet, faint, stems, named)
+    terms = [
+        one for one in find_terms(text, _MAX_TERMS) if unquote_phrase(one) not in _load_words("asking_words")
+    ]
+    names = [one for one in terms if not _is_generic(unquote_phrase(one))]
+    if names:  # a number only names something beside a word
+        names = [one for one in terms if one in names or unquote_phrase(one).isdigit()]
+    odds = measure_quiet_wording(words, asks=text.rstrip().endswith("?"))
+    doubt = WORDING_SHARE * max(_LEAST_ODDS, min(_MOST_ODDS, odds))
+    distinct = set(words)  # a log says the same again and again
+    length = max(len(distinct), len("".join(distinct).encode()) / _WORD_BYTES)
+    doubt += NO_SUBJECT_SHARE if not names else 0.0
+    doubt += LENGTH_SHARE * log2(max(1.0, length / _USUAL_WORDS))
+    return Prompt(
+        text, words, sentences if len(sentences) > 1 else (), topics, paths,
+        folder.lower().strip("/"), tuple(names or terms), find_quiet_reason(words), doubt,
+    )  # fmt: skip
 
 
-def find_quiet_reason(text: str, words: Sequence[str]) -> str:
-    """Return why a prompt needs no memory; else empty."""
+def find_quiet_reason(words: Sequence[str]) -> str:
+    """Return why there is nothing to look up for a prompt; else empty."""
     if not words:
         return "empty"
-    is_cjk_chat = is_unspaced(text[0]) and len(text) < 20 and any(word in text for word in _QUIET["chat_cjk"])
-    if is_cjk_chat or all(word in _CHAT for word in words):
-        return "talk"
-    if len(words) > _MAX_QUIET:
-        return ""
-    bare = f" {' '.join(words)} "
-    if _asks_for_meaning(text, bare, words):
-        return "general question"
-    lower = f" {text.lower().replace(' ?', '?')} "
-    converts = bare.startswith(_CONVERT) and any(word[0].isdigit() for word in words)
-    if converts or any(phrase in bare or phrase in lower for phrase in _QUIET["small_work"]):
-        return "work on the text at hand"
-    how_to = len(words) <= _MAX_HOW_TO and bare.startswith(_HOW_TO) and not _LANGUAGE_THINGS.isdisjoint(words)
-    if _OWN.isdisjoint(words) and (how_to or any(phrase in lower for phrase in _QUIET["generally"])):
-        return "general question"
-    return ""
+    return "talk" if all(word in _load_words("small_talk") for word in words) else ""
 
 
-def _asks_for_meaning(text: str, bare: str, words: Sequence[str]) -> bool:
-    if any(phrase in text for phrase in _QUIET["meaning_cjk"]):
-        return len(text) < 30
-    start = next((phrase for phrase in _QUIET["meaning"] if bare.startswith(f" {phrase} ")), "")
-    if not start or not _OWN.isdisjoint(words):
-        return False
-    is_general = start not in _QUIET["meaning_open"] or len(words) <= _MAX_SHORT
-    return is_general or bare.rstrip().endswith(tuple(_QUIET["meaning_endings"]))
+def _is_generic(word: str) -> bool:
+    return word.isdigit() or word in VAGUE_WORDS or word in _load_words("generic_words")
+
+
+def is_everyday_term(term: str) -> bool:
+    """Tell whether any project's prompts have a quoted term: it says little about this one."""
+    word = unquote_phrase(term)
+    return _is_generic(word) or word in _load_wording_weights()[1]
+
+
+@cache
+def _load_words(name: str) -> frozenset[str]:
+    with open(os.path.join(_FOLDER, f"{name}.txt"), encoding="utf-8") as file:
+        return frozenset(file.read().split())
 
 
 @cache
@@ -134,8 +132,8 @@ def _load_wording_weights() -> tuple[int, dict[str, int]]:
     return int(bias), found
 
 
-def is_worded_quietly(words: Sequence[str], *, asks: bool) -> bool:
-    """Tell whether a prompt is worded like one that needs no memory.
+def measure_quiet_wording(words: Sequence[str], *, asks: bool) -> float:
+    """Return the log odds that a prompt is worded like one that needs no memory.
 
     Args:
         words: The words of the prompt, in lower case.
@@ -144,7 +142,7 @@ def is_worded_quietly(words: Sequence[str], *, asks: bool) -> bool:
     bias, weights = _load_wording_weights()
     known = mask_numbers(words)
     names = {*extract_wording(known, asks=asks), count_unknown(known, weights.__contains__)}
-    return bias + sum(weights.get(name, 0) for name in names) >= QUIET_WORDING
+    return (bias + sum(weights.get(name, 0) for name in names)) / 100
 
 
 def mask_numbers(words: Sequence[str]) -> list[str]:

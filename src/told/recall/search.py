@@ -15,6 +15,7 @@ from typing import NamedTuple
 from told.recall.filters import ELSEWHERE
 from told.recall.prompt import RecallRequest
 from told.recall.recall import ENOUGH, FLOOR, IS_NEWER, OVERRULED, TOO_LITTLE, Recalled, recall
+from told.recall.score import WORDS
 from told.search.query import Query
 from told.search.rank import MIN_QUESTION_WORDS, SessionGroup
 from told.search.tokens import stem
@@ -99,16 +100,19 @@ def _find_quoted(memories: Memories, query: Query, scopes: Sequence[str]) -> lis
 def _score(query: Query, chosen: Sequence[Recalled], others: Iterable[Recalled]) -> list[MemoryMatch]:
     shown = {one.memory.id for one in chosen}
     least = MIN_FIT_WITHOUT_WORDS if len(query.words) >= MIN_QUESTION_WORDS else inf
+    is_question = len(query.words) > 1  # a single word has to be there
     found = []
     for one in (*chosen, *others):
         memory, fit = one.memory, round(one.score / FLOOR, 3)
         is_whole = not _is_only_said_by_agent(memory) and _contains_all(memory, query.words)
-        if is_whole and one.against.endswith(IS_NEWER):  # that is a guess, and these are its words
+        if is_whole and one.against.endswith(IS_NEWER):  # probably outdated, and these are its words
             found.append(MemoryMatch(memory, min(fit, MIN_FIT), is_sure=False))
         if one.against not in _OWN_REASONS:
             continue
-        is_sure = is_whole or (memory.id in shown and memory.trust != TOOL)
-        if is_sure or fit >= (MIN_FIT if "words" in one.parts else least):
+        has_words = WORDS in one.parts
+        is_shown = memory.id in shown and memory.trust != TOOL and (has_words or is_question)
+        is_sure = is_whole or is_shown
+        if is_sure or fit >= (MIN_FIT if has_words else least):
             is_timely = not query.window or is_from(memory, query.window)
             found.append(MemoryMatch(memory, fit, is_sure and is_timely))
     return found

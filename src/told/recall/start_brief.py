@@ -13,17 +13,18 @@ from told.ingest.checkpoint_files import UnreadableError, read_checkpoint
 from told.ingest.checkpoint_rows import to_row
 from told.model import OPEN, TOOL, Handover
 from told.recall.brief import (
-    BUDGET,
     STANDING,
     WORK,
     Brief,
     Line,
     find_changed,
+    find_former,
     fit_budget,
     format_age,
     make_line,
 )
-from told.recall.filters import find_reason_hidden
+from told.recall.filters import find_newer, find_reason_hidden
+from told.recall.score import measure_use
 from told.store.memories.protocol import Memories
 from told.store.memories.records import CORRECTION, DECISION, FACT, RULE, TEAM, USER, WARNING, Memory
 from told.store.sessions.read import CheckpointRow, Filter, SessionRow
@@ -34,14 +35,14 @@ if TYPE_CHECKING:
 
 Redact = Callable[[Handover, str], Handover | None]  # of a checkpoint and its path
 
+BUDGET = 800  # tokens
 _MAX_GOAL, _MAX_NEXT, _MAX_STEP = 200, 260, 120  # characters of a checkpoint
 _MAX_ASKED, _MAX_ANSWERED, _MAX_NOTE = 160, 160, 240  # characters of the last session
 _MAX_STEPS = 3
 _MAX_CHECKPOINTS, _MAX_NOTES, _MAX_SESSIONS = 20, 5, 8  # that are read
 _MAX_FILE = 1 << 16  # bytes; reading a larger file takes too long for a start
 _MAX_CHANGED = 6  # memories
-_FEWEST_TOKENS = 10  # of a memory's line; more memories than fit are not loaded
-_MIN_CONFIDENCE = 0.5
+_MAX_RULES, _MAX_FACTS = 200, 60  # memories that are loaded
 _RECENT_MS = 30 * 86_400_000
 
 
@@ -191,7 +192,8 @@ def make_start_brief(
 ) -> Brief:
     """Make the brief for the start of a session.
 
-    Locked rules come right after an open checkpoint; what else matters follows until the budget is full.
+    Open work and what changed lately come first. All rules and decisions follow while they fit: locked ones,
+    those needed in every session, then the most needed. Facts fill what is left.
 
     Args:
         memories: The open memories.
@@ -213,8 +215,12 @@ def make_start_brief(
             offer = start.find_own_checkpoint()
         elif sessions.project and not own.continued:
             offer, last = start.find_open_work()
-    found = select_start_memories(memories, scopes, now, budget // _FEWEST_TOKENS, own.known)
-    lines = [make_line(one, fence, now, changed=one.id in found.changed) for one in found.memories]
+    found = select_start_memories(memories, scopes, now, own.known)
+    former = find_former(memories, found.memories, now)
+    lines = [
+        make_line(one, fence, now, former.get(one.id, ""), changed=one.id in found.changed)
+        for one in found.memories
+    ]
     changed = [line for line in lines[found.locked :] if line.memory in found.changed]
     rest = [line for line in lines[found.locked :] if line.memory not in found.changed]
     return _fit_locked_first([*offer, *lines[: found.locked], *changed, *last, *rest], found, budget)
@@ -254,54 +260,54 @@ class StartMemories:
 
 
 def select_start_memories(
-    memories: Memories,
-    scopes: Sequence[str],
-    now: int,
-    limit: int = 45,
-    known: Mapping[str, int] | None = None,
+    memories: Memories, scopes: Sequence[str], now: int, known: Mapping[str, int] | None = None
 ) -> StartMemories:
-    """Return locked rules, what changed lately, recent warnings and proven rules.
+    """Return locked rules, what changed lately, the other rules and decisions, and facts.
 
     Args:
         memories: The open memories.
         scopes: The active scopes.
         now: Milliseconds since 1970.
-        limit: How many of each kind are loaded, beside the known ones.
         known: Memories that the session has, and since when; it gets only locked and newer ones.
     """
     known = known or {}
-    limit += len(known)
     informed = min(known.values(), default=0)
     locked = memories.locked(scopes)
     marked = _find_newest(memories, scopes, (CORRECTION, WARNING), _MAX_CHANGED + len(known))
-    rules = _find_newest(memories, scopes, (RULE, DECISION), limit)
-    facts = _find_newest(memories, scopes, (FACT,), limit)
-    loaded = memories.load(dict.fromkeys((*locked[:limit], *marked, *rules, *facts)))
+    rules = _find_newest(memories, scopes, (RULE, DECISION), _MAX_RULES)
+    facts = _find_newest(memories, scopes, (FACT,), _MAX_FACTS)
+    loaded = memories.load(dict.fromkeys((*locked[:_MAX_RULES], *marked, *rules, *facts)))
     valid = {
         row: one
         for row, one in loaded.items()
         if (one.trust == USER or (one.confirmed and one.trust.startswith(TEAM)))
         and one.id not in known
-        and (one.locked or (one.confidence >= _MIN_CONFIDENCE and one.created >= informed))
+        and (one.locked or one.created >= informed)
         and not find_reason_hidden(one, scopes, now)
     }
+    outdated = find_newer(memories, list(valid.values()), scopes, now)
+    valid = {row: one for row, one in valid.items() if one.id not in outdated}
     changed = find_changed(memories, valid.values(), now)
 
     def sort_key(row: int) -> tuple[bool, int]:
         return valid[row].id not in changed, -valid[row].created
 
+    def need_key(row: int) -> tuple[bool, bool, float, int]:
+        one = valid[row]
+        return one.kind == FACT, not one.always, -_measure_need(one), -row
+
     first = sorted((row for row in valid if valid[row].locked), key=sort_key)
     lately = sorted((row for row in valid if valid[row].id in changed), key=sort_key)[:_MAX_CHANGED]
-    warned = [row for row in marked if row in valid and now - valid[row].created < _RECENT_MS]
-    proven = sorted(
-        (row for row in rules if row in valid and CORRECTION not in valid[row].marks),
-        key=lambda row: (-valid[row].confidence * (1.0 + valid[row].importance / 10), -row),
-    )
-    ordered = dict.fromkeys((*first, *lately, *warned, *proven))
+    ordered = dict.fromkeys((*first, *lately, *sorted(valid, key=need_key)))
     hidden = sum(row in loaded and row not in valid for row in locked)
     return StartMemories(
         tuple(valid[row] for row in ordered), len(first), len(locked) - hidden, frozenset(changed)
     )
+
+
+def _measure_need(memory: Memory) -> float:
+    """Return how much sessions need a memory, by what happened with it so far."""
+    return round(memory.confidence * (1.0 + memory.importance / 10) * (1.0 + measure_use(memory)), 2)
 
 
 def _find_newest(memories: Memories, scopes: Sequence[str], kinds: Sequence[str], limit: int) -> list[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from told.pattern import lazy_pattern
@@ -11,7 +11,7 @@ from told.search.about import format_about
 from told.search.dates import MONTHS, WEEKDAYS, day_word
 from told.search.tokens import UNSPACED_RANGES, is_unspaced
 from told.search.vectors.table import embed
-from told.store.memories.records import IndexFields
+from told.store.memories.records import Embedding, IndexFields
 from told.text import remove_placeholders
 
 _MAX_PARTS = 120  # a turn with more identifiers is a listing
@@ -108,10 +108,18 @@ def _strip_vowel_signs(text: str) -> str:
     return "".join(char for char in text if char.isalnum() or not is_unspaced(char))
 
 
-def make_index_fields(text: str, at: int) -> IndexFields:
-    """Return what is indexed for a memory's text and time (ms)."""
-    text = remove_placeholders(text)
-    return IndexFields(make_extra_words(text, at), format_about(text), embed(text))
+def make_index_fields(text: str, at: int, when: Sequence[str] = ()) -> IndexFields:
+    """Return what is indexed for a memory's text, time (ms) and phrases of prompts that need it."""
+    plain = remove_placeholders(text)
+    return IndexFields(make_extra_words(plain, at), format_about(plain), embed_memory(text, when))
+
+
+def embed_memory(text: str, when: Sequence[str] = ()) -> Embedding:
+    """Embed a memory: the vector of its text, followed by those of its phrases."""
+    own = embed(remove_placeholders(text))
+    if not own.vector or not when:
+        return own
+    return own._replace(vector=own.vector + b"".join(embed(one).vector for one in when))
 
 
 class Passages(NamedTuple):

@@ -48,7 +48,7 @@ class Settings(NamedTuple):
     retention_days: int = 90  # unused memories are archived after this; 0: never
     retention_cap_mb: int = 1024  # disk space of told's folder; 0: no cap
     brief_tokens: int = 450
-    brief_start_tokens: int = 450
+    brief_start_tokens: int = 800
     model: str = ""  # embeddings: empty for the built-in table, off, a folder or an address
     reranker: str = ""  # folder of a model that re-ranks results
     reader_mode: str = OFF  # or agent, endpoint, anthropic, gguf

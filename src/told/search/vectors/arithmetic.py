@@ -86,6 +86,13 @@ def _measure_length(values: Sequence[float]) -> float:
     return sqrt(sum(map(mul, values, values)))
 
 
+def remove_direction(vector: bytes, direction: bytes) -> bytes | None:
+    """Return what is left of a vector without its part in a direction; None if nothing is."""
+    own, other = _as_numbers(vector), _as_numbers(direction)
+    length, along = sum(map(mul, other, other)), sum(map(mul, own, other))
+    return normalize_vector([value * length - along * part for value, part in zip(own, other, strict=True)])
+
+
 def similarity(one: bytes, other: bytes) -> float:
     """Return the similarity of two vectors: about 1 if equal, 0 if unrelated."""
     if len(one) != len(other):

@@ -152,7 +152,7 @@ class MemoryVectors(Queries):
         return found
 
     def vectors(self, numbers: Sequence[int], model: str) -> dict[int, bytes]:
-        """Return the vectors of a model by row."""
+        """Return the vectors of a model by row: the one of a text, then those of its phrases."""
         found: dict[int, bytes] = {}
         for start in range(0, len(numbers), _BATCH):
             some = numbers[start : start + _BATCH]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import ClassVar, Protocol
 
-from told.store.memories.records import ACTIVE, Embedding, IdleMemory, IndexFields, Memory, Position
+from told.store.memories.records import ACTIVE, Embedding, IdleMemory, MakeFields, Memory, Position
 
 
 class MemoryVectors(Protocol):
@@ -16,7 +16,7 @@ class MemoryVectors(Protocol):
         """Return blocks of (rows, signs by columns) of each scope's newest memories."""
 
     def vectors(self, numbers: Sequence[int], model: str) -> dict[int, bytes]:
-        """Return the vectors of a model by row."""
+        """Return the vectors of a model by row: the one of a text, then those of its phrases."""
 
     def counts(self) -> dict[str, int]:
         """Return how many vectors each model has."""
@@ -42,9 +42,7 @@ class MemoryWriter(Protocol):
     def transaction(self) -> AbstractContextManager[None]:
         """Start a transaction that also updates the full-text index."""
 
-    def put(
-        self, memory: Memory, make_fields: Callable[[str, int], IndexFields], *, fresh: bool = False
-    ) -> None:
+    def put(self, memory: Memory, make_fields: MakeFields, *, fresh: bool = False) -> None:
         """Store a memory; `make_fields` is only called for a new text, `fresh` ones are not stored yet."""
 
     def drop(self, memory_id: str) -> None:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -159,7 +159,7 @@ class Embedding(NamedTuple):
     """The vector of a text, comparable only within its model."""
 
     model: str = ""
-    vector: bytes = b""  # empty if unknown
+    vector: bytes = b""  # empty if unknown; of a memory, those of its phrases follow
 
 
 class IndexFields(NamedTuple):
@@ -168,6 +168,9 @@ class IndexFields(NamedTuple):
     extra: str  # extra words
     about: str  # topics and first keywords
     embedding: Embedding = Embedding()
+
+
+MakeFields = Callable[[str, int, Sequence[str]], IndexFields]  # of a text, its time and its phrases
 
 
 class IdleMemory(NamedTuple):

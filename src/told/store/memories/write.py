@@ -17,6 +17,7 @@ from told.store.memories.records import (
     LINK_TABLES,
     WRITTEN,
     IndexFields,
+    MakeFields,
     Memory,
     Position,
     hash_row,
@@ -49,9 +50,7 @@ class MemoryWriter(IndexedWriter):
         self._tokens: Callable[[str], list[str]] | None = None
         self.vectors = VectorWriter(connection)
 
-    def put(
-        self, memory: Memory, make_fields: Callable[[str, int], IndexFields], *, fresh: bool = False
-    ) -> None:
+    def put(self, memory: Memory, make_fields: MakeFields, *, fresh: bool = False) -> None:
         """Store a memory; `make_fields` is only called for a new text, `fresh` ones are not stored yet."""
         old = None if fresh else self._stored(memory.id)
         if old and _row_key(old.memory) != _row_key(memory):
@@ -62,7 +61,7 @@ class MemoryWriter(IndexedWriter):
         if old and old.memory.text == memory.text:
             extra, about = old.indexed[3], old.about
         elif memory.text:
-            made = make_fields(memory.text, memory.created)
+            made = make_fields(memory.text, memory.created, memory.when)
             extra, about = made.extra, made.about
         else:
             extra = about = ""
@@ -81,7 +80,7 @@ class MemoryWriter(IndexedWriter):
         if memory.status != ACTIVE or not memory.text:
             self.vectors.drop(row)
         elif not old or _vector_key(old.memory) != _vector_key(memory):
-            made = made or make_fields(memory.text, memory.created)
+            made = made or make_fields(memory.text, memory.created, memory.when)
             self.vectors.put(row, memory.scope, made.embedding)
 
     def drop(self, memory_id: str) -> None:
@@ -198,6 +197,6 @@ def _row_key(memory: Memory) -> tuple[int, str, int]:
     return memory.created, memory.machine, memory.number
 
 
-def _vector_key(memory: Memory) -> tuple[str, str, bool]:
-    """Return what a memory's vector depends on."""
-    return memory.text, memory.scope, memory.status == ACTIVE
+def _vector_key(memory: Memory) -> tuple[Any, ...]:
+    """Return what a memory's vectors depend on."""
+    return memory.text, memory.when, memory.scope, memory.status == ACTIVE

@@ -200,7 +200,7 @@ class PostgresVectors(ViewerQueries):
         return found
 
     def vectors(self, numbers: Sequence[int], model: str) -> dict[int, bytes]:
-        """Return the vectors of a model by row."""
+        """Return the vectors of a model by row: the one of a text, then those of its phrases."""
         statement = (
             "SELECT row, vector FROM meaning_of WHERE team = %(team)s AND reader = ANY(%(readers)s)"
             " AND row = ANY(%(rows)s) AND model = %(model)s"

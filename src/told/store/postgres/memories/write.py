@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from told.store.memories.records import (
     USER,
     WRITTEN,
     IndexFields,
+    MakeFields,
     Memory,
     is_private,
     list_links,
@@ -93,9 +94,7 @@ class PostgresWriter(ViewerQueries):
         with self._db.transaction(), self._db.pipeline():
             yield
 
-    def put(
-        self, memory: Memory, make_fields: Callable[[str, int], IndexFields], *, fresh: bool = False
-    ) -> None:
+    def put(self, memory: Memory, make_fields: MakeFields, *, fresh: bool = False) -> None:
         """Store a memory; `make_fields` is only called for a new text, `fresh` ones are not stored yet."""
         old = None if fresh else self._stored(memory.id)
         if old and _row_key(old.memory) != _row_key(memory):
@@ -105,7 +104,7 @@ class PostgresWriter(ViewerQueries):
         if old and old.memory.text == memory.text:
             extra, about = old.extra, old.about
         elif memory.text:
-            made = make_fields(memory.text, memory.created)
+            made = make_fields(memory.text, memory.created, memory.when)
             extra, about = made.extra, made.about
         else:
             extra = about = ""
@@ -127,7 +126,7 @@ class PostgresWriter(ViewerQueries):
             if old:
                 self.vectors.drop(row)
         elif not old or _vector_key(old) != _vector_key(new):
-            made = made or make_fields(memory.text, memory.created)
+            made = made or make_fields(memory.text, memory.created, memory.when)
             if old:
                 self.vectors.drop(row)  # also those that are written later
             self.vectors.put(row, memory.scope, made.embedding)
@@ -318,5 +317,6 @@ def _links_key(stored: _Stored) -> tuple[Any, ...]:
 
 
 def _vector_key(stored: _Stored) -> tuple[Any, ...]:
-    """Return what a memory's vector depends on."""
-    return stored.memory.text, stored.memory.scope, stored.memory.status == ACTIVE, stored.shared
+    """Return what a memory's vectors depend on."""
+    own = stored.memory
+    return own.text, own.when, own.scope, own.status == ACTIVE, stored.shared
