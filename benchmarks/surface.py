@@ -13,7 +13,7 @@ import apsw
 
 from benchmarks import CannotMeasureError, invented
 from told.capture.entities import find_entities, find_triggers
-from told.conflict.judge import REPEATS, REPLACES, judge_many
+from told.conflict.relation import CHANGES, MAY_CHANGE, SAME, judge
 from told.recall.prompt import RecallRequest, relative_folder
 from told.recall.recall import recall
 from told.search.index_text import make_index_fields
@@ -26,6 +26,8 @@ from told.store.memories.records import (
     SUPERSEDED,
     TOOL,
     USER,
+    WAS,
+    Edge,
     Memory,
     Trigger,
     split_kind,
@@ -130,11 +132,14 @@ def taken_in(kept: list[Memory], new: Memory) -> list[Memory]:
         return [*kept, new]
     near = [one for one in kept if one.scope == new.scope and one.status == ACTIVE and one.trust != TOOL]
     ended = set()
-    for old, found in zip(near, judge_many(new.text, [one.text for one in near]), strict=True):
+    for old in near:
+        found = judge(old.text, new.text)
         may_end = not old.locked and (new.trust == USER or old.trust == AGENT)
-        if found.label == REPLACES and may_end:
+        if found.kind == CHANGES and may_end:
             ended.add(old.id)
-        elif found.label == REPEATS and new.trust == AGENT and old.trust == USER:
+        elif found.kind == MAY_CHANGE and may_end and not new.edges:
+            new = new._replace(edges=(Edge(WAS, old.id),))  # noqa: PLW2901
+        elif found.kind == SAME and new.trust == AGENT and old.trust == USER:
             return kept
     return [
         *(one._replace(status=SUPERSEDED, superseded_by=new.id) if one.id in ended else one for one in kept),

@@ -15,7 +15,7 @@ from benchmarks.supersede import summary
 from benchmarks.supersede_framed import FRAMES, SUBJECTS, VALUES
 from tests.soak import points
 from told.conflict.judge import LABELS, judge_many, judge_pair
-from training.supersede_data import met, pairs
+from benchmarks.supersede_pairs import met, pairs
 
 RULES = (
     "Never commit .env files to the repository.",

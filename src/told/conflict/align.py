@@ -34,12 +34,14 @@ _SELECTING = load_words("selecting")
 _REVERSING = (DENY | load_words("only") | load_words("back")) - _SELECTING
 _PLAIN = (EMPTY | DENY | ANNOUNCING | _CHOOSING | load_words("prefers") | load_words("is")) - _SELECTING
 _BETWEEN = (ARTICLES | PLACE | _CONNECTORS | load_words("single")) - _CHOOSING
-_NUMBERED = load_words("numbered")
+_NUMBERED, _ADDING = load_words("numbered"), load_words("adding")
+_INSISTING = load_words("insisting", "claims") | load_words("exchangeable")
 _BEFORE_MEASURE = _CONNECTORS | load_words("is") | load_words("measured")
 _TOPIC_MARKS = frozenset("は是用为為")  # before a value, in Japanese and Chinese
 _CLAUSE_MARKS = frozenset((",", ";"))
 _NUMBER, _NAME = "#", "@"
 _MIN_SHARED = 2  # words of a frame with longer parts
+_MAX_VALUE = 3  # words
 _MAX_TAIL = 1  # words after a number that is a value: "2 decimals", "512 MiB of memory"
 
 
@@ -128,6 +130,21 @@ def _may_be_value(old: Reading, new: Reading, span: Span) -> bool:
     if not _TOPIC_MARKS.isdisjoint(before) or _is_chosen(before) or _is_chosen(new.units[: span.new[0]]):
         return True
     return not set(before) <= _BETWEEN and _are_alternatives(first, second)
+
+
+def differ_in_value(old: Reading, new: Reading) -> bool:
+    """Tell whether two statements differ in one value and nothing else."""
+    if not DENY.isdisjoint((*old.units, *new.units)) or not _ADDING.isdisjoint((old.first, new.first)):
+        return False
+    spans = _find_named(old, new)
+    if len(spans) != 1 or not _may_be_value(old, new, spans[0]):
+        return False
+    (first, end), (other, last) = spans[0]
+    shared = {unit for unit in old.units if unit not in _BETWEEN} & {*new.units} - _INSISTING
+    ours, theirs = ([one for one in units if one not in ARTICLES] for units in (old.units[first:end], new.units[other:last]))
+    longest = _MAX_VALUE if end == len(old.units) and last == len(new.units) else 1
+    is_short = 0 < len(ours) <= longest and 0 < len(theirs) <= longest
+    return is_short and _BETWEEN.isdisjoint((*ours, *theirs)) and len(shared) >= _MIN_SHARED
 
 
 def give_other_measure(old: Reading, new: Reading) -> bool:

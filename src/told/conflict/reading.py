@@ -42,6 +42,7 @@ def load_groups(table: str) -> dict[str, str]:
 PHRASES = {
     name: tuple(f" {phrase} " for phrase in phrases) for name, phrases in load_tables()["phrases"].items()
 }
+PHRASES["announce"] = tuple(f" {' '.join(tokenize(one))} " for one in load_tables()["leads"]["announcing"])
 CJK_PHRASES: dict[str, list[str]] = load_tables()["cjk"]
 DENY = load_words("deny")
 EMPTY = STOP_WORDS | load_words("empty")
@@ -68,6 +69,7 @@ _UNITS = load_groups("units")
 TIME_UNITS = frozenset(_SECONDS)
 ANNOUNCING = load_words("announcing")  # a change, and nothing else
 _SINGLE, _EMPHASISED = load_words("single"), load_words("emphasised")
+_CHANGED_MIND, _BEFORE_ENDED = frozenset(("mind",)), frozenset(("about", "on"))
 _POSITIVE_AFTER_DENIAL = frozenset(("forget", "only", "just", "longer"))
 
 
@@ -232,6 +234,8 @@ def _mark_denied(tokens: list[str], flags: list[bool], start: int, end: int) -> 
             or token in {"vez", "lugar", "lieu"}
             or (token == "plus" and following in {"de", "du", "des"})  # noqa: S105 - French
         ):
+            active = True
+        elif token in _BEFORE_ENDED and before in _CHANGED_MIND:  # "I changed my mind about Redis"
             active = True
         elif token in HALT and before not in DENY and before != "longer":
             active = False

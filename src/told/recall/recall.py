@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from told.errors import ToldError
 from told.recall import layers
@@ -17,10 +17,8 @@ from told.recall.prompt import Prompt, RecallRequest, read_prompt
 from told.search.about import About, parse_about
 from told.search.query import find_keywords
 from told.store.memories.protocol import Memories
-from told.store.memories.records import AGENT, TOOL, USER, Memory
+from told.store.memories.records import ACTIVE, AGENT, TOOL, USER, WAS, Memory
 
-if TYPE_CHECKING:
-    from told.recall.successors import Successor
 
 # A rule that is overlooked does more harm than a fact.
 KIND_WEIGHTS = {
@@ -258,29 +256,33 @@ class _Selection(NamedTuple):
             reasons = _limit(fitting)
             shown = [one for one in fitting if not reasons[one.row] and one.row not in checked]
             checked.update(one.row for one in shown)
-            newer: dict[int, Successor] = {}
-            if shown and left:
-                from told.recall.successors import find_successors  # noqa: PLC0415 - few searches show one
-
-                rows = {one.row: one.memory for one in shown}
-                newer = find_successors(self.memories, rows, seen, scores, self.request)
+            newer = self._find_newer(shown) if left else {}
             if not newer:
                 break
-            outdated |= {row: f"{successor.memory.id}{IS_NEWER}" for row, successor in newer.items()}
+            outdated |= {row: f"{new.id}{IS_NEWER}" for row, (_, new) in newer.items()}
             remaining = {one.row: one for one in fitting if one.row not in newer}
             for one in shown:
-                new = newer.get(one.row)
-                if new and new.sure and new.row not in outdated and not self._find_reason(new.memory):
-                    own = self._substitute(one, new)
-                    remaining[new.row] = min(remaining.get(new.row, own), own, key=_sort_key)
+                row, new = newer.get(one.row, (0, None))
+                if new and row not in outdated and not self._find_reason(new):
+                    own = self._substitute(one, row, new)
+                    remaining[row] = min(remaining.get(row, own), own, key=_sort_key)
             fitting = sorted(remaining.values(), key=_sort_key)
         return fitting, reasons, outdated
 
-    def _substitute(self, old: Recalled, successor: Successor) -> Recalled:
-        """Return a successor with at least the score of the old memory."""
-        own = next((one for one in self.found if one.row == successor.row), None)
+    def _find_newer(self, shown: Sequence[Recalled]) -> dict[int, tuple[int, Memory]]:
+        """Return the memories that probably replace some: those with an edge to them."""
+        rows = {one.memory.id: one.row for one in shown if not one.memory.locked}
+        edges = self.memories.edges(rows) if rows else ()
+        newer = {source: target for source, kind, target, *_ in edges if kind == WAS and target in rows}
+        loaded = self.memories.load_ids(list(newer))
+        valid = {row: new for row, new in loaded.items() if new.status == ACTIVE}
+        return {rows[newer[new.id]]: (row, new) for row, new in valid.items()}
+
+    def _substitute(self, old: Recalled, row: int, new: Memory) -> Recalled:
+        """Return a newer memory with at least the score of the old one."""
+        own = next((one for one in self.found if one.row == row), None)
         if own is None:
-            return Recalled(successor.row, successor.memory, old.score, old.parts, old.why)
+            return Recalled(row, new, old.score, old.parts, old.why)
         return own._replace(score=max(own.score, old.score))
 
 

@@ -1,0 +1,150 @@
+"""Judge how a new statement relates to an old one.
+
+`CHANGES` ends the old statement: the new one says so itself (`change.py`). `MAY_CHANGE` is only asked. All
+other relations leave the old statement as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from told.conflict.align import differ_in_value
+from told.conflict.change import find_choices, find_ending, find_rest, states_same_subject
+from told.conflict.reading import PLACE, WEAK_SLOTS, Count, Reading, has_phrase, load_words
+from told.conflict.same import reverses, say_same
+from told.conflict.statement import read_rules, read_whole
+from told.conflict.subjects import find_difference
+from told.search.tokens import canonical_stem
+
+SAME, CHANGES, MAY_CHANGE = "same", "changes", "may change"
+REFINES, ELSEWHERE, INDEPENDENT = "refines", "elsewhere", "independent"
+KINDS = (SAME, CHANGES, MAY_CHANGE, REFINES, ELSEWHERE, INDEPENDENT)
+_AREA = load_words("area")
+_MIN_COMMON, _MIN_CHANGED, _MIN_ALIKE = 0.5, 0.3, 0.7  # share of an old statement that a new one must have
+_MIN_FORM = 5  # letters of a word of which another may be a longer form
+
+
+class Relation(NamedTuple):
+    """How a new statement relates to an old one."""
+
+    kind: str
+    why: str
+    common: float = 0.0  # share of the old statement that the new one names
+
+
+_NOTHING = Relation(INDEPENDENT, "nothing in common")
+
+
+def judge(old: str, new: str) -> Relation:
+    """Judge a new statement against an old one."""
+    if say_same(old, new):
+        return Relation(SAME, "the same words", 1.0)
+    if reverses(old, new):
+        return Relation(CHANGES, "says the opposite", 1.0)
+    whole = _judge_sentences(read_whole(old), read_whole(new))
+    if whole.kind == CHANGES:
+        return whole
+    before, now = read_rules(old), read_rules(new)
+    parts = [_judge_sentences(one, other) for one in before for other in now]
+    ended = next((one for one in parts if one.kind == CHANGES), None)
+    if ended and len(before) == 1:
+        return ended
+    if ended:  # the other half of the old statement may still be true
+        return Relation(MAY_CHANGE, "changes a part of it", ended.common)
+    return whole if len(parts) == 1 else max((whole, *parts), key=lambda one: -KINDS.index(one.kind))
+
+
+def _judge_sentences(old: Reading, new: Reading) -> Relation:
+    if not old.words or not new.words:
+        return _NOTHING
+    forms = _find_forms(old, new)
+    words = {forms.get(word, word) for word in new.words}
+    common = round(_weigh(old, words) / (sum(old.words.values()) or 1.0), 3)
+    is_other, is_rejected = _compare_choices(old, new)
+    if not common and not is_other and not is_rejected:
+        return _NOTHING
+    if (why := find_ending(old, new)) and not _begins_elsewhere(old, new):
+        return Relation(CHANGES, why, common)
+    if why := find_difference(old, new):
+        return Relation(INDEPENDENT, why, common)
+    is_changed = any(has_phrase(new, name) for name in ("change", "announce", "hint"))
+    is_denied = not old.affirmed.isdisjoint(forms.get(word, word) for word in new.denied)
+    is_conflict = is_other or is_rejected or is_denied or _give_other_number(old, new)
+    if _is_elsewhere(old, new):
+        return Relation(ELSEWHERE if is_conflict else INDEPENDENT, "for another part", common)
+    if has_phrase(new, "except") or has_phrase(new, "add"):
+        kind = REFINES if common >= _MIN_COMMON else INDEPENDENT
+        return Relation(kind, "adds a condition or a detail", common)
+    if "?" in new.tokens or has_phrase(new, "insist"):
+        return Relation(INDEPENDENT, "only speaks of it", common)
+    if why := _find_likely_change(old, new, words, common, is_changed=is_changed, is_conflict=is_conflict):
+        return Relation(MAY_CHANGE, why, common)
+    return Relation(REFINES if common >= _MIN_COMMON else INDEPENDENT, "adds to it", common)
+
+
+def _find_likely_change(
+    old: Reading, new: Reading, words: Collection[str], common: float, *, is_changed: bool, is_conflict: bool
+) -> str:
+    """Return why a new statement probably ends an old one, although it does not say so."""
+    if find_rest(old, new):
+        return "drops a part of the old one"
+    if differ_in_value(old, new) or states_same_subject(old, new):
+        return "gives another value"
+    if _give_other_number(old, new) and common >= _MIN_ALIKE:
+        return "gives another number"
+    is_named = not find_choices(old).isdisjoint(words)
+    if not is_changed:
+        return ""
+    if is_conflict and (common >= _MIN_CHANGED or is_named):
+        return "announces a change of the same thing"
+    return "announces a change of the same thing" if common >= _MIN_COMMON or is_named else ""
+
+
+def _is_elsewhere(old: Reading, new: Reading) -> bool:
+    """Tell whether a statement is limited to a part or a place that the old one does not name."""
+    if _begins_elsewhere(old, new):
+        return True
+    areas = {canonical_stem(token) for token in new.tokens if token in _AREA} - old.words.keys()
+    return bool(areas) or has_phrase(new, "stays") or any("/" in name for name in new.names - old.names)
+
+
+def _begins_elsewhere(old: Reading, new: Reading) -> bool:
+    """Tell whether a statement begins with a place or case that the old one does not name: "For yen …"."""
+    return new.first in PLACE and bool(new.head) and new.head not in old.words
+
+
+def _find_forms(old: Reading, new: Reading) -> dict[str, str]:
+    """Map new words to the old words that they are longer or shorter forms of."""
+    fresh = [word for word in new.words if word not in old.words and len(word) >= _MIN_FORM]
+    known = [word for word in old.words if word not in new.words and len(word) >= _MIN_FORM]
+    pairs = [(one, other) for one in known for other in fresh]
+    return {new: old for old, new in pairs if new.startswith(old) or old.startswith(new)}
+
+
+def _weigh(reading: Reading, words: Collection[str]) -> float:
+    return sum(weight for word, weight in reading.words.items() if word in words)
+
+
+def _compare_choices(old: Reading, new: Reading) -> tuple[bool, bool]:
+    """Tell whether a statement makes another choice for the same thing, and whether it rejects the old one."""
+    slots = [slot for slot in old.values if slot not in WEAK_SLOTS]
+    chosen = [(old.values[slot], new.values.get(slot, frozenset())) for slot in slots]
+    is_rejected = any(old.values[slot] & new.rejected.get(slot, frozenset()) for slot in slots)
+    return any(now and before.isdisjoint(now) for before, now in chosen), is_rejected
+
+
+def _give_other_number(old: Reading, new: Reading) -> bool:
+    """Tell whether both give a number for the same thing, and another one."""
+    known, said = ({count.value for count in one.counts} for one in (old, new))
+    return any(
+        one.value not in said and other.value not in known and _measure_same(one, other)
+        for one in old.counts
+        for other in new.counts
+    )
+
+
+def _measure_same(one: Count, other: Count) -> bool:
+    around = (other.about, other.of)
+    is_near = (one.about and one.about in around) or (one.of and one.of in around)
+    return one.unit == other.unit and bool(one.unit or is_near)
