@@ -20,16 +20,20 @@ from told.memories.journal_writer import JournalWriter
 from told.memories.remember import NewMemory, remember
 
 HOW = (
-    "Each row is a stored statement and what the user says later; told names the relation. What is ended and "
-    "what is asked is called replaces; wrongly_ended counts the rows that are called so and are not, for each "
-    "true label. ended counts rows that told ends without asking, because the new statement says so itself; "
+    "Each row is a stored statement and what the user says later; told names the relation. What is ended or "
+    "asked is called replaces; wrongly_ended counts the rows that are called so and are not, for each true "
+    "label. ended counts rows that told ends without asking, because the new statement says so itself; "
     "asked counts rows that it asks about. Without --data the written pairs are judged, and every pair of "
     "statements of the written projects. --framed remembers independent pairs that share a frame."
 )
 _NAMES = {
-    CHANGES: "replaces", MAY_CHANGE: "replaces", SAME: "repeats", REFINES: "refines",
-    ELSEWHERE: "contradicts_scope", INDEPENDENT: "independent",
-}  # fmt: skip
+    CHANGES: "replaces",
+    MAY_CHANGE: "replaces",
+    SAME: "repeats",
+    REFINES: "refines",
+    ELSEWHERE: "contradicts_scope",
+    INDEPENDENT: "independent",
+}
 LABELS = tuple(dict.fromkeys(_NAMES.values()))
 REPLACES = _NAMES[CHANGES]
 _FRAMED = 2000

@@ -138,7 +138,7 @@ def taken_in(kept: list[Memory], new: Memory) -> list[Memory]:
         if found.kind == CHANGES and may_end:
             ended.add(old.id)
         elif found.kind == MAY_CHANGE and may_end and not new.edges:
-            new = new._replace(edges=(Edge(WAS, old.id),))  # noqa: PLW2901
+            new = new._replace(edges=(Edge(WAS, old.id),))
         elif found.kind == SAME and new.trust == AGENT and old.trust == USER:
             return kept
     return [

@@ -9,7 +9,6 @@ import pytest
 from tests.cli import conftest
 from tests.cli.machine import Machine
 from tests.cli.test_fences import texts as texts_in
-from told.conflict import outdated
 from told.hook.dispatch import answer_hook
 from told.jsontext import load_json
 from told.recall import layers, recall
@@ -34,13 +33,12 @@ def taught(machine: Machine) -> Machine:
     return machine
 
 
-@pytest.mark.parametrize("module", ["layers", "outdated"])
+@pytest.mark.parametrize("module", ["layers"])
 def test_a_bad_memory_is_left_out_and_named_by_health(
     taught: Machine, monkeypatch: pytest.MonkeyPatch, module: str
 ) -> None:
     ways: dict[str, tuple[Any, str, Any]] = {
         "layers": (layers, "score_recency", lambda found, _: " ".join(one.text for one in found.values())),
-        "outdated": (outdated, "read_cached", str),
     }
     place, name, text_of = ways[module]
     original = getattr(place, name)

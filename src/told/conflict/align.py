@@ -34,7 +34,7 @@ _SELECTING = load_words("selecting")
 _REVERSING = (DENY | load_words("only") | load_words("back")) - _SELECTING
 _PLAIN = (EMPTY | DENY | ANNOUNCING | _CHOOSING | load_words("prefers") | load_words("is")) - _SELECTING
 _BETWEEN = (ARTICLES | PLACE | _CONNECTORS | load_words("single")) - _CHOOSING
-_NUMBERED, _ADDING = load_words("numbered"), load_words("adding")
+_IS, _NUMBERED, _ADDING = load_words("is"), load_words("numbered"), load_words("adding")
 _INSISTING = load_words("insisting", "claims") | load_words("exchangeable")
 _BEFORE_MEASURE = _CONNECTORS | load_words("is") | load_words("measured")
 _TOPIC_MARKS = frozenset("は是用为為")  # before a value, in Japanese and Chinese
@@ -141,10 +141,13 @@ def differ_in_value(old: Reading, new: Reading) -> bool:
         return False
     (first, end), (other, last) = spans[0]
     shared = {unit for unit in old.units if unit not in _BETWEEN} & {*new.units} - _INSISTING
-    ours, theirs = ([one for one in units if one not in ARTICLES] for units in (old.units[first:end], new.units[other:last]))
+    ours, theirs = (
+        [one for one in units if one not in ARTICLES]
+        for units in (old.units[first:end], new.units[other:last])
+    )
     longest = _MAX_VALUE if end == len(old.units) and last == len(new.units) else 1
     is_short = 0 < len(ours) <= longest and 0 < len(theirs) <= longest
-    return is_short and _BETWEEN.isdisjoint((*ours, *theirs)) and len(shared) >= _MIN_SHARED
+    return is_short and (_BETWEEN | _IS).isdisjoint((*ours, *theirs)) and len(shared) >= _MIN_SHARED
 
 
 def give_other_measure(old: Reading, new: Reading) -> bool:

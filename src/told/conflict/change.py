@@ -27,7 +27,6 @@ from told.search.tokens import PUNCTUATION, SLOTS, VALUES, canonical_stem, is_un
 _IS_SINGULAR, _CONNECTORS, _IS = load_words("is_singular"), load_words("connectors"), load_words("is")
 _CHOOSING, _NUMBERED, _BACK = load_words("choosing"), load_words("numbered"), load_words("back")
 _ONLY, _DENYING = load_words("only"), load_words("denying", "claims")
-_CLAUSE_ENDS = frozenset(",;:.")
 _FORMING, _BEFORE_NOUN = load_words("forming"), ARTICLES | ALL
 _MAX_VALUE = 3  # words
 BARE_CHOICE = "switches to another choice"  # ends one statement at most
@@ -54,28 +53,6 @@ def find_rest(old: Reading, new: Reading) -> frozenset[str]:
     clauses = _split_dropped(new) if items else []
     dropped = {item for clause in clauses if clause - items <= old.words.keys() for item in clause & items}
     return items - dropped if dropped else frozenset()
-
-
-def states_same_subject(old: Reading, new: Reading) -> bool:
-    """Tell whether both give a value of the same thing: "The queue is A", "The queue is B"."""
-    before, now = read_frame(old), read_frame(new)
-    if not before.topic or before.topic != now.topic or find_difference(old, new):
-        return False
-    gives = not _IS_SINGULAR.isdisjoint(old.tokens) or not _ONLY.isdisjoint(new.tokens)
-    return gives and not _IS_SINGULAR.isdisjoint(new.tokens)
-
-
-def leaves_choice(old: Reading, new: Reading) -> bool:
-    """Tell whether a statement returns to another choice and says what is wrong with the old one.
-
-    "Maven again: our proxy cannot serve Gradle plugins" leaves "The build uses Gradle".
-    """
-    end = next((place for place, token in enumerate(new.tokens) if place and token in _CLAUSE_ENDS), 0)
-    first, rest = new.tokens[:end], new.tokens[end:]
-    if (_BACK | _ONLY).isdisjoint(first):
-        return False
-    left = find_choices(old)
-    return left.isdisjoint(map(canonical_stem, first)) and not left.isdisjoint(map(canonical_stem, rest))
 
 
 def goes_back_to(new: Reading, former: Reading) -> bool:

@@ -66,7 +66,9 @@ class _Effect(NamedTuple):
     common: float = 0.0
 
 
-def compare_statement(memories: Memories, text: str, scope: str, now: int, said_at: int = 0) -> Comparison:
+def compare_statement(
+    memories: Memories, text: str, scope: str, now: int, said_at: int = 0, *, without: str = ""
+) -> Comparison:
     """Judge a new statement against the memories of its scope.
 
     A memory is replaced only if the statement says so itself; one that is only probable is `likely`.
@@ -79,8 +81,10 @@ def compare_statement(memories: Memories, text: str, scope: str, now: int, said_
         scope: The scope of the statement.
         now: The time that words like "yesterday" refer to.
         said_at: When it was said, if not now: later statements may replace it, not the other way round.
+        without: The id of a memory that is not compared.
     """
-    near = _find_candidates(memories, text, _list_compared_scopes(scope), now)
+    found = _find_candidates(memories, text, _list_compared_scopes(scope), now)
+    near = [one for one in found if one.id != without]
     active = [one for one in near if _former_status(one) == ACTIVE]
     repeats = [one for one in active if _is_repeated(one, text, scope)]
     effects = [_judge_effect(one, text, scope, said_at) for one in active if one not in repeats]

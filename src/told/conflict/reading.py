@@ -69,7 +69,6 @@ _UNITS = load_groups("units")
 TIME_UNITS = frozenset(_SECONDS)
 ANNOUNCING = load_words("announcing")  # a change, and nothing else
 _SINGLE, _EMPHASISED = load_words("single"), load_words("emphasised")
-_CHANGED_MIND, _BEFORE_ENDED = frozenset(("mind",)), frozenset(("about", "on"))
 _POSITIVE_AFTER_DENIAL = frozenset(("forget", "only", "just", "longer"))
 
 
@@ -231,11 +230,10 @@ def _mark_denied(tokens: list[str], flags: list[bool], start: int, end: int) -> 
             active = True
         elif (
             (token in {"instead", "rather", "rid"} and following in {"of", "than"})
+            or (token == "mind" and following in {"about", "on"})  # noqa: S105 - I changed my mind about Redis
             or token in {"vez", "lugar", "lieu"}
             or (token == "plus" and following in {"de", "du", "des"})  # noqa: S105 - French
         ):
-            active = True
-        elif token in _BEFORE_ENDED and before in _CHANGED_MIND:  # "I changed my mind about Redis"
             active = True
         elif token in HALT and before not in DENY and before != "longer":
             active = False

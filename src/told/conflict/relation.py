@@ -10,7 +10,7 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from told.conflict.align import differ_in_value
-from told.conflict.change import find_choices, find_ending, find_rest, states_same_subject
+from told.conflict.change import find_choices, find_ending, find_rest
 from told.conflict.reading import PLACE, WEAK_SLOTS, Count, Reading, has_phrase, load_words
 from told.conflict.same import reverses, say_same
 from told.conflict.statement import read_rules, read_whole
@@ -21,7 +21,10 @@ SAME, CHANGES, MAY_CHANGE = "same", "changes", "may change"
 REFINES, ELSEWHERE, INDEPENDENT = "refines", "elsewhere", "independent"
 KINDS = (SAME, CHANGES, MAY_CHANGE, REFINES, ELSEWHERE, INDEPENDENT)
 _AREA = load_words("area")
-_MIN_COMMON, _MIN_CHANGED, _MIN_ALIKE = 0.5, 0.3, 0.7  # share of an old statement that a new one must have
+_BEFORE_CASE = PLACE - {"on"}  # also "we", in French
+_ONLY = load_words("only")
+_MEASURED = frozenset(map(canonical_stem, load_words("measured")))
+_MIN_COMMON, _MIN_ALIKE = 0.5, 0.7  # share of an old statement that a new one must have
 _MIN_FORM = 5  # letters of a word of which another may be a longer form
 
 
@@ -73,14 +76,15 @@ def _judge_sentences(old: Reading, new: Reading) -> Relation:
     is_conflict = is_other or is_rejected or is_denied or _give_other_number(old, new)
     if _is_elsewhere(old, new):
         return Relation(ELSEWHERE if is_conflict else INDEPENDENT, "for another part", common)
-    if has_phrase(new, "except") or has_phrase(new, "add"):
-        kind = REFINES if common >= _MIN_COMMON else INDEPENDENT
-        return Relation(kind, "adds a condition or a detail", common)
+    if any(has_phrase(new, name) for name in ("except", "add")):
+        return Relation(REFINES, "adds a condition or a detail", common)
     if "?" in new.tokens or has_phrase(new, "insist"):
         return Relation(INDEPENDENT, "only speaks of it", common)
     if why := _find_likely_change(old, new, words, common, is_changed=is_changed, is_conflict=is_conflict):
         return Relation(MAY_CHANGE, why, common)
-    return Relation(REFINES if common >= _MIN_COMMON else INDEPENDENT, "adds to it", common)
+    if has_phrase(new, "allow") or (new.counts and not old.counts):
+        return Relation(REFINES, "adds to it", common)
+    return Relation(INDEPENDENT, "about something else", common)
 
 
 def _find_likely_change(
@@ -89,16 +93,16 @@ def _find_likely_change(
     """Return why a new statement probably ends an old one, although it does not say so."""
     if find_rest(old, new):
         return "drops a part of the old one"
-    if differ_in_value(old, new) or states_same_subject(old, new):
+    if new.words.keys() < old.words.keys() and not _ONLY.isdisjoint({*new.tokens}.difference(old.tokens)):
+        return "limits it to a part"
+    if differ_in_value(old, new):
         return "gives another value"
-    if _give_other_number(old, new) and common >= _MIN_ALIKE:
+    if common >= _MIN_ALIKE and new.words.keys() <= old.words.keys() and _give_other_measure(old, new):
         return "gives another number"
     is_named = not find_choices(old).isdisjoint(words)
     if not is_changed:
         return ""
-    if is_conflict and (common >= _MIN_CHANGED or is_named):
-        return "announces a change of the same thing"
-    return "announces a change of the same thing" if common >= _MIN_COMMON or is_named else ""
+    return "announces a change of the same thing" if is_conflict or common >= _MIN_COMMON or is_named else ""
 
 
 def _is_elsewhere(old: Reading, new: Reading) -> bool:
@@ -111,7 +115,7 @@ def _is_elsewhere(old: Reading, new: Reading) -> bool:
 
 def _begins_elsewhere(old: Reading, new: Reading) -> bool:
     """Tell whether a statement begins with a place or case that the old one does not name: "For yen …"."""
-    return new.first in PLACE and bool(new.head) and new.head not in old.words
+    return new.first in _BEFORE_CASE and bool(new.head) and new.head not in old.words
 
 
 def _find_forms(old: Reading, new: Reading) -> dict[str, str]:
@@ -127,7 +131,7 @@ def _weigh(reading: Reading, words: Collection[str]) -> float:
 
 
 def _compare_choices(old: Reading, new: Reading) -> tuple[bool, bool]:
-    """Tell whether a statement makes another choice for the same thing, and whether it rejects the old one."""
+    """Tell whether a statement makes another choice, and whether it rejects the old one."""
     slots = [slot for slot in old.values if slot not in WEAK_SLOTS]
     chosen = [(old.values[slot], new.values.get(slot, frozenset())) for slot in slots]
     is_rejected = any(old.values[slot] & new.rejected.get(slot, frozenset()) for slot in slots)
@@ -142,6 +146,12 @@ def _give_other_number(old: Reading, new: Reading) -> bool:
         for one in old.counts
         for other in new.counts
     )
+
+
+def _give_other_measure(old: Reading, new: Reading) -> bool:
+    """Tell whether both give one measure of the same thing, in other words: "on port 9090"."""
+    named = {count.about for count in (*old.counts, *new.counts) if not count.unit}
+    return len(new.counts) == 1 and named <= _MEASURED and _give_other_number(old, new)
 
 
 def _measure_same(one: Count, other: Count) -> bool:

@@ -37,7 +37,8 @@ def say_same(old: str, new: str) -> bool:
 def _exchanges_words(old: str, new: str) -> bool:
     """Tell whether one small word stands where the other statement has another: "to us", "to eu"."""
     ours, theirs = (
-        [word for word in _split(one) if word in STOP_WORDS and word not in _EXCHANGEABLE] for one in (old, new)
+        [word for word in _split(one) if word in STOP_WORDS and word not in _EXCHANGEABLE]
+        for one in (old, new)
     )
     matcher = SequenceMatcher(None, ours, theirs, autojunk=False)
     return any(

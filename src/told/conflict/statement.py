@@ -9,7 +9,7 @@ from told.conflict.reading import MAX_TEXT, PHRASES, Reading, load_tables, load_
 from told.pattern import lazy_pattern
 from told.search.tokens import STOP_WORDS, tokenize
 
-_BREAK = lazy_pattern(r"(?<=[.!?。！？])[\s]+|\n+|(?<=[。！？])")
+_BREAK = lazy_pattern(load_tables()["leads"]["break"])
 # A word in quotes or code, or in capitals inside a sentence: a value, whatever it means elsewhere.
 _QUOTED = lazy_pattern(r"(?<!\w)(['\"`])(\w{1,12})\1(?!\w)")
 _CAPITALS = lazy_pattern(r"(?<=[a-z,] )[A-Z]{2,4}(?![\w-])")
@@ -40,7 +40,7 @@ def _read(sentence: str) -> Reading:
 
 
 def _is_reason(sentence: str) -> bool:
-    """Tell whether a sentence only says why: "This keeps our code consistent." """
+    """Tell whether a sentence only says why, such as "This keeps it short"."""
     words = tokenize(sentence.lower())
     if not words or words[0] not in _REASONS:
         return False
@@ -50,7 +50,7 @@ def _is_reason(sentence: str) -> bool:
 
 def strip_lead(text: str) -> str:
     """Remove what only announces a statement: "From now on, I want you to"."""
-    bare = _lead().sub("", text.replace("’", "'"), count=1)
+    bare = _lead().sub("", text.replace("\u2019", "'"), count=1)
     bare = _tail().sub("", bare, count=1)
     return bare if any(map(str.isalnum, bare)) else text
 
@@ -58,13 +58,16 @@ def strip_lead(text: str) -> str:
 @cache
 def _lead() -> re.Pattern[str]:
     phrases = sorted(load_tables()["leads"]["phrases"], key=len, reverse=True)
-    return re.compile(rf"^(?:[\s\"“]*(?:{'|'.join(map(re.escape, phrases))})(?![\w'])[\s,:;.!–—-]*)+", re.IGNORECASE)
+    return re.compile(
+        rf"^(?:[\s\"“]*(?:{'|'.join(map(re.escape, phrases))})(?![\w'])[\s,:;.!\u2013\u2014-]*)+",
+        re.IGNORECASE,
+    )
 
 
 @cache
 def _tail() -> re.Pattern[str]:
     phrases = sorted(load_tables()["leads"]["announcing"], key=len, reverse=True)
-    return re.compile(rf"[\s,;–—-]+(?:{'|'.join(map(re.escape, phrases))})(?=\W*$)", re.IGNORECASE)
+    return re.compile(rf"[\s,;\u2013\u2014-]+(?:{'|'.join(map(re.escape, phrases))})(?=\W*$)", re.IGNORECASE)
 
 
 def mark_values(text: str) -> str:

@@ -19,7 +19,6 @@ from told.search.query import find_keywords
 from told.store.memories.protocol import Memories
 from told.store.memories.records import ACTIVE, AGENT, TOOL, USER, WAS, Memory
 
-
 # A rule that is overlooked does more harm than a fact.
 KIND_WEIGHTS = {
     "rule": 1.0, "correction": 1.05, "warning": 1.05, "decision": 1.0, "preference": 0.95, "fact": 0.92,
@@ -248,8 +247,6 @@ class _Selection(NamedTuple):
         Returns:
             The fitting memories, why each is left out or empty, and why outdated ones are.
         """
-        seen = {one.row: one.memory for one in self.found}
-        scores = {one.row: one.score for one in self.found}
         checked: set[int] = set()
         outdated: dict[int, str] = {}
         for left in range(_ROUNDS, -1, -1):
