@@ -71,6 +71,11 @@ def _judge_sentences(old: Reading, new: Reading) -> Relation:
         return Relation(CHANGES, why, common)
     if why := find_difference(old, new):
         return Relation(INDEPENDENT, why, common)
+    limits = new.words.keys() < old.words.keys() and not _ONLY.isdisjoint(
+        {*new.tokens}.difference(old.tokens)
+    )
+    if limits or find_rest(old, new):
+        return Relation(MAY_CHANGE, "drops a part of the old one", common)
     is_changed = any(has_phrase(new, name) for name in ("change", "announce", "hint"))
     is_denied = not old.affirmed.isdisjoint(forms.get(word, word) for word in new.denied)
     is_conflict = is_other or is_rejected or is_denied or _give_other_number(old, new)
@@ -91,10 +96,6 @@ def _find_likely_change(
     old: Reading, new: Reading, words: Collection[str], common: float, *, is_changed: bool, is_conflict: bool
 ) -> str:
     """Return why a new statement probably ends an old one, although it does not say so."""
-    if find_rest(old, new):
-        return "drops a part of the old one"
-    if new.words.keys() < old.words.keys() and not _ONLY.isdisjoint({*new.tokens}.difference(old.tokens)):
-        return "limits it to a part"
     if differ_in_value(old, new):
         return "gives another value"
     if common >= _MIN_ALIKE and new.words.keys() <= old.words.keys() and _give_other_measure(old, new):
