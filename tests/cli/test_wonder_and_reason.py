@@ -116,14 +116,14 @@ def test_only_what_touches_a_topic_is_listed(machine: Machine, monkeypatch: pyte
 
 
 def test_what_contradicts_is_named(api: Machine) -> None:
-    locked = api.told("lock", "--json", "Never cache invoices").json["id"]
     other = remember(api, "--scope", "global", "Cache invoices for an hour")
+    locked = api.told("lock", "--json", "Never cache invoices").json["id"]
     remember(api, "Cache keys begin with the tenant")
     (pair,) = wonder(api, "cache")["conflicts"]
-    assert (pair["old"]["id"], pair["new"]["id"]) == (locked, other)
+    assert (pair["old"]["id"], pair["new"]["id"]) == (other, locked)
     shown = api.told("wonder", "cache").out
-    assert f"conflict: {locked} / {other}: " in shown
-    assert f"1. Which holds, {locked} or {other}?" in shown
+    assert f"conflict: {other} / {locked}: " in shown
+    assert f"1. Which holds, {other} or {locked}?" in shown
 
 
 def test_what_was_changed_there_and_back_is_named(api: Machine, monkeypatch: pytest.MonkeyPatch) -> None:

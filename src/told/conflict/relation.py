@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from told.conflict.align import differ_in_value
 from told.conflict.change import find_choices, find_ending, find_rest
+from told.conflict.parts import read_list
 from told.conflict.reading import PLACE, WEAK_SLOTS, Count, Reading, has_phrase, load_words
 from told.conflict.same import reverses, say_same
 from told.conflict.statement import read_rules, read_whole
@@ -71,13 +72,17 @@ def _judge_sentences(old: Reading, new: Reading) -> Relation:
         return Relation(CHANGES, why, common)
     if why := find_difference(old, new):
         return Relation(INDEPENDENT, why, common)
-    limits = new.words.keys() < old.words.keys() and not _ONLY.isdisjoint(
-        {*new.tokens}.difference(old.tokens)
+    limits = (
+        bool(read_list(old).items)
+        and new.words.keys() < old.words.keys()
+        and not _ONLY.isdisjoint({*new.tokens}.difference(old.tokens))
     )
     if limits or find_rest(old, new):
         return Relation(MAY_CHANGE, "drops a part of the old one", common)
     is_changed = any(has_phrase(new, name) for name in ("change", "announce", "hint"))
     is_denied = not old.affirmed.isdisjoint(forms.get(word, word) for word in new.denied)
+    if is_other and common >= _MIN_COMMON and not _is_elsewhere(old, new) and not has_phrase(new, "except"):
+        return Relation(MAY_CHANGE, "names another choice for the same thing", common)
     is_conflict = is_other or is_rejected or is_denied or _give_other_number(old, new)
     if _is_elsewhere(old, new):
         return Relation(ELSEWHERE if is_conflict else INDEPENDENT, "for another part", common)
