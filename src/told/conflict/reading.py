@@ -59,9 +59,8 @@ _OPENING, _CLOSING = "([{<\"'`“„«", ".,;:!?)]}>([\"'`”“»…。、\uff0
 _PLACEHOLDER = "[secret:"
 _HEX_TO_LETTERS = str.maketrans("0123456789", "ghijklmnop")
 _COMMON_WEIGHT = 0.35  # of a word that many unrelated statements share
-_NEAR_PLACE = 4  # words after a preposition
 _HOMONYMS: dict[str, str] = load_tables()["homonyms"]
-_COMMON, _PRONOUNS, _PREFERS = load_words("common"), load_words("pronouns"), load_words("prefers")
+_COMMON, _PREFERS = load_words("common"), load_words("prefers")
 _ENDED, _AFTER_ENDED, _COPULAS = load_words("ended"), load_words("after_ended"), load_words("copulas")
 _NUMBER_WORDS = load_groups("numbers")
 _SECONDS = {word: float(seconds) for word, seconds in load_groups("seconds").items()}
@@ -90,7 +89,6 @@ class Reading(NamedTuple):
     raw: str  # lower-case text
     units: tuple[str, ...]  # every word in lower case; characters of scripts without spaces
     capitals: frozenset[str]  # units in capitals inside a sentence: plan A, GET
-    folded: str  # text without differences in case and blanks
     words: dict[str, float]  # what it is about, with weights
     affirmed: frozenset[str]
     denied: frozenset[str]
@@ -99,10 +97,8 @@ class Reading(NamedTuple):
     counts: tuple[Count, ...]
     names: frozenset[str]  # paths, hosts, handles, identifiers
     proper_names: frozenset[str]  # words with a capital inside a sentence
-    places: frozenset[str]  # stems after "in", "for", "under" …
     head: str  # the first keyword
     first: str
-    has_pronoun: bool  # refers to an earlier statement
 
 
 def read_statement(text: str) -> Reading:
@@ -118,14 +114,10 @@ def read_statement(text: str) -> Reading:
     values: dict[str, set[str]] = {}
     rejected: dict[str, set[str]] = {}
     names: set[str] = set()
-    places: set[str] = set()
     cased = frozenset(text.replace(",", " ").replace(".", " ").split()[1:])
-    near_place = 0
     for token, is_denied in zip(tokens, find_denied(tokens), strict=True):
         if token in PUNCTUATION:
-            near_place = 0
             continue
-        near_place = _NEAR_PLACE - 1 if token in PLACE else near_place - 1
         if token not in _HOMONYMS or _HOMONYMS[token] in cased:
             for slot in SLOTS.get(token, ()):
                 (rejected if is_denied else values).setdefault(slot, set()).add(VALUES[token])
@@ -137,15 +129,12 @@ def read_statement(text: str) -> Reading:
         weight = _COMMON_WEIGHT if token in _COMMON or key in _COMMON else 1.0
         words[key] = max(words.get(key, 0.0), weight)
         (denied if is_denied else affirmed).add(key)
-        if near_place > 0:
-            places.add(key)
     return Reading(
         tokens=tuple(tokens),
         text=f" {' '.join(tokens)} ",
         raw=text.lower(),
         units=tuple(unit.lower() for unit in units),
         capitals=_find_capitals(units),
-        folded=" ".join(text.casefold().split()),
         words=words,
         affirmed=frozenset(affirmed),
         denied=frozenset(denied - affirmed),
@@ -154,10 +143,8 @@ def read_statement(text: str) -> Reading:
         counts=find_counts(tokens),
         names=frozenset(names),
         proper_names=_find_proper_names(text),
-        places=frozenset(places),
         head=next(iter(words), ""),
         first=next((token for token in tokens if token not in PUNCTUATION), ""),
-        has_pronoun=not _PRONOUNS.isdisjoint(tokens),
     )
 
 
