@@ -11,14 +11,16 @@ from told.conflict.same import say_same
 from told.errors import UsageError
 from told.memories.journal_writer import JournalWriter
 from told.memories.lookup import (
+    find_refusing,
     find_rejected,
     find_same_words,
     find_unconfirmed,
+    is_users_request,
     keep_private,
     may_confirm,
+    refuse,
 )
 from told.memories.payload import estimate_prior, evidence_of, make_content
-from told.memories.refusal import find_refusing, is_users_request, refuse
 from told.search.until import find_end
 from told.store.memories.records import (
     ACTIVE,

@@ -11,7 +11,7 @@ from told.conflict.compare import find_conflicts, is_same_claim
 from told.conflict.reading import read_claim
 from told.memories.history import find_predecessors
 from told.memories.journal_writer import JournalWriter
-from told.memories.refusal import find_refusing, refuse
+from told.memories.lookup import find_refusing, refuse
 from told.memories.remember import NewMemory
 from told.reasoning.graph import (
     SPECULATION,
