@@ -20,6 +20,7 @@ _PARTS = ("drop", "said", "rule", "ends", "words", "clause")
 _NEGATION = lazy_pattern(_DATA["negations"], re.IGNORECASE)
 _PAST = lazy_pattern(_DATA["past"], re.IGNORECASE)
 _ONCE = lazy_pattern(_DATA["once"], re.IGNORECASE)
+_EXISTENCE = lazy_pattern(_DATA["existence"], re.IGNORECASE)
 _MAX_SENTENCES = 40  # of a message
 _MAX_LENGTH = 240  # characters of a sentence
 FILLERS = frozenset(_DATA["fillers"])
@@ -73,6 +74,11 @@ def _compile(name: str) -> re.Pattern[str]:
 def is_past(text: str) -> bool:
     """Tell whether a denial is about what happened once."""
     return bool(_PAST.search(text))
+
+
+def denies_existence(text: str) -> bool:
+    """Tell whether a denial says that something does not exist."""
+    return bool(_EXISTENCE.search(text))
 
 
 def has_negation(text: str) -> bool:

@@ -145,7 +145,10 @@ def differ_in_value(old: Reading, new: Reading) -> bool:
         [one for one in units if one not in ARTICLES]
         for units in (old.units[first:end], new.units[other:last])
     )
-    longest = _MAX_VALUE if end == len(old.units) and last == len(new.units) else 1
+    is_last = end == len(old.units) and last == len(new.units)
+    if not is_last and not _is_chosen(old.units[:first]):
+        return False
+    longest = _MAX_VALUE if is_last else 1
     is_short = 0 < len(ours) <= longest and 0 < len(theirs) <= longest
     return is_short and (_BETWEEN | _IS).isdisjoint((*ours, *theirs)) and len(shared) >= _MIN_SHARED
 

@@ -44,7 +44,7 @@ def find_ending(old: Reading, new: Reading) -> str:
         if not _ONLY.isdisjoint(new.tokens) and not _ONLY.intersection(new.tokens) <= set(old.tokens):
             return ""
         return _find_dropped(old, new) or _find_new_value(old, new) or _find_changed_value(old, new)
-    return _find_other_value(old, new)
+    return _find_contrast(old, new) or _find_other_value(old, new)
 
 
 def find_rest(old: Reading, new: Reading) -> frozenset[str]:
@@ -93,6 +93,16 @@ def _find_dropped(old: Reading, new: Reading) -> str:
         if dropped and clause - dropped <= old.words.keys():
             return "drops what the old one names"
     return ""
+
+
+def _find_contrast(old: Reading, new: Reading) -> str:
+    """Detect another choice for the same subject that names the old one: "spaces, not tabs"."""
+    chosen = find_choices(new) - old.affirmed
+    dropped = find_choices(old) & new.denied
+    if not chosen or not dropped:
+        return ""
+    before, now = set(read_frame(old).keys) - dropped, set(read_frame(new).keys) - dropped - chosen
+    return _find_dropped(old, new) if before <= now or now <= before else ""
 
 
 def _split_dropped(new: Reading) -> list[frozenset[str]]:

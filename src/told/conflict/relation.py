@@ -16,7 +16,7 @@ from told.conflict.reading import PLACE, WEAK_SLOTS, Count, Reading, has_phrase,
 from told.conflict.same import reverses, say_same
 from told.conflict.statement import read_rules, read_whole
 from told.conflict.subjects import find_difference
-from told.search.tokens import canonical_stem
+from told.search.tokens import SLOTS, canonical_stem
 
 SAME, CHANGES, MAY_CHANGE = "same", "changes", "may change"
 REFINES, ELSEWHERE, INDEPENDENT = "refines", "elsewhere", "independent"
@@ -81,7 +81,13 @@ def _judge_sentences(old: Reading, new: Reading) -> Relation:
         return Relation(MAY_CHANGE, "drops a part of the old one", common)
     is_changed = any(has_phrase(new, name) for name in ("change", "announce", "hint"))
     is_denied = not old.affirmed.isdisjoint(forms.get(word, word) for word in new.denied)
-    if is_other and common >= _MIN_COMMON and not _is_elsewhere(old, new) and not has_phrase(new, "except"):
+    if (
+        is_other
+        and common >= _MIN_COMMON
+        and _adds_choice_only(old, new)
+        and not _is_elsewhere(old, new)
+        and not has_phrase(new, "except")
+    ):
         return Relation(MAY_CHANGE, "names another choice for the same thing", common)
     is_conflict = is_other or is_rejected or is_denied or _give_other_number(old, new)
     if _is_elsewhere(old, new):
@@ -142,6 +148,11 @@ def _compare_choices(old: Reading, new: Reading) -> tuple[bool, bool]:
     chosen = [(old.values[slot], new.values.get(slot, frozenset())) for slot in slots]
     is_rejected = any(old.values[slot] & new.rejected.get(slot, frozenset()) for slot in slots)
     return any(now and before.isdisjoint(now) for before, now in chosen), is_rejected
+
+
+def _adds_choice_only(old: Reading, words: Collection[str]) -> bool:
+    """Tell whether the choice is all that a statement names and the old one does not."""
+    return all(set(SLOTS.get(word, ())) - WEAK_SLOTS for word in words if word not in old.words)
 
 
 def _give_other_number(old: Reading, new: Reading) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from told.capture.retractions import FILLERS, Retraction, has_negation, is_past
+from told.capture.retractions import FILLERS, Retraction, denies_existence, has_negation, is_past
 from told.conflict.reading import read_statement
 from told.memories.change import REJECT, read_proposals
 from told.memories.journal_writer import JournalWriter
@@ -109,7 +109,9 @@ def _is_sure(said: TakenBack, memory: Memory) -> bool:
     terms, words = _name_terms(said.what.about), _name_terms(memory.text)
     if len(terms) > len(words) // 2:
         return True
-    if said.what.denies:
+    if said.what.denies and not (
+        denies_existence(said.what.about) and memory.kind != RULE and words[0] in terms
+    ):
         return False  # "the server is not down" denies no statement about it
     is_own = any(place.session == said.session for place in memory.evidence)
     if not is_own and _is_mentioned(terms, said.heard):  # it may only end the talk of this session
