@@ -60,61 +60,51 @@ def judge(old: str, new: str) -> Relation:
 
 
 def _judge_sentences(old: Reading, new: Reading) -> Relation:
-    if not old.words or not new.words:
-        return _NOTHING
     forms = _find_forms(old, new)
     words = {forms.get(word, word) for word in new.words}
     common = round(_weigh(old, words) / (sum(old.words.values()) or 1.0), 3)
     is_other, is_rejected = _compare_choices(old, new)
-    if not common and not is_other and not is_rejected:
+    if not old.words or not new.words or not (common or is_other or is_rejected):
         return _NOTHING
     if (why := find_ending(old, new)) and not _begins_elsewhere(old, new):
         return Relation(CHANGES, why, common)
     if why := find_difference(old, new):
         return Relation(INDEPENDENT, why, common)
-    limits = (
-        bool(read_list(old).items)
-        and new.words.keys() < old.words.keys()
-        and not _ONLY.isdisjoint({*new.tokens}.difference(old.tokens))
-    )
-    if limits or find_rest(old, new):
+    if _limits_list(old, new) or find_rest(old, new):
         return Relation(MAY_CHANGE, "drops a part of the old one", common)
-    is_changed = any(has_phrase(new, name) for name in ("change", "announce", "hint"))
     is_denied = not old.affirmed.isdisjoint(forms.get(word, word) for word in new.denied)
-    if (
-        is_other
-        and common >= _MIN_COMMON
-        and _adds_choice_only(old, new)
-        and not _is_elsewhere(old, new)
-        and not has_phrase(new, "except")
-    ):
-        return Relation(MAY_CHANGE, "names another choice for the same thing", common)
     is_conflict = is_other or is_rejected or is_denied or _give_other_number(old, new)
     if _is_elsewhere(old, new):
         return Relation(ELSEWHERE if is_conflict else INDEPENDENT, "for another part", common)
-    if any(has_phrase(new, name) for name in ("except", "add")):
+    if has_phrase(new, "except") or has_phrase(new, "add"):
         return Relation(REFINES, "adds a condition or a detail", common)
-    if "?" in new.tokens or has_phrase(new, "insist"):
-        return Relation(INDEPENDENT, "only speaks of it", common)
-    if why := _find_likely_change(old, new, words, common, is_changed=is_changed, is_conflict=is_conflict):
+    is_mention = "?" in new.tokens or has_phrase(new, "insist")
+    if not is_mention and (why := _find_likely_change(old, new, words, common, is_conflict=is_conflict)):
         return Relation(MAY_CHANGE, why, common)
-    if has_phrase(new, "allow") or (new.counts and not old.counts):
-        return Relation(REFINES, "adds to it", common)
-    return Relation(INDEPENDENT, "about something else", common)
+    is_detail = has_phrase(new, "allow") or (new.counts and not old.counts)
+    return Relation(REFINES if is_detail else INDEPENDENT, "about something else", common)
 
 
 def _find_likely_change(
-    old: Reading, new: Reading, words: Collection[str], common: float, *, is_changed: bool, is_conflict: bool
+    old: Reading, new: Reading, words: Collection[str], common: float, *, is_conflict: bool
 ) -> str:
     """Return why a new statement probably ends an old one, although it does not say so."""
+    is_other, _ = _compare_choices(old, new)
+    if is_other and common >= _MIN_COMMON and _adds_choice_only(old, words):
+        return "names another choice for the same thing"
     if differ_in_value(old, new):
         return "gives another value"
     if common >= _MIN_ALIKE and new.words.keys() <= old.words.keys() and _give_other_measure(old, new):
         return "gives another number"
-    is_named = not find_choices(old).isdisjoint(words)
-    if not is_changed:
-        return ""
-    return "announces a change of the same thing" if is_conflict or common >= _MIN_COMMON or is_named else ""
+    is_announced = any(has_phrase(new, name) for name in ("change", "announce", "hint"))
+    is_near = is_conflict or common >= _MIN_COMMON or not find_choices(old).isdisjoint(words)
+    return "announces a change of the same thing" if is_announced and is_near else ""
+
+
+def _limits_list(old: Reading, new: Reading) -> bool:
+    """Tell whether a statement names only a part of what the old one lists."""
+    is_limited = not _ONLY.isdisjoint({*new.tokens}.difference(old.tokens))
+    return is_limited and new.words.keys() < old.words.keys() and bool(read_list(old).items)
 
 
 def _is_elsewhere(old: Reading, new: Reading) -> bool:
