@@ -149,8 +149,9 @@ def differ_in_value(old: Reading, new: Reading) -> bool:
     if not is_last and not _is_chosen(old.units[:first]):
         return False
     longest = _MAX_VALUE if is_last else 1
+    least = 1 if first and old.units[first - 1] in _CONNECTORS else _MIN_SHARED  # "deploy to eu"
     is_short = 0 < len(ours) <= longest and 0 < len(theirs) <= longest
-    return is_short and (_BETWEEN | _IS).isdisjoint((*ours, *theirs)) and len(shared) >= _MIN_SHARED
+    return is_short and (_BETWEEN | _IS).isdisjoint((*ours, *theirs)) and len(shared) >= least
 
 
 def give_other_measure(old: Reading, new: Reading) -> bool:
