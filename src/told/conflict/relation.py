@@ -89,8 +89,7 @@ def _find_likely_change(
     old: Reading, new: Reading, words: Collection[str], common: float, *, is_conflict: bool
 ) -> str:
     """Return why a new statement probably ends an old one, although it does not say so."""
-    is_other, _ = _compare_choices(old, new)
-    if is_other and common >= _MIN_COMMON and _adds_choice_only(old, words):
+    if common >= _MIN_COMMON and _changes_choice_only(old, new, words):
         return "names another choice for the same thing"
     if differ_in_value(old, new):
         return "gives another value"
@@ -140,9 +139,11 @@ def _compare_choices(old: Reading, new: Reading) -> tuple[bool, bool]:
     return any(now and before.isdisjoint(now) for before, now in chosen), is_rejected
 
 
-def _adds_choice_only(old: Reading, words: Collection[str]) -> bool:
-    """Tell whether the choice is all that a statement names and the old one does not."""
-    return all(set(SLOTS.get(word, ())) - WEAK_SLOTS for word in words if word not in old.words)
+def _changes_choice_only(old: Reading, new: Reading, words: Collection[str]) -> bool:
+    """Tell whether another choice is all that a statement names and the old one does not."""
+    lost = {slot for key in find_choices(old) - {*words} for slot in SLOTS.get(key, ())} - WEAK_SLOTS
+    is_other = not lost.isdisjoint(new.values)
+    return is_other and all(set(SLOTS.get(word, ())) - WEAK_SLOTS for word in words if word not in old.words)
 
 
 def _give_other_number(old: Reading, new: Reading) -> bool:
