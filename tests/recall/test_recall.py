@@ -170,15 +170,6 @@ def test_rule_for_this_folder_overrules_a_general_one() -> None:
     assert "m2" in asked(known, "may i reformat third_party")
 
 
-def test_short_outdated_statement_is_left_out() -> None:
-    old = memory(1, "Local Postgres listens on 5432.", kind="fact")
-    new = memory(2, "Local Postgres runs in docker compose on port 5544.", kind="fact")
-    found = asked(bank(old, new), "connect ECONNREFUSED 127.0.0.1:5432")
-    assert found[0] == "m2"
-    assert "m1" not in found
-    assert asked(bank(old), "connect ECONNREFUSED 127.0.0.1:5432") == ["m1"]
-
-
 def test_agent_statement_does_not_outdate_a_user_statement() -> None:
     old = memory(1, "Local Postgres listens on 5544.", kind="fact")
     new = memory(2, "Local Postgres listens on 5432 by default.", kind="fact", trust=AGENT)
@@ -241,14 +232,6 @@ def test_prompt_gets_at_most_five_lines() -> None:
 def test_unrelated_fact_is_not_shown_for_housekeeping() -> None:
     only = memory(1, "The config is TOML in the XDG directory.", kind="fact")
     assert "m1" not in asked(bank(only), "List the files of this folder.")
-
-
-def test_correction_hides_what_it_corrects() -> None:
-    old = memory(1, "The staging database is on port 5432 of eu-3.")
-    new = memory(2, "The staging database is on port 5544 of eu-3.", marks=("correction",))
-    found = asked(bank(old, new), "connect to the staging database")
-    assert "m2" in found
-    assert "m1" not in found
 
 
 def test_probable_replacement_is_shown_instead() -> None:
