@@ -110,8 +110,6 @@ def find_difference(old: Reading, new: Reading) -> str:
     names, others = _find_topic_names(old, one), _find_topic_names(new, two)
     if names and others and names.isdisjoint(others):
         return "about another name"
-    if _differ_in_number(old, new):
-        return "about another number"
     return "about another subject" if differ_in_subject(old, new) else ""
 
 
@@ -140,25 +138,6 @@ def _find_labelled(reading: Reading) -> dict[str, set[str]]:
             named = is_name(name) or name[0].isdigit() or canonical_stem(name) in reading.proper_names
             if named:
                 found.setdefault(label, set()).add(name)
-    return found
-
-
-def _differ_in_number(old: Reading, new: Reading) -> bool:
-    """Detect app1 and app2, v1 and v2, invoice-12 and invoice-13 outside of the value."""
-    ours, theirs = _find_numbered_names(old), _find_numbered_names(new)
-    return any(ours[stem].isdisjoint(theirs[stem]) for stem in ours.keys() & theirs.keys())
-
-
-def _find_numbered_names(reading: Reading) -> dict[str, set[str]]:
-    frame = read_frame(reading)
-    found: dict[str, set[str]] = {}
-    last = len(frame.at) - 1
-    for number, place in enumerate(frame.at):
-        token = reading.tokens[place]
-        if number >= frame.value and number == last:
-            continue  # the value itself
-        if is_name(token) and any(map(str.isdigit, token)):
-            found.setdefault("".join(char for char in token if not char.isdigit()), set()).add(token)
     return found
 
 
