@@ -134,24 +134,45 @@ def _may_be_value(old: Reading, new: Reading, span: Span) -> bool:
 
 def differ_in_value(old: Reading, new: Reading) -> bool:
     """Tell whether two statements differ in one value and nothing else."""
-    if not DENY.isdisjoint((*old.units, *new.units)) or not _ADDING.isdisjoint((old.first, new.first)):
+    return any(_find_values(old, new))
+
+
+def give_other_value(old: Reading, new: Reading) -> bool:
+    """Tell whether the only difference is another value of the same type.
+
+    "in English" and "in short sentences" may both be true, "in English" and "in German" are not.
+    """
+    ours, theirs = _find_values(old, new)
+    if len(ours) != 1 or len(theirs) != 1:
         return False
+    return _are_alternatives(ours, theirs) or (
+        _is_written_as_name(old, ours[0]) and _is_written_as_name(new, theirs[0])
+    )
+
+
+def _is_written_as_name(reading: Reading, unit: str) -> bool:
+    return is_name(unit) or (unit in reading.capitals and not is_number(unit))
+
+
+def _find_values(old: Reading, new: Reading) -> tuple[list[str], list[str]]:
+    """Return the words of the one value in which two statements differ; nothing if they differ in more."""
+    nothing: tuple[list[str], list[str]] = ([], [])
+    if not DENY.isdisjoint((*old.units, *new.units)) or not _ADDING.isdisjoint((old.first, new.first)):
+        return nothing
     spans = _find_named(old, new)
     if len(spans) != 1 or not _may_be_value(old, new, spans[0]):
-        return False
+        return nothing
     (first, end), (other, last) = spans[0]
-    shared = {unit for unit in old.units if unit not in _BETWEEN} & {*new.units} - _INSISTING
-    ours, theirs = (
-        [one for one in units if one not in ARTICLES]
-        for units in (old.units[first:end], new.units[other:last])
-    )
     is_last = end == len(old.units) and last == len(new.units)
-    if not is_last and not _is_chosen(old.units[:first]):
-        return False
-    longest = _MAX_VALUE if is_last else 1
+    shared = {unit for unit in old.units if unit not in _BETWEEN} & {*new.units} - _INSISTING
     least = 1 if first and old.units[first - 1] in _CONNECTORS else _MIN_SHARED  # "deploy to eu"
+    if len(shared) < least or not (is_last or _is_chosen(old.units[:first])):
+        return nothing
+    ours = [one for one in old.units[first:end] if one not in ARTICLES]
+    theirs = [one for one in new.units[other:last] if one not in ARTICLES]
+    longest = _MAX_VALUE if is_last else 1
     is_short = 0 < len(ours) <= longest and 0 < len(theirs) <= longest
-    return is_short and (_BETWEEN | _IS).isdisjoint((*ours, *theirs)) and len(shared) >= least
+    return (ours, theirs) if is_short and (_BETWEEN | _IS).isdisjoint((*ours, *theirs)) else nothing
 
 
 def give_other_measure(old: Reading, new: Reading) -> bool:

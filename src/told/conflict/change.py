@@ -6,7 +6,7 @@ value of the same attribute ("The port is 8000.", "The port is 9000.").
 
 from __future__ import annotations
 
-from told.conflict.align import differ_in_value, give_other_measure
+from told.conflict.align import differ_in_value, give_other_measure, give_other_value
 from told.conflict.parts import denies_whole, read_list, restates_rest
 from told.conflict.places import ALL, ARTICLES
 from told.conflict.reading import (
@@ -157,7 +157,7 @@ def _find_new_value(old: Reading, new: Reading) -> str:
 
 def _find_changed_value(old: Reading, new: Reading) -> str:
     """Detect a change word and another value in the same words."""
-    return "gives another value" if differ_in_value(old, new) and not has_phrase(new, "add") else ""
+    return "gives another value" if give_other_value(old, new) and not has_phrase(new, "add") else ""
 
 
 def is_bare_choice(new: Reading) -> bool:
@@ -181,7 +181,7 @@ def _compare_values(old: Reading, new: Reading, lost: list[str], fresh: list[str
         [one for one in keys if is_name(one) or one in reading.proper_names]
         for keys, reading in ((lost, old), (fresh, new))
     )
-    if names and others and not set(lost) & read_frame(old).topic:
+    if names and others and len(lost) == len(fresh) and not set(lost) & read_frame(old).topic:
         return "gives another name"
     return ""
 

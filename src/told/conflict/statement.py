@@ -15,7 +15,7 @@ _QUOTED = lazy_pattern(r"(?<!\w)(['\"`])(\w{1,12})\1(?!\w)")
 _CAPITALS = lazy_pattern(r"(?<=[a-z,] )[A-Z]{2,4}(?![\w-])")
 _LAST = lazy_pattern(r"(\w+)(?=\W*$)")
 _REASONS, _BEFORE_VALUE = load_words("reasons"), load_words("before_value")
-_EMPHASISED = load_words("emphasised")
+_EMPHASISED, _NOW, _SUBJECTS = load_words("emphasised"), load_words("announcing"), load_words("exchangeable")
 _MAX_SENTENCES = 12
 
 
@@ -36,7 +36,10 @@ def read_whole(text: str) -> Reading:
 def _read(sentence: str) -> Reading:
     """Read a sentence without its lead; phrases are still looked for in all of it."""
     reading = read_statement(mark_values(strip_lead(sentence)))
-    return reading._replace(text=f" {' '.join(tokenize(sentence.lower()))} ")
+    words = tokenize(sentence.lower())
+    if words[:1] and words[0] in _NOW and words[1:2] and words[1] not in _SUBJECTS:
+        words = words[1:]  # "Now write the changelog" is a task and announces nothing
+    return reading._replace(text=f" {' '.join(words)} ")
 
 
 def _is_reason(sentence: str) -> bool:
