@@ -15,7 +15,7 @@ from told.conflict.parts import read_list
 from told.conflict.reading import PLACE, WEAK_SLOTS, Count, Reading, has_phrase, load_words
 from told.conflict.same import reverses, say_same
 from told.conflict.statement import read_rules, read_whole
-from told.conflict.subjects import find_difference
+from told.conflict.subjects import find_difference, read_frame
 from told.search.tokens import SLOTS, canonical_stem
 
 SAME, CHANGES, MAY_CHANGE = "same", "changes", "may change"
@@ -23,7 +23,8 @@ REFINES, ELSEWHERE, INDEPENDENT = "refines", "elsewhere", "independent"
 KINDS = (SAME, CHANGES, MAY_CHANGE, REFINES, ELSEWHERE, INDEPENDENT)
 _AREA = load_words("area")
 _BEFORE_CASE = PLACE - {"on"}  # also "we", in French
-_ONLY = load_words("only")
+_ONLY, _IS = load_words("only"), load_words("is_singular") | {"means"}
+_PARTICIPLES = ("ed", "en", "ing")
 _MEASURED = frozenset(map(canonical_stem, load_words("measured")))
 _MIN_COMMON, _MIN_ALIKE = 0.5, 0.7  # share of an old statement that a new one must have
 _MIN_FORM = 5  # letters of a word of which another may be a longer form
@@ -70,6 +71,10 @@ def _judge_sentences(old: Reading, new: Reading) -> Relation:
         return Relation(CHANGES, why, common)
     if why := find_difference(old, new):
         return Relation(INDEPENDENT, why, common)
+    if is_rejected and is_other and common >= _MIN_COMMON and not has_phrase(new, "except"):
+        return Relation(MAY_CHANGE, "drops what the old one names", common)
+    if _give_same_subject(old, new):
+        return Relation(MAY_CHANGE, "gives another value", common)
     if _limits_list(old, new) or find_rest(old, new):
         return Relation(MAY_CHANGE, "drops a part of the old one", common)
     is_denied = not old.affirmed.isdisjoint(forms.get(word, word) for word in new.denied)
@@ -98,6 +103,15 @@ def _find_likely_change(
     is_announced = any(has_phrase(new, name) for name in ("change", "announce", "hint"))
     is_near = is_conflict or common >= _MIN_COMMON or not find_choices(old).isdisjoint(words)
     return "announces a change of the same thing" if is_announced and is_near else ""
+
+
+def _give_same_subject(old: Reading, new: Reading) -> bool:
+    """Tell whether both say what the same thing is: "The main metric is …"."""
+    topic = read_frame(old).topic
+    found = [next((at for at, word in enumerate(one.tokens) if word in _IS), 0) for one in (old, new)]
+    after = [one.tokens[at + 1 : at + 2] for one, at in zip((old, new), found, strict=True)]
+    is_state = any(not word or word[0].endswith(_PARTICIPLES) for word in after)  # "is stored on"
+    return bool(topic) and topic == read_frame(new).topic and all(found) and not is_state
 
 
 def _limits_list(old: Reading, new: Reading) -> bool:
