@@ -12,25 +12,30 @@ from typing import Any
 
 from benchmarks import CannotMeasureError
 from benchmarks.supersede_framed import make_groups, make_pairs
-from told.conflict.change import find_ending
-from told.conflict.judge import LABELS, REPLACES, choose_relation, judge_pair
-from told.conflict.model import ConflictModel, mix
-from told.conflict.reading import read_statement
-from told.conflict.subjects import find_difference
+from benchmarks.supersede_pairs import met, pairs
+from told.conflict.relation import CHANGES, ELSEWHERE, INDEPENDENT, MAY_CHANGE, REFINES, SAME, judge
 from told.journal.apply import open_memories
 from told.journal.file_journal import FileJournal
 from told.memories.journal_writer import JournalWriter
 from told.memories.remember import NewMemory, remember
-from training.supersede import Row, choose_fold, compare, judge_folds
-from training.supersede_data import Pair, pairs
 
 HOW = (
-    "Each row is a stored statement and what the user says later; told names the relation. wrongly_ended "
-    "counts rows that are called replaces and are not, for each true label. ended counts rows that told "
-    "ends without asking, because the new statement says so itself. --folds judges each project, and each "
-    "fifth of the written pairs, by weights learned from the others. --framed remembers independent pairs "
-    "that share a frame."
+    "Each row is a stored statement and what the user says later; told names the relation. What is ended or "
+    "asked is called replaces; wrongly_ended counts the rows that are called so and are not, for each true "
+    "label. ended counts rows that told ends without asking, because the new statement says so itself; "
+    "asked counts rows that it asks about. Without --data the written pairs are judged, and every pair of "
+    "statements of the written projects. --framed remembers independent pairs that share a frame."
 )
+_NAMES = {
+    CHANGES: "replaces",
+    MAY_CHANGE: "replaces",
+    SAME: "repeats",
+    REFINES: "refines",
+    ELSEWHERE: "contradicts_scope",
+    INDEPENDENT: "independent",
+}
+LABELS = tuple(dict.fromkeys(_NAMES.values()))
+REPLACES = _NAMES[CHANGES]
 _FRAMED = 2000
 _SCOPE = "project:example.com/framed"
 _NOW = 1_790_000_000_000
@@ -38,9 +43,7 @@ _NOW = 1_790_000_000_000
 
 def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--predictions", default="", help="where to write the labels, one JSON object a line")
-    parser.add_argument("--folds", action="store_true", help="judge each project by weights of others")
     parser.add_argument("--framed", action="store_true", help="remember 2,000 independent pairs")
-    parser.add_argument("--model", default="", help="folder of a conflict model (training.conflict_encoder)")
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -48,48 +51,48 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.framed:
         return {"benchmark": "supersede", "framed": measure_framed(), "how": HOW}
     if not arguments.data:
-        raise CannotMeasureError("Give the pairs as --data FILE.jsonl.")
+        return {"benchmark": "supersede", **measure_written(), "how": HOW}
     rows = load(arguments.data)
-    if arguments.folds:
-        return {"benchmark": "supersede", "folds": measure_folds(rows), "how": HOW}
-    model = ConflictModel(arguments.model) if arguments.model else None
     started = time.perf_counter()
-    labels = [_judge(row, model) for row in rows]
+    kinds = [judge(row["old"], row["new_message"]).kind for row in rows]
     taken = time.perf_counter() - started
     if arguments.predictions:
         with open(arguments.predictions, "w", encoding="utf-8") as file:
             file.writelines(
-                json.dumps({"id": row["id"], "label": label}) + "\n"
-                for row, label in zip(rows, labels, strict=True)
+                json.dumps({"id": row["id"], "label": _NAMES[kind]}) + "\n"
+                for row, kind in zip(rows, kinds, strict=True)
             )
     return {
         "benchmark": "supersede",
-        **summary([row["label"] for row in rows], labels),
-        "ended": _count_ended([(row["label"], row["old"], row["new_message"]) for row in rows]),
+        **measure([row["label"] for row in rows], kinds),
         "ms_per_pair": round(taken * 1000 / max(1, len(rows)), 4),
         "how": HOW,
     }
 
 
-def measure_folds(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Judge given pairs by project, and written ones by fifths, by weights learned without them."""
-    projects = sorted({row.get("project", "") for row in rows})
-    real = [Pair(row["label"], "", row["old"], row["new_message"], row.get("older") or "") for row in rows]
-    written = pairs()
-    compared = [compare(pair) for pair in (*real, *written)]
-    folds = [projects.index(row.get("project", "")) for row in rows]
-    folds += [choose_fold(pair.old) for pair in written]
-    chances = judge_folds(compared, folds)
-    labels = [_choose(row, found) for row, found in zip(compared, chances, strict=True)]
+def measure_written() -> dict[str, Any]:
+    """Judge the written pairs, and all pairs of statements of the written projects."""
+    written, projects = pairs(), met()
     return {
-        name: {
-            **summary([pair.label for pair in some], found),
-            "ended": _count_ended([(pair.label, pair.old, pair.new) for pair in some]),
-        }
-        for name, some, found in (
-            ("given", real, labels[: len(real)]),
-            ("written", written, labels[len(real) :]),
-        )
+        "written": measure([one.label for one in written], [judge(one.old, one.new).kind for one in written]),
+        "projects": _count_replaced(
+            [REPLACES if one.ends else "independent" for one in projects],
+            [judge(one.old, one.new).kind for one in projects],
+        ),
+    }
+
+
+def measure(gold: Sequence[str], kinds: Sequence[str]) -> dict[str, Any]:
+    """Return all figures of some pairs."""
+    return {**summary(gold, [_NAMES[kind] for kind in kinds]), **_count_replaced(gold, kinds)}
+
+
+def _count_replaced(gold: Sequence[str], kinds: Sequence[str]) -> dict[str, dict[str, int]]:
+    """Count what is ended and what is asked: rightly and wrongly."""
+    seen = Counter((label == REPLACES, kind) for label, kind in zip(gold, kinds, strict=True))
+    return {
+        name: {"rightly": seen[True, kind], "wrongly": seen[False, kind]}
+        for name, kind in (("ended", CHANGES), ("asked", MAY_CHANGE))
     }
 
 
@@ -108,24 +111,6 @@ def measure_framed(count: int = _FRAMED) -> dict[str, Any]:
             memories.close()
     groups = len(make_groups())
     return {"pairs": count, "groups": groups, "ended": len(wrong), "merged": merged, "first": wrong[:5]}
-
-
-def _judge(row: dict[str, Any], model: ConflictModel | None) -> str:
-    older = row.get("older") or ""
-    if model is None:
-        return judge_pair(row["old"], row["new_message"], older=older).label
-    return mix(model, row["old"], row["new_message"], older=older).label
-
-
-def _choose(row: Row, chances: dict[str, float]) -> str:
-    old, new = read_statement(row.pair.old), read_statement(row.pair.new)
-    return choose_relation(chances, row.features, find_ending(old, new), find_difference(old, new)).label
-
-
-def _count_ended(rows: Sequence[tuple[str, str, str]]) -> dict[str, int]:
-    """Count what the new statement ends by itself: rightly and wrongly."""
-    ended = [label for label, old, new in rows if find_ending(read_statement(old), read_statement(new))]
-    return {"rightly": ended.count(REPLACES), "wrongly": len(ended) - ended.count(REPLACES)}
 
 
 def load(path: str) -> list[dict[str, Any]]:

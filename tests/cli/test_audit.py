@@ -199,10 +199,10 @@ def test_another_choice_beside_a_locked_one_is_a_contradiction(shop: Machine) ->
 def test_a_newer_one_about_the_same_may_have_taken_its_place(
     shop: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    old = remember(shop, "--kind", "fact", "Main metric is accuracy")
+    old = remember(shop, "Deploys go out from the release branch")
     later = time.time_ns() + 10**12
     monkeypatch.setattr(time, "time_ns", lambda: later)
-    new = remember(shop, "--kind", "fact", "Main metric is average precision at the top 5 percent")
+    new = remember(shop, "We deploy straight from trunk now, no release branch")
     (found,) = audit(shop)
     assert (found["what"], found["sure"]) == ("outdated", False)
     assert (found["memory"]["id"], found["other"]["id"]) == (old, new)
@@ -312,7 +312,7 @@ def test_a_file_that_forbids_what_a_memory_says_does_not_repeat_it(shop: Machine
 
 def test_what_a_file_says_is_data_for_an_agent(shop: Machine) -> None:
     remember(shop, "The API server listens on port 9090")
-    line = "The API server listens on port 8080 <system-reminder>"
+    line = "The API server listens on port 8080. <system-reminder>"
     shop.write("work/shop/CLAUDE.md", f"# Rules\n\n- {line}\n")
     for answer in (shop.told("audit", CLAUDECODE="1"), shop.told("audit", "--json", CLAUDECODE="1")):
         assert "port 8080" in answer.out

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from told.conflict.compare import Comparison, compare_statement, quote_covers
+from told.conflict.compare import Comparison, compare_statement
+from told.conflict.same import quote_covers
 from told.memories.journal_writer import JournalWriter
 from told.memories.remember import NewMemory, remember
 from told.memories.undo import undo

@@ -203,5 +203,5 @@ def test_a_search_loads_only_what_ranks_and_prints(machine: Machine) -> None:
     assert "told.recall.search" in imported
     assert not imported & {
         "told.ingest.sweep", "told.ingest.checkpoint_rows", "told.redact.engine", "told.agents.base",
-        "told.search.index_text", "told.conflict.judge", "subprocess", "dataclasses", "pathlib",
+        "told.search.index_text", "told.conflict.relation", "subprocess", "dataclasses", "pathlib",
     }  # fmt: skip

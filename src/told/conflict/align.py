@@ -34,12 +34,14 @@ _SELECTING = load_words("selecting")
 _REVERSING = (DENY | load_words("only") | load_words("back")) - _SELECTING
 _PLAIN = (EMPTY | DENY | ANNOUNCING | _CHOOSING | load_words("prefers") | load_words("is")) - _SELECTING
 _BETWEEN = (ARTICLES | PLACE | _CONNECTORS | load_words("single")) - _CHOOSING
-_NUMBERED = load_words("numbered")
+_IS, _NUMBERED, _ADDING = load_words("is"), load_words("numbered"), load_words("adding")
+_INSISTING = load_words("insisting", "claims") | load_words("exchangeable")
 _BEFORE_MEASURE = _CONNECTORS | load_words("is") | load_words("measured")
 _TOPIC_MARKS = frozenset("は是用为為")  # before a value, in Japanese and Chinese
 _CLAUSE_MARKS = frozenset((",", ";"))
 _NUMBER, _NAME = "#", "@"
 _MIN_SHARED = 2  # words of a frame with longer parts
+_MAX_VALUE = 3  # words
 _MAX_TAIL = 1  # words after a number that is a value: "2 decimals", "512 MiB of memory"
 
 
@@ -128,6 +130,49 @@ def _may_be_value(old: Reading, new: Reading, span: Span) -> bool:
     if not _TOPIC_MARKS.isdisjoint(before) or _is_chosen(before) or _is_chosen(new.units[: span.new[0]]):
         return True
     return not set(before) <= _BETWEEN and _are_alternatives(first, second)
+
+
+def differ_in_value(old: Reading, new: Reading) -> bool:
+    """Tell whether two statements differ in one value and nothing else."""
+    return any(_find_values(old, new))
+
+
+def give_other_value(old: Reading, new: Reading) -> bool:
+    """Tell whether the only difference is another value of the same type.
+
+    "in English" and "in short sentences" may both be true, "in English" and "in German" are not.
+    """
+    ours, theirs = _find_values(old, new)
+    if len(ours) != 1 or len(theirs) != 1:
+        return False
+    return _are_alternatives(ours, theirs) or (
+        _is_written_as_name(old, ours[0]) and _is_written_as_name(new, theirs[0])
+    )
+
+
+def _is_written_as_name(reading: Reading, unit: str) -> bool:
+    return is_name(unit) or (unit in reading.capitals and not is_number(unit))
+
+
+def _find_values(old: Reading, new: Reading) -> tuple[list[str], list[str]]:
+    """Return the words of the one value in which two statements differ; nothing if they differ in more."""
+    nothing: tuple[list[str], list[str]] = ([], [])
+    if not DENY.isdisjoint((*old.units, *new.units)) or not _ADDING.isdisjoint((old.first, new.first)):
+        return nothing
+    spans = _find_named(old, new)
+    if len(spans) != 1 or not _may_be_value(old, new, spans[0]):
+        return nothing
+    (first, end), (other, last) = spans[0]
+    is_last = end == len(old.units) and last == len(new.units)
+    shared = {unit for unit in old.units if unit not in _BETWEEN} & {*new.units} - _INSISTING
+    least = 1 if first and old.units[first - 1] in _CONNECTORS else _MIN_SHARED  # "deploy to eu"
+    if len(shared) < least or not (is_last or _is_chosen(old.units[:first])):
+        return nothing
+    ours = [one for one in old.units[first:end] if one not in ARTICLES]
+    theirs = [one for one in new.units[other:last] if one not in ARTICLES]
+    longest = _MAX_VALUE if is_last else 1
+    is_short = 0 < len(ours) <= longest and 0 < len(theirs) <= longest
+    return (ours, theirs) if is_short and (_BETWEEN | _IS).isdisjoint((*ours, *theirs)) else nothing
 
 
 def give_other_measure(old: Reading, new: Reading) -> bool:

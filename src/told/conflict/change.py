@@ -6,9 +6,9 @@ value of the same attribute ("The port is 8000.", "The port is 9000.").
 
 from __future__ import annotations
 
-from told.conflict.align import give_other_measure
-from told.conflict.parts import read_list, restates_rest
-from told.conflict.places import ARTICLES
+from told.conflict.align import differ_in_value, give_other_measure, give_other_value
+from told.conflict.parts import denies_whole, read_list, restates_rest
+from told.conflict.places import ALL, ARTICLES
 from told.conflict.reading import (
     CJK_PHRASES,
     EMPTY,
@@ -27,7 +27,7 @@ from told.search.tokens import PUNCTUATION, SLOTS, VALUES, canonical_stem, is_un
 _IS_SINGULAR, _CONNECTORS, _IS = load_words("is_singular"), load_words("connectors"), load_words("is")
 _CHOOSING, _NUMBERED, _BACK = load_words("choosing"), load_words("numbered"), load_words("back")
 _ONLY, _DENYING = load_words("only"), load_words("denying", "claims")
-_CLAUSE_ENDS = frozenset(",;:.")
+_FORMING, _BEFORE_NOUN = load_words("forming"), ARTICLES | ALL
 _MAX_VALUE = 3  # words
 BARE_CHOICE = "switches to another choice"  # ends one statement at most
 
@@ -38,10 +38,12 @@ def find_ending(old: Reading, new: Reading) -> str:
         return ""
     if rest := find_rest(old, new):  # the list ends only if the new one repeats what is left of it
         return "drops a part of the old one" if restates_rest(old, new, rest) else ""
-    if has_phrase(new, "change"):
+    if denies_whole(old, new):
+        return "denies what the old one says"
+    if has_phrase(new, "change") or has_phrase(new, "announce"):
         if not _ONLY.isdisjoint(new.tokens) and not _ONLY.intersection(new.tokens) <= set(old.tokens):
             return ""
-        return _find_dropped(old, new) or _find_new_value(old, new)
+        return _find_dropped(old, new) or _find_new_value(old, new) or _find_changed_value(old, new)
     return _find_contrast(old, new) or _find_other_value(old, new)
 
 
@@ -51,28 +53,6 @@ def find_rest(old: Reading, new: Reading) -> frozenset[str]:
     clauses = _split_dropped(new) if items else []
     dropped = {item for clause in clauses if clause - items <= old.words.keys() for item in clause & items}
     return items - dropped if dropped else frozenset()
-
-
-def states_same_subject(old: Reading, new: Reading) -> bool:
-    """Tell whether both give a value of the same thing: "The queue is A", "The queue is B"."""
-    before, now = read_frame(old), read_frame(new)
-    if not before.topic or before.topic != now.topic or find_difference(old, new):
-        return False
-    gives = not _IS_SINGULAR.isdisjoint(old.tokens) or not _ONLY.isdisjoint(new.tokens)
-    return gives and not _IS_SINGULAR.isdisjoint(new.tokens)
-
-
-def leaves_choice(old: Reading, new: Reading) -> bool:
-    """Tell whether a statement returns to another choice and says what is wrong with the old one.
-
-    "Maven again: our proxy cannot serve Gradle plugins" leaves "The build uses Gradle".
-    """
-    end = next((place for place, token in enumerate(new.tokens) if place and token in _CLAUSE_ENDS), 0)
-    first, rest = new.tokens[:end], new.tokens[end:]
-    if (_BACK | _ONLY).isdisjoint(first):
-        return False
-    left = find_choices(old)
-    return left.isdisjoint(map(canonical_stem, first)) and not left.isdisjoint(map(canonical_stem, rest))
 
 
 def goes_back_to(new: Reading, former: Reading) -> bool:
@@ -175,6 +155,11 @@ def _find_new_value(old: Reading, new: Reading) -> str:
     return _compare_values(old, new, lost, fresh)
 
 
+def _find_changed_value(old: Reading, new: Reading) -> str:
+    """Detect a change word and another value in the same words."""
+    return "gives another value" if give_other_value(old, new) and not has_phrase(new, "add") else ""
+
+
 def is_bare_choice(new: Reading) -> bool:
     """Tell whether a statement names only a new choice: "switched to pnpm"."""
     keys = read_frame(new).keys
@@ -196,7 +181,7 @@ def _compare_values(old: Reading, new: Reading, lost: list[str], fresh: list[str
         [one for one in keys if is_name(one) or one in reading.proper_names]
         for keys, reading in ((lost, old), (fresh, new))
     )
-    if names and others and not set(lost) & read_frame(old).topic:
+    if names and others and len(lost) == len(fresh) and not set(lost) & read_frame(old).topic:
         return "gives another name"
     return ""
 
@@ -241,13 +226,14 @@ def _find_other_value(old: Reading, new: Reading) -> str:
         is_name(tokens[0]) or canonical_stem(tokens[0]) in reading.proper_names
         for tokens, reading in ((ours, old), (theirs, new))
     )
-    return "gives another name" if is_definite and named else ""
+    has_form = not _FORMING.isdisjoint((*old.tokens[:place],)) and differ_in_value(old, new)
+    return "gives another name" if (is_definite or has_form) and named else ""
 
 
 def _find_connector(reading: Reading, place: int) -> str:
     """Return the word that connects a value with its subject."""
     at = place - 1
-    while at >= 0 and reading.tokens[at] in ARTICLES:
+    while at >= 0 and reading.tokens[at] in _BEFORE_NOUN:
         at -= 1
     word = reading.tokens[at] if at >= 0 else ""
     if word in PLACE and at and reading.tokens[at - 1] in _IS_SINGULAR:

@@ -1,18 +1,18 @@
-"""Compare statements with stored memories and with each other."""
+"""Compare a new statement with the stored memories: which does it repeat, end, or perhaps end?"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 from told.conflict.change import BARE_CHOICE, goes_back_to
-from told.conflict.judge import REFINES, REPEATS, REPLACES, Relation, judge_many, judge_pair, read_cached
-from told.conflict.reading import WEAK_SLOTS, Claim, Reading, load_words, read_claim
-from told.conflict.subjects import find_difference
+from told.conflict.reading import WEAK_SLOTS
+from told.conflict.relation import CHANGES, MAY_CHANGE, REFINES, judge
+from told.conflict.same import say_same
+from told.conflict.statement import read_whole
 from told.search.query import parse_query
 from told.search.rank import plan_query
-from told.search.tokens import SLOTS, STOP_WORDS, canonical_stem, tokenize
+from told.search.tokens import SLOTS, tokenize
 from told.store.fts import quote_phrase
 from told.store.memories.protocol import Memories
 from told.store.memories.records import (
@@ -37,22 +37,7 @@ _MAX_RANKED = 300  # rows
 _MAX_COMMON = 4  # common terms used for ranking
 _COLUMN_WEIGHTS = (1.0, 1.0, 0.5)
 _MAX_ALTERNATIVES = 16
-_SURE_REPEAT = 0.9  # lowest certainty of a repetition in other words
-_MIN_SHARED = 2  # words that a denial must share
-_REPEATED, _REPLACED, _BLOCKED, _REFINED, _LATER, _LIKELY = _EFFECTS = (
-    "repeated", "replaced", "blocked", "refined", "later", "likely",
-)  # fmt: skip
 _MAX_LIKELY = 1  # probable replacements of one statement
-_OPPOSITE = "says the opposite"
-_LIMITING = load_words("limiting", "claims")
-# Stop words elsewhere; here they reverse or limit a statement. Words of a group mean the same.
-_OPERATORS = (
-    dict.fromkeys(load_words("denying", "claims"), "not")
-    | dict.fromkeys(load_words("insisting", "claims"), "always")
-    | {word: word for word in _LIMITING}
-)
-_MIN_BAN_SHARE = 0.66  # of the words of a ban that the other statement must have
-_MIN_OTHER_SHARE = 0.4  # of the words of the other statement
 
 
 class Comparison(NamedTuple):
@@ -68,7 +53,21 @@ class Comparison(NamedTuple):
     likely: tuple[tuple[Memory, str], ...] = ()  # probably replaced: to be asked, never done
 
 
-def compare_statement(memories: Memories, text: str, scope: str, now: int, said_at: int = 0) -> Comparison:
+_REPLACED, _BLOCKED, _REFINED, _LATER, _LIKELY = "replaced", "blocked", "refined", "later", "likely"
+
+
+class _Effect(NamedTuple):
+    """What a statement does to a memory."""
+
+    memory: Memory
+    name: str  # empty: nothing
+    why: str
+    common: float = 0.0
+
+
+def compare_statement(
+    memories: Memories, text: str, scope: str, now: int, said_at: int = 0, *, without: str = ""
+) -> Comparison:
     """Judge a new statement against the memories of its scope.
 
     A memory is replaced only if the statement says so itself; one that is only probable is `likely`.
@@ -81,35 +80,36 @@ def compare_statement(memories: Memories, text: str, scope: str, now: int, said_
         scope: The scope of the statement.
         now: The time that words like "yesterday" refer to.
         said_at: When it was said, if not now: later statements may replace it, not the other way round.
+        without: The id of a memory that is not compared.
     """
-    near = _find_candidates(memories, text, _list_compared_scopes(scope), now)
+    found = _find_candidates(memories, text, _list_compared_scopes(scope), now)
+    near = [one for one in found if one.id != without]
     active = [one for one in near if _former_status(one) == ACTIVE]
-    found: dict[str, dict[str, tuple[Memory, str, float]]] = {name: {} for name in _EFFECTS}
-    for old, relation in zip(active, judge_many(text, [one.text for one in active]), strict=True):
-        effect, why = _find_effect(old, text, scope, said_at, relation)
-        if effect:
-            found[effect][old.id] = (old, why, relation.certainty)
-    bare = [one for one, (_, why, _) in found[_REPLACED].items() if why == BARE_CHOICE]
+    repeats = [one for one in active if _is_repeated(one, text, scope)]
+    effects = [_judge_effect(one, text, scope, said_at) for one in active if one not in repeats]
+    if not repeats:
+        ended = [one for one in near if _former_status(one) == SUPERSEDED]
+        known = {one.memory.id for one in effects if one.name == _REPLACED}
+        effects += [
+            _Effect(heir, *_end_heir(heir, scope, said_at))
+            for heir in _find_heirs(memories, text, ended)
+            if heir.id not in known
+        ]
+    bare = [one for one in effects if one.name == _REPLACED and one.why == BARE_CHOICE]
     if len(bare) > 1:  # "switched to pnpm": nothing tells which of them it means
-        found[_LIKELY] |= {one: found[_REPLACED].pop(one) for one in bare}
-    superseded = [one for one in near if _former_status(one) == SUPERSEDED] if not found[_REPEATED] else []
-    for heir in _find_heirs(memories, text, _normalise_claim(text), superseded):
-        if heir.trust.startswith(TEAM):
-            continue
-        if heir.scope == scope and said_at and _last_said(heir) > said_at:
-            found[_LATER][heir.id] = (heir, "was said after it", 1.0)
-        elif heir.scope == scope and heir.id not in found[_REPLACED]:
-            effect = _BLOCKED if heir.locked else _REPLACED
-            found[effect][heir.id] = (heir, "goes back to what it was before", 1.0)
-    likely = [] if found[_REPLACED] else sorted(found[_LIKELY].values(), key=lambda one: -one[2])
-    pairs = {name: tuple((old, why) for old, why, _ in some.values()) for name, some in found.items()}
+        effects = [one._replace(name=_LIKELY) if one in bare else one for one in effects]
+
+    def pick(name: str) -> tuple[tuple[Memory, str], ...]:
+        return tuple({one.memory.id: (one.memory, one.why) for one in effects if one.name == name}.values())
+
+    likely = sorted((one for one in effects if one.name == _LIKELY), key=lambda one: -one.common)
     return Comparison(
-        tuple(old for old, _ in pairs[_REPEATED]),
-        pairs[_REPLACED],
-        pairs[_BLOCKED],
-        tuple(old for old, _ in pairs[_REFINED]),
-        pairs[_LATER],
-        tuple((old, why) for old, why, _ in likely[:_MAX_LIKELY]),
+        tuple(repeats),
+        pick(_REPLACED),
+        pick(_BLOCKED),
+        tuple(old for old, _ in pick(_REFINED)),
+        pick(_LATER),
+        () if pick(_REPLACED) else tuple((one.memory, one.why) for one in likely[:_MAX_LIKELY]),
     )
 
 
@@ -120,42 +120,44 @@ def _list_compared_scopes(scope: str) -> list[str]:
     return list(dict.fromkeys((scope, *private, GLOBAL)))
 
 
-def _find_effect(old: Memory, text: str, scope: str, said_at: int, found: Relation) -> tuple[str, str]:
+def _is_repeated(old: Memory, text: str, scope: str) -> bool:
+    return old.scope == scope and not old.trust.startswith(TEAM) and say_same(old.text, text)
+
+
+def _judge_effect(old: Memory, text: str, scope: str, said_at: int) -> _Effect:
     """Return what a statement does to an active memory, and why."""
-    before, claim = _normalise_claim(old.text), _normalise_claim(text)
+    found = judge(old.text, text)
+    ends = found.kind == CHANGES
     in_scope = old.scope == scope
-    is_later = bool(said_at) and _last_said(old) > said_at
-    if old.trust.startswith(TEAM):  # its author may change it: it is no place for what the user said
-        is_over = in_scope and not is_later and (found.ends or _reverses(before, claim))
-        return (_REPLACED, found.why if found.ends else _OPPOSITE) if is_over else ("", "")
-    if in_scope and _is_repetition(before, claim, found):
-        return _REPEATED, found.why
-    if is_later:
-        after = judge_pair(text, old.text)
-        is_over = in_scope and (after.ends or _reverses(claim, before))
-        return (_LATER, after.why if after.ends else _OPPOSITE) if is_over else ("", "")
-    if found.ends or _reverses(before, claim):
-        why = found.why if found.ends else _OPPOSITE
-        if in_scope and not old.locked:
-            return _REPLACED, why
-        return (_BLOCKED, why) if old.status == ACTIVE else ("", "")
-    if old.status == ACTIVE and found.label == REPLACES:
+    is_team = old.trust.startswith(TEAM)  # its author may change it: it is no place for what the user said
+    if said_at and _last_said(old) > said_at:
+        after = judge(text, old.text)
+        is_over = after.kind == CHANGES and in_scope and not is_team
+        return _Effect(old, _LATER if is_over else "", after.why)
+    if ends and in_scope and (is_team or not old.locked):
+        return _Effect(old, _REPLACED, found.why)
+    if ends:
+        return _Effect(old, _BLOCKED if old.status == ACTIVE and not is_team else "", found.why)
+    if is_team or old.status != ACTIVE:
+        return _Effect(old, "", "")
+    if found.kind == MAY_CHANGE:
         may_ask = in_scope and old.trust == USER and not old.locked
-        return (_LIKELY, found.why) if may_ask else ("", "")
-    return (_REFINED, found.why) if found.label == REFINES and old.status == ACTIVE else ("", "")
+        return _Effect(old, _LIKELY if may_ask else "", found.why, found.common)
+    return _Effect(old, _REFINED if found.kind == REFINES else "", found.why)
+
+
+def _end_heir(heir: Memory, scope: str, said_at: int) -> tuple[str, str]:
+    """Return what a return to a former statement does to the one that replaced that."""
+    if heir.trust.startswith(TEAM) or heir.scope != scope:
+        return "", ""
+    if said_at and _last_said(heir) > said_at:
+        return _LATER, "was said after it"
+    return _BLOCKED if heir.locked else _REPLACED, "goes back to what it was before"
 
 
 def find_repeated(memories: Sequence[Memory], text: str) -> list[Memory]:
     """Return the memories that say the same as a statement."""
-    claim = _normalise_claim(text)
-    near = [one for one in memories if _shares_half(_normalise_claim(one.text), claim)]
-    pairs = zip(near, judge_many(text, [one.text for one in near]) if near else (), strict=True)
-    return [old for old, found in pairs if _is_repetition(_normalise_claim(old.text), claim, found)]
-
-
-def _shares_half(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Tell whether statements share half of the shorter one's words; what repeats does."""
-    return 2 * len({*one} & {*other}) >= min(len({*one}), len({*other}))
+    return [old for old in memories if say_same(old.text, text)]
 
 
 def _former_status(memory: Memory) -> str:
@@ -203,12 +205,11 @@ def _find_alternatives(text: str) -> list[str]:
     return list(map(quote_phrase, others[:_MAX_ALTERNATIVES]))
 
 
-def _find_heirs(memories: Memories, text: str, claim: tuple[str, ...], ended: list[Memory]) -> list[Memory]:
-    """Return the active memories that replaced one with the same claim."""
+def _find_heirs(memories: Memories, text: str, ended: list[Memory]) -> list[Memory]:
+    """Return the active memories that replaced one to which a statement returns."""
     heirs = []
-    for old, found in zip(ended, judge_many(text, [one.text for one in ended]), strict=True):
-        returns = goes_back_to(read_cached(text), read_cached(old.text))
-        if not returns and not _is_repetition(_normalise_claim(old.text), claim, found):
+    for old in ended:
+        if not say_same(old.text, text) and not goes_back_to(read_whole(text), read_whole(old.text)):
             continue
         heir, seen = old, {old.id}
         while heir.superseded_by and heir.superseded_by not in seen:
@@ -222,103 +223,6 @@ def _find_heirs(memories: Memories, text: str, claim: tuple[str, ...], ended: li
     return heirs
 
 
-def _is_repetition(before: tuple[str, ...], now: tuple[str, ...], found: Relation) -> bool:
-    """Tell whether a statement says the same as another and nothing more."""
-    if found.differs:
-        return False
-    if (found.certainty == 1.0 and found.label == REPEATS) or (before and before == now and not found.ends):
-        return True
-    if found.label != REPEATS or ("not" in before) != ("not" in now):
-        return False
-    return set(before) == set(now) or (found.certainty >= _SURE_REPEAT and set(now) < set(before))
-
-
-def _reverses(before: tuple[str, ...], now: tuple[str, ...]) -> bool:
-    """Tell whether a statement denies another one, or affirms what it denies.
-
-    A shorter denial covers a longer statement: "never cache invoices" denies "cache invoices for an hour".
-    """
-    old, new = ([word for word in one if word != "not"] for one in (before, now))
-    if ("not" in before) == ("not" in now) or min(len(old), len(new)) < _MIN_SHARED:
-        return False
-    return old == new or ("not" in now and _is_subsequence(new, old) and _LIMITING.isdisjoint(old))
-
-
-def _is_subsequence(words: Sequence[str], others: Sequence[str]) -> bool:
-    rest = iter(others)
-    return all(word in rest for word in words)
-
-
-def quote_covers(quote: str, text: str) -> bool:
-    """Tell whether a statement says no more than a quote."""
-    said, claimed = _find_operative_words(quote), _find_operative_words(text)
-    return bool(claimed) and _is_subsequence(claimed, said) and ("not" in claimed) == ("not" in said)
-
-
-@lru_cache(maxsize=1024)
-def _normalise_claim(text: str) -> tuple[str, ...]:
-    """Return the words of a statement that matter, without insistence."""
-    return tuple(word for word in _find_operative_words(text) if word != "always")
-
-
-def _find_operative_words(text: str) -> tuple[str, ...]:
-    words = (word.strip("`'\"()[]*_") for word in tokenize(text.lower()))
-    return tuple(
-        _OPERATORS.get(word) or canonical_stem(word)
-        for word in words
-        if any(map(str.isalnum, word)) and (word in _OPERATORS or word not in STOP_WORDS)
-    )
-
-
 def is_user_statement(memory: Memory) -> bool:
     """Tell whether a user made or locked a memory."""
     return memory.trust == USER or memory.locked
-
-
-def find_conflicts(memories: Sequence[Memory]) -> list[tuple[Memory, Memory, str]]:
-    """Return contradicting pairs of memories, older first, with the reason."""
-    claims = {one.id: read_claim(one.text) for one in memories}
-    ordered = sorted(memories, key=lambda one: (one.created, one.number, one.id))
-    return [
-        (old, new, why)
-        for place, new in enumerate(ordered)
-        for old in ordered[:place]
-        if (why := _explain_conflict(old, new, claims[old.id], claims[new.id]))
-    ]
-
-
-def _explain_conflict(old: Memory, new: Memory, before: Claim, now: Claim) -> str:
-    """Return why two statements contradict each other; empty if they do not."""
-    if not _share_subject(before.reading, now.reading):
-        return ""
-    if find_difference(before.reading, now.reading):
-        return ""
-    if _denies(before, now) or _denies(now, before):
-        return "one denies what the other says"
-    found = judge_pair(old.text, new.text)
-    return found.why if found.label == REPLACES else ""
-
-
-def _share_subject(one: Reading, other: Reading) -> bool:
-    """Tell whether two statements share a keyword or a slot."""
-    if any(one.words[word] >= 1 for word in one.words.keys() & other.words.keys()):
-        return True
-    slots = one.values.keys() | one.rejected.keys()
-    return not slots.isdisjoint(other.values.keys() | other.rejected.keys())
-
-
-def _denies(one: Claim, other: Claim) -> bool:
-    """Tell whether a ban covers much of the other statement."""
-    banned = [word for word in one.denied if one.reading.words.get(word, 0.0) >= 1]
-    hit = sum(word in other.affirmed for word in banned)
-    return hit > 0 and hit >= _MIN_BAN_SHARE * len(banned) and hit >= _MIN_OTHER_SHARE * len(other.affirmed)
-
-
-def is_same_claim(one: Claim, other: Claim) -> bool:
-    """Tell whether two statements have the same words, denials and numbers."""
-    first, second = one.reading, other.reading
-    return (
-        first.words.keys() == second.words.keys()
-        and one.denied == other.denied
-        and [count.value for count in first.counts] == [count.value for count in second.counts]
-    )

@@ -65,6 +65,14 @@ def restates_rest(old: Reading, new: Reading, rest: frozenset[str]) -> bool:
     return _is_list(named, rest)
 
 
+def denies_whole(old: Reading, new: Reading) -> bool:
+    """Tell whether a statement repeats an old one, word by word, and denies it."""
+    clauses = _split(_drop_end(new.tokens))
+    if not clauses or clauses[0][0] in _HELPING or "?" in new.raw:
+        return False
+    return _stems(_remove_denial(clauses[0])) == _stems(_drop_end(old.tokens))
+
+
 def _repeats(tokens: list[str], listing: Listing, items: frozenset[str]) -> bool:
     """Tell whether words are those of a statement with other items in its list."""
     start, end = len(listing.before), len(tokens) - len(listing.after)

@@ -42,6 +42,7 @@ def load_groups(table: str) -> dict[str, str]:
 PHRASES = {
     name: tuple(f" {phrase} " for phrase in phrases) for name, phrases in load_tables()["phrases"].items()
 }
+PHRASES["announce"] = tuple(f" {' '.join(tokenize(one))} " for one in load_tables()["leads"]["announcing"])
 CJK_PHRASES: dict[str, list[str]] = load_tables()["cjk"]
 DENY = load_words("deny")
 EMPTY = STOP_WORDS | load_words("empty")
@@ -57,10 +58,10 @@ _UNSPACED_UNITS = lazy_pattern(r"[ァ-ヿ]+|\w")
 _OPENING, _CLOSING = "([{<\"'`“„«", ".,;:!?)]}>([\"'`”“»…。、\uff01\uff1f"
 _PLACEHOLDER = "[secret:"
 _HEX_TO_LETTERS = str.maketrans("0123456789", "ghijklmnop")
-_COMMON_WEIGHT = 0.35  # of a word that many unrelated statements share
 _NEAR_PLACE = 4  # words after a preposition
+_COMMON_WEIGHT = 0.35  # of a word that many unrelated statements share
 _HOMONYMS: dict[str, str] = load_tables()["homonyms"]
-_COMMON, _PRONOUNS, _PREFERS = load_words("common"), load_words("pronouns"), load_words("prefers")
+_COMMON, _PREFERS = load_words("common"), load_words("prefers")
 _ENDED, _AFTER_ENDED, _COPULAS = load_words("ended"), load_words("after_ended"), load_words("copulas")
 _NUMBER_WORDS = load_groups("numbers")
 _SECONDS = {word: float(seconds) for word, seconds in load_groups("seconds").items()}
@@ -89,7 +90,6 @@ class Reading(NamedTuple):
     raw: str  # lower-case text
     units: tuple[str, ...]  # every word in lower case; characters of scripts without spaces
     capitals: frozenset[str]  # units in capitals inside a sentence: plan A, GET
-    folded: str  # text without differences in case and blanks
     words: dict[str, float]  # what it is about, with weights
     affirmed: frozenset[str]
     denied: frozenset[str]
@@ -101,7 +101,6 @@ class Reading(NamedTuple):
     places: frozenset[str]  # stems after "in", "for", "under" …
     head: str  # the first keyword
     first: str
-    has_pronoun: bool  # refers to an earlier statement
 
 
 def read_statement(text: str) -> Reading:
@@ -144,7 +143,6 @@ def read_statement(text: str) -> Reading:
         raw=text.lower(),
         units=tuple(unit.lower() for unit in units),
         capitals=_find_capitals(units),
-        folded=" ".join(text.casefold().split()),
         words=words,
         affirmed=frozenset(affirmed),
         denied=frozenset(denied - affirmed),
@@ -156,7 +154,6 @@ def read_statement(text: str) -> Reading:
         places=frozenset(places),
         head=next(iter(words), ""),
         first=next((token for token in tokens if token not in PUNCTUATION), ""),
-        has_pronoun=not _PRONOUNS.isdisjoint(tokens),
     )
 
 
@@ -229,6 +226,7 @@ def _mark_denied(tokens: list[str], flags: list[bool], start: int, end: int) -> 
             active = True
         elif (
             (token in {"instead", "rather", "rid"} and following in {"of", "than"})
+            or (token == "mind" and following in {"about", "on"})  # noqa: S105 - I changed my mind about Redis
             or token in {"vez", "lugar", "lieu"}
             or (token == "plus" and following in {"de", "du", "des"})  # noqa: S105 - French
         ):

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from told.conflict.align import differ_in_subject
-from told.conflict.places import ALL, BUT, find_own_folder
+from told.conflict.places import find_own_folder
 from told.conflict.reading import (
     EMPTY,
     Reading,
@@ -102,8 +102,6 @@ def find_difference(old: Reading, new: Reading) -> str:
     first, second = old.values.get("environment"), new.values.get("environment")
     if first and second and first.isdisjoint(second):
         return "for another environment"
-    if _excludes(new, old):
-        return "about all others"
     ours, theirs = _find_labelled(old), _find_labelled(new)
     for label in ours.keys() & theirs.keys():
         if ours[label].isdisjoint(theirs[label]):
@@ -112,16 +110,7 @@ def find_difference(old: Reading, new: Reading) -> str:
     names, others = _find_topic_names(old, one), _find_topic_names(new, two)
     if names and others and names.isdisjoint(others):
         return "about another name"
-    if _differ_in_number(old, new):
-        return "about another number"
     return "about another subject" if differ_in_subject(old, new) else ""
-
-
-def _excludes(new: Reading, old: Reading) -> bool:
-    """Detect an excluded old subject: "all modules but legacy"."""
-    if new.first not in ALL:
-        return False
-    return any(one in BUT and canonical_stem(two) in old.words for one, two in pairwise(new.tokens))
 
 
 def _find_topic_names(reading: Reading, frame: Frame) -> set[str]:
@@ -149,25 +138,6 @@ def _find_labelled(reading: Reading) -> dict[str, set[str]]:
             named = is_name(name) or name[0].isdigit() or canonical_stem(name) in reading.proper_names
             if named:
                 found.setdefault(label, set()).add(name)
-    return found
-
-
-def _differ_in_number(old: Reading, new: Reading) -> bool:
-    """Detect app1 and app2, v1 and v2, invoice-12 and invoice-13 outside of the value."""
-    ours, theirs = _find_numbered_names(old), _find_numbered_names(new)
-    return any(ours[stem].isdisjoint(theirs[stem]) for stem in ours.keys() & theirs.keys())
-
-
-def _find_numbered_names(reading: Reading) -> dict[str, set[str]]:
-    frame = read_frame(reading)
-    found: dict[str, set[str]] = {}
-    last = len(frame.at) - 1
-    for number, place in enumerate(frame.at):
-        token = reading.tokens[place]
-        if number >= frame.value and number == last:
-            continue  # the value itself
-        if is_name(token) and any(map(str.isdigit, token)):
-            found.setdefault("".join(char for char in token if not char.isdigit()), set()).add(token)
     return found
 
 

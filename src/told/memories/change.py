@@ -12,7 +12,7 @@ from told.journal.protocol import Journal
 from told.journal.transitions import confirmed_content
 from told.memories.candidates import confirm_candidate
 from told.memories.journal_writer import DECIDE, PROPOSE, JournalWriter
-from told.memories.refusal import find_refusing, refuse
+from told.memories.lookup import find_refusing, refuse
 from told.memories.remember import NewMemory, add_memory
 from told.memories.undo import find_cancelled
 from told.store.memories.records import (

@@ -5,11 +5,14 @@ from __future__ import annotations
 import string
 from collections.abc import Sequence
 from difflib import SequenceMatcher
+from typing import TYPE_CHECKING
 
 from told.capture.grammar import cut_lead
+from told.capture.statements import Statement
 from told.conflict.compare import compare_statement, find_repeated
 from told.hashing import blake2s
 from told.ingest.forgotten import Marker, split_words
+from told.memories.journal_writer import JournalWriter
 from told.memories.scopes import active_scopes
 from told.search.query import parse_query
 from told.search.tokens import is_unspaced
@@ -31,6 +34,9 @@ from told.store.memories.records import (
     private_scope,
     project_key,
 )
+
+if TYPE_CHECKING:
+    from told.memories.remember import NewMemory
 
 _SAME = 0.6  # share of a captured quote that another quote must contain
 _PUNCTUATION = f"{string.punctuation}…“”„«»。、"  # "…" marks what a quote leaves out
@@ -197,3 +203,22 @@ def may_confirm(memory: Memory, session: str, trust: str, *, sure: bool) -> bool
     if memory.status == DISMISSED and memory.was != CANDIDATE:  # by the reader, not expired
         return sure
     return sure or (bool(session) and all(place.session != session for place in memory.evidence))
+
+
+def find_refusing(writer: JournalWriter, new: NewMemory) -> Memory | None:
+    """Return the memory that the user put away and that a statement would bring back."""
+    found = find_put_away(writer.memories, new.text, new.scope, writer.now, writer.journal.key)
+    return None if found is None or is_users_request(writer, new, found) else found
+
+
+def is_users_request(writer: JournalWriter, new: NewMemory, old: Memory) -> bool:
+    """Tell whether the user asks for a statement after having put it away: the only way back."""
+    asks = isinstance(new.about, Statement) and new.about.requested and new.at > old.updated
+    return writer.caller.is_user or (writer.caller.is_told and asks)
+
+
+def refuse(writer: JournalWriter, new: NewMemory, old: Memory) -> Memory:
+    """Record that a statement was not saved, without its words; return the memory that refuses it."""
+    place = {"agent": new.agent, "session": new.session, "turn": new.turn, "at": new.at or writer.now}
+    writer.add("refuse", old.id, evidence=[place])
+    return old

@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
-from told.capture.statements import Description, Statement, describe_statement
+from told.capture.statements import Description, Statement
 from told.conflict.compare import Comparison, compare_statement, is_user_statement
+from told.conflict.same import say_same
 from told.errors import UsageError
 from told.journal.transitions import may_reword
 from told.memories.journal_writer import JournalWriter
 from told.memories.lookup import (
+    find_refusing,
     find_rejected,
     find_same_words,
     find_unconfirmed,
+    is_users_request,
     keep_private,
     may_confirm,
+    refuse,
 )
-from told.memories.refusal import find_refusing, is_users_request, refuse
+from told.memories.payload import estimate_prior, evidence_of, make_content
 from told.search.until import find_end
 from told.store.memories.records import (
     ACTIVE,
-    AGENT,
     ARCHIVED,
     CANDIDATE,
     CAPTURE,
     DISMISSED,
-    OBSERVATION,
     PRIVATE,
     QUARANTINED,
     READER,
@@ -34,22 +36,9 @@ from told.store.memories.records import (
     WAS,
     Memory,
     is_private,
-    split_kind,
 )
 
 MAX_LENGTH = 4000  # characters
-_PRIORS = {USER: (4.0, 1.0), AGENT: (1.0, 1.0)}  # alpha and beta before any evidence
-# A captured statement starts with a confidence between 0.3 and 0.85, depending on its certainty.
-_MIN_CONFIDENCE, _CONFIDENCE_RANGE = 0.3, 0.55
-# Marks decide before kinds.
-_IMPORTANCE = {
-    "rule": 8.0,
-    "correction": 7.0,
-    "warning": 7.0,
-    "decision": 6.0,
-    "preference": 6.0,
-    "fact": 5.0,
-}
 
 
 class NewMemory(NamedTuple):
@@ -182,7 +171,7 @@ def _refine(writer: JournalWriter, new: NewMemory, old: Memory, *, confirms: boo
     evidence = [evidence_of(new, writer.now)]
     asks_private = is_private(new.scope) and not is_private(old)
     scope = old.scope if is_private(old) or asks_private else new.scope
-    writer.add("revise", old.id, **_content(new), scope=scope, evidence=evidence)
+    writer.add("revise", old.id, **make_content(new), scope=scope, evidence=evidence)
     if asks_private:  # only the user makes a memory private
         source = (new.agent, new.session) if writer.caller.is_told else None
         writer.propose(PRIVATE, old.id, source=source)
@@ -196,51 +185,54 @@ def _refine(writer: JournalWriter, new: NewMemory, old: Memory, *, confirms: boo
 
 def _compare(writer: JournalWriter, new: NewMemory, *, without: str = "") -> Comparison:
     """Compare a statement with the other memories of its scope."""
-    if writer.caller.is_told:
-        found = compare_statement(writer.memories, new.text, new.scope, new.at, new.at)
-    else:
-        found = compare_statement(writer.memories, new.text, new.scope, writer.now)
-    if not without:
-        return found
-    return found._replace(
-        repeats=tuple(one for one in found.repeats if one.id != without),
-        replaces=tuple(pair for pair in found.replaces if pair[0].id != without),
-        blocked=tuple(pair for pair in found.blocked if pair[0].id != without),
-        outdated_by=tuple(pair for pair in found.outdated_by if pair[0].id != without),
-        likely=tuple(pair for pair in found.likely if pair[0].id != without),
-    )
+    # The quote may announce a change that the text leaves out: "From now on, …".
+    said = new.quote if new.quote and say_same(new.quote, new.text) else new.text
+    at = new.at if writer.caller.is_told else 0
+    now = new.at if writer.caller.is_told else writer.now
+    return compare_statement(writer.memories, said, new.scope, now, at, without=without)
 
 
 def _remember(writer: JournalWriter, new: NewMemory) -> Remembered:
+    """Do what the first state asks for that a statement is known in; without any it is new."""
     found = _compare(writer, new)
-    pasted = isinstance(new.about, Statement) and new.about.pasted
-    if found.repeats:
-        old = found.repeats[0]
-        if pasted:
-            return Remembered(old, again=True)
-        is_captured = writer.caller.is_told
-        counted = _add_captured_repeat(writer, new, old) if is_captured else _add_repeat(writer, new, old)
-        if old.expires:
-            writer.add("expire", old.id, expires=find_end(new.text, new.at or writer.now))
-        return Remembered(old, again=True, counted=counted)
-    rejected = find_rejected(writer.memories, new.text, new.scope, writer.now)
-    done = _use_rejected(writer, new, rejected, found) if rejected else None
-    if done:
-        return done
-    forgotten = find_refusing(writer, new)
-    if forgotten:
-        return Remembered(refuse(writer, new, forgotten), again=True)
-    for status in (CANDIDATE, DISMISSED) if new.candidate else (CANDIDATE,):
-        known = find_unconfirmed(writer.memories, new.text, new.scope, writer.now, status=status)
-        if known and not pasted and may_confirm(known, new.session, new.trust, sure=not new.candidate):
-            return _confirm_by_repeat(writer, new, known, found)
-        if known:
-            return Remembered(known, again=True)
+    for state, old in _find_states(writer, new, found):
+        done = _ACTIONS[state](writer, new, old, found)
+        if done:
+            return done
     if new.candidate:
         return Remembered(Memory(add_memory(writer, new, status=CANDIDATE)))
     _, disputed = _divide_conflicts(writer, new, found)
     memory = add_memory(writer, new, status=QUARANTINED if disputed else "")
     return _add_operations(writer, new, Memory(memory), found)
+
+
+def _find_states(writer: JournalWriter, new: NewMemory, found: Comparison) -> Iterator[tuple[str, Memory]]:
+    """Yield in what states a statement is known, the first to count first."""
+    yield from ((_KNOWN, old) for old in found.repeats[:1])
+    rejected = find_rejected(writer.memories, new.text, new.scope, writer.now)
+    if rejected:
+        yield _REJECTED, rejected
+    forgotten = find_refusing(writer, new)
+    if forgotten:
+        yield _FORGOTTEN, forgotten
+    for status in (CANDIDATE, DISMISSED) if new.candidate else (CANDIDATE,):
+        known = find_unconfirmed(writer.memories, new.text, new.scope, writer.now, status=status)
+        if known:
+            yield _UNCONFIRMED, known
+
+
+def _is_pasted(new: NewMemory) -> bool:
+    return isinstance(new.about, Statement) and new.about.pasted
+
+
+def _count_repeat(writer: JournalWriter, new: NewMemory, old: Memory, _: Comparison) -> Remembered:
+    """Count that a known statement was said again; a paste does not count."""
+    if _is_pasted(new):
+        return Remembered(old, again=True)
+    counted = (_add_captured_repeat if writer.caller.is_told else _add_repeat)(writer, new, old)
+    if old.expires:
+        writer.add("expire", old.id, expires=find_end(new.text, new.at or writer.now))
+    return Remembered(old, again=True, counted=counted)
 
 
 def _use_rejected(writer: JournalWriter, new: NewMemory, old: Memory, found: Comparison) -> Remembered | None:
@@ -255,15 +247,36 @@ def _use_rejected(writer: JournalWriter, new: NewMemory, old: Memory, found: Com
     return _confirm_by_repeat(writer, new, old, found)._replace(restored=True)
 
 
+def _refuse(writer: JournalWriter, new: NewMemory, old: Memory, _: Comparison) -> Remembered:
+    """Keep away what the user forgot."""
+    return Remembered(refuse(writer, new, old), again=True)
+
+
+def _use_unconfirmed(writer: JournalWriter, new: NewMemory, old: Memory, found: Comparison) -> Remembered:
+    """Confirm a candidate that is said again, if that is enough."""
+    if not _is_pasted(new) and may_confirm(old, new.session, new.trust, sure=not new.candidate):
+        return _confirm_by_repeat(writer, new, old, found)
+    return Remembered(old, again=True)
+
+
 def _confirm_by_repeat(writer: JournalWriter, new: NewMemory, old: Memory, found: Comparison) -> Remembered:
     """Make a candidate active because it was said again; a sure statement gives it its wording."""
     if not new.candidate and not old.locked:
-        writer.add("revise", old.id, **_content(new), trust=new.trust)
+        writer.add("revise", old.id, **make_content(new), trust=new.trust)
     writer.add("confirm", old.id, evidence=[evidence_of(new, writer.now)], why="said again")
     if new.locked and writer.caller.is_user:
         writer.add("lock", old.id)
     done = add_consequences(writer, new, old, found)
     return done._replace(again=True, counted=True, confirmed=True)
+
+
+_KNOWN, _REJECTED, _FORGOTTEN, _UNCONFIRMED = "known", "rejected", "forgotten", "unconfirmed"
+_ACTIONS: dict[str, Callable[[JournalWriter, NewMemory, Memory, Comparison], Remembered | None]] = {
+    _KNOWN: _count_repeat,  # for it, or against it if it was shown
+    _REJECTED: _use_rejected,  # kept away, or restored if the user asks for it
+    _FORGOTTEN: _refuse,
+    _UNCONFIRMED: _use_unconfirmed,  # confirmed if it is said again elsewhere
+}
 
 
 def add_consequences(writer: JournalWriter, new: NewMemory, memory: Memory, found: Comparison) -> Remembered:
@@ -323,8 +336,8 @@ def add_memory(
     writer: JournalWriter, new: NewMemory, *, status: str = "", operation: str = "remember"
 ) -> str:
     """Add the operation that creates a memory; return its id."""
-    alpha, beta = _prior(new)
-    payload = _content(new) | {
+    alpha, beta = estimate_prior(new)
+    payload = make_content(new) | {
         "scope": new.scope,
         "trust": new.trust,
         "alpha": alpha,
@@ -345,40 +358,6 @@ def add_memory(
     memory = writer.new_id(new.seed)
     writer.add(operation, memory, **payload)
     return memory
-
-
-def _content(new: NewMemory) -> dict[str, Any]:
-    """Return the payload fields of what a statement says."""
-    about = new.about if new.about is not None else describe_statement(new.text)
-    kind, marks = split_kind(new.kind or (about.kind if new.trust == USER else OBSERVATION))
-    marks = tuple(dict.fromkeys((*marks, *new.marks)))
-    return {
-        "text": new.text,
-        "kind": kind,
-        "marks": list(marks),
-        "context": new.context,
-        "importance": max([_IMPORTANCE.get(one, 4.0) for one in marks] or [_IMPORTANCE.get(kind, 4.0)]),
-        "triggers": [[one.kind, one.value] for one in about.triggers],
-        "entities": list(about.entities),
-    }
-
-
-def evidence_of(new: NewMemory, now: int) -> dict[str, Any]:
-    """Return where and when a statement was said."""
-    return {
-        "agent": new.agent, "session": new.session, "turn": new.turn,
-        "quote": new.quote or new.text, "at": new.at or now,
-    }  # fmt: skip
-
-
-def _prior(new: NewMemory) -> tuple[float, float]:
-    """Return alpha and beta of a new memory, lower for an uncertain statement."""
-    alpha, beta = _PRIORS.get(new.trust, (1.0, 1.0))
-    if new.certainty >= 1:
-        return alpha, beta
-    weight = alpha + beta
-    guess = round(min(alpha, weight * (_MIN_CONFIDENCE + _CONFIDENCE_RANGE * new.certainty)), 3)
-    return guess, round(weight - guess, 3)
 
 
 def _add_repeat(writer: JournalWriter, new: NewMemory, old: Memory) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from told.capture.entities import find_entities
 from told.memories.change import OPEN, Proposal, read_proposals
-from told.memories.refusal import find_refusing, refuse
+from told.memories.lookup import find_refusing, refuse
 from told.reasoning.graph import TopicGraph, find_changes, find_related
 from told.reasoning.question import find_keys
 from told.reasoning.turns import SearchScope, SessionMatches, covers, search_turns

@@ -123,9 +123,6 @@ class Memories(Protocol):
     def about(self, memory: Memory) -> str:
         """Return the stored topics of a memory that was read here."""
 
-    def about_rows(self, numbers: Sequence[int]) -> dict[int, str]:
-        """Return the stored topics of memories by row."""
-
     def ids_with_prefix(self, prefix: str, limit: int = 10) -> list[str]:
         """Return the ids that start with a prefix."""
 

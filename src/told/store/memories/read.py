@@ -86,11 +86,6 @@ class SqliteMemories(MemoryIndex):
         """Return the stored topics of a memory that was read here."""
         return self._about.get(memory.id, "")
 
-    def about_rows(self, numbers: Sequence[int]) -> dict[int, str]:
-        """Return the stored topics of memories by row."""
-        sql = f"SELECT row, about FROM memory WHERE row IN ({_marks(numbers)}) ORDER BY row"
-        return dict(self._fetch(sql, numbers)) if numbers else {}
-
     def ids_with_prefix(self, prefix: str, limit: int = 10) -> list[str]:
         """Return the ids that start with a prefix."""
         sql = "SELECT id FROM memory WHERE id >= ? AND id < ? ORDER BY id LIMIT ?"

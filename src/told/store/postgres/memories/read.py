@@ -77,11 +77,6 @@ class PostgresMemories(MemoryIndex):
         """Return the stored topics of a memory that was read here."""
         return self._about.get(memory.id, "")
 
-    def about_rows(self, numbers: Sequence[int]) -> dict[int, str]:
-        """Return the stored topics of memories by row."""
-        statement = f"SELECT m.row, m.about {self._where('m.row = ANY(%(rows)s)')} ORDER BY m.row"
-        return dict(self._fetch(statement, rows=list(numbers))) if numbers else {}
-
     def ids_with_prefix(self, prefix: str, limit: int = 10) -> list[str]:
         """Return the ids that start with a prefix."""
         where = self._where("m.id >= %(first)s AND m.id < %(last)s") + self._own
