@@ -8,14 +8,23 @@ from typing import NamedTuple
 from told.errors import ToldError
 from told.recall.filters import find_newer, find_overruled, find_reason_against, find_reason_hidden
 from told.recall.prompt import Prompt, RecallRequest, read_prompt
-from told.recall.score import PLACE, TOPICS, Matches, Scored, measure_use, score_memories, sort_key
+from told.recall.score import (
+    PLACE,
+    TOPICS,
+    Matches,
+    Scored,
+    is_phrased,
+    measure_use,
+    score_memories,
+    sort_key,
+)
 from told.store.memories.protocol import Memories
 from told.store.memories.records import Memory
 
-# Lowest scores; a locked rule needs less. However clearly a prompt needs something, a memory must fit a bit,
-# and more if it has phrases of prompts that need it.
-FLOOR, LOCKED_FLOOR, LEAST, LEAST_PHRASED = 0.20, 0.12, 0.10, 0.30
-NEAR_BEST = 0.45  # lowest share of the best score
+# Lowest scores; a locked rule needs less. However clearly a prompt needs something, a memory must fit a bit.
+FLOOR, LOCKED_FLOOR, LEAST = 0.20, 0.12, 0.10
+FLOOR_PHRASED = 0.40  # of one with phrases of prompts that need it, however the prompt is worded
+NEAR_BEST, NEAR_BEST_PHRASED = 0.45, 0.80  # lowest share of the best score
 MOST, MOST_OF_LONG = 6, 8  # lines for a prompt, and for one of several sentences
 _LONG = 3  # sentences
 MOST_OF_OTHERS = 2  # lines that the user neither said nor confirmed
@@ -157,7 +166,7 @@ class _Selection(NamedTuple):
             one.row: f"{newer[one.memory.id].id}{IS_NEWER}" for one in fitting if one.memory.id in newer
         }
         fitting = self._put_newer(fitting, newer)
-        reasons |= _limit(fitting, MOST_OF_LONG if len(self.prompt.sentences) >= _LONG else MOST)
+        reasons |= _limit(fitting, is_long=len(self.prompt.sentences) >= _LONG)
         every = {one.row: one for one in (*found, *fitting)}
         judged = [Recalled(one, reasons[one.row]) for one in sorted(every.values(), key=sort_key)]
         return Recall(
@@ -171,7 +180,7 @@ class _Selection(NamedTuple):
         floor = LOCKED_FLOOR if one.memory.locked else FLOOR
         if PLACE in one.parts or one.row in self.matches.answering:
             return floor  # however the prompt is worded, this is about its folder or answers it
-        return max(floor + self.prompt.doubt, LEAST_PHRASED if one.memory.when else LEAST)
+        return FLOOR_PHRASED if is_phrased(one.memory) else max(floor + self.prompt.doubt, LEAST)
 
     def _put_newer(self, fitting: Sequence[Scored], newer: dict[str, Memory]) -> list[Scored]:
         """Put newer memories in the place of those that they probably replace."""
@@ -195,11 +204,13 @@ class _Selection(NamedTuple):
         return sorted(kept.values(), key=sort_key)
 
 
-def _limit(fitting: Sequence[Scored], most: int) -> dict[int, str]:
+def _limit(fitting: Sequence[Scored], *, is_long: bool) -> dict[int, str]:
     """Return why each memory is left out; empty if it is not.
 
-    Locked rules come first, then what the user decided.
+    Locked rules come first, then what the user decided. In a long prompt, each part may need something.
     """
+    most = MOST_OF_LONG if is_long else MOST
+    best = fitting[0].score if fitting else 0.0
     ordered = sorted(
         fitting, key=lambda one: (not one.memory.locked, not one.memory.is_decided_by_user, *sort_key(one))
     )
@@ -210,12 +221,16 @@ def _limit(fitting: Sequence[Scored], most: int) -> dict[int, str]:
         reasons[one.row] = ""
         if chosen >= most or (is_of_others and others >= MOST_OF_OTHERS):
             reasons[one.row] = ENOUGH
-        elif not one.memory.locked and one.score < NEAR_BEST * fitting[0].score:
+        elif not one.memory.locked and one.score < best * _get_near(one, is_long=is_long):
             reasons[one.row] = TOO_LITTLE
         else:
             chosen += 1
             others += is_of_others
     return reasons
+
+
+def _get_near(one: Scored, *, is_long: bool) -> float:
+    return NEAR_BEST_PHRASED if is_phrased(one.memory) and not is_long else NEAR_BEST
 
 
 def explain(found: Recall, limit: int = _MAX_EXPLAINED) -> list[Explanation]:

@@ -83,10 +83,9 @@ def score_memories(memories: Memories, prompt: Prompt, request: RecallRequest) -
     scores: list[Scored] = []
     for row, one in sorted(loaded.items()):
         value, shared = topics.get(row, (0.0, ()))
-        parts = {
-            MEANING: meaning.get(row, 0.0), WORDS: share * words.get(row, 0.0),
-            TOPICS: WEIGHTS[TOPICS] * value, PLACE: WEIGHTS[PLACE] * _score_place(prompt, one),
-        }  # fmt: skip
+        parts = {MEANING: meaning.get(row, 0.0), WORDS: share * words.get(row, 0.0)}
+        if not is_phrased(one):  # else its phrases say more than a topic or a folder that both name
+            parts |= {TOPICS: WEIGHTS[TOPICS] * value, PLACE: WEIGHTS[PLACE] * _score_place(prompt, one)}
         scores.append(_combine(row, one, parts, shared))
     return Matches(tuple(sorted(scores, key=sort_key)), about, answering)
 
@@ -178,11 +177,15 @@ def compare_meaning(
     }
 
 
+def is_phrased(memory: Memory) -> bool:
+    """Tell whether a memory has enough phrases of prompts that need it to go by them."""
+    return len(memory.when) >= _BEST_PHRASES
+
+
 def _join_phrases(values: Sequence[float]) -> float:
-    """Return the mean of a statement's value and of its best phrases' values."""
-    statement, *phrases = values
-    best = sorted(phrases)[-_BEST_PHRASES:]
-    return (statement + sum(best) / len(best)) / 2 if best else statement
+    """Return the mean of the best phrases' values; the statement counts only if they are fewer."""
+    best = sorted(values[1:])[-_BEST_PHRASES:] if len(values) > _BEST_PHRASES else values
+    return sum(best) / len(best)
 
 
 def _find_nearest(near: Sequence[tuple[memoryview[int], bytes]], most: int) -> list[int]:
