@@ -38,7 +38,7 @@ def memory(number: int, text: str, **more: Any) -> Memory:
 def put(store: Memories, *memories: Memory) -> None:
     with store.writer.transaction():
         for one in memories:
-            store.writer.put(one, lambda text, *_: IndexFields("extrawords" if "getUser" in text else "", ""))
+            store.writer.put(one, lambda text, *_: IndexFields("extrawords" if "getUser" in text else ""))
 
 
 def damage(store: Memories) -> list[str]:
@@ -228,7 +228,6 @@ def test_any_text_can_be_stored_and_asked_for(store: Memories, text: str) -> Non
         assert len(store.latest(expression, 5, scopes=[HERE])) <= 2
     store.with_term(phrase, 5, scopes=[text, HERE])
     store.by_entity([text], [HERE, text])
-    store.by_topic(text, [HERE], 5)
     store.by_trigger(text, [text], [text])
     assert (store.shown_in(text), store.noted(text), store.get([text])) == ({}, {}, {})
     assert found(store, '"zebra"', HERE) == ["mmmmmm02"]

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 SHOP, NOW = "project:github.com/acme/shop", 1_790_000_000_000
 SAID = "Never deploy the flamingo service on a Friday."
 TABLES = (
-    "memory", "memory_own", "word_of", "trigger_of", "topic_of", "entity_of", "meaning_of", "evidence_of",
+    "memory", "memory_own", "word_of", "trigger_of", "entity_of", "meaning_of", "evidence_of",
     "edge", "shown", "noted", "orphan", "memory_vector", "operation", "operation_of", "series",
 )  # fmt: skip
 

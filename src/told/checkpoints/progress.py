@@ -16,7 +16,7 @@ from told.learning.observe import find_observations, summarise_answer
 from told.learning.tool_calls import CREATE, EDIT, SHELL, parse_calls
 from told.pattern import lazy_pattern
 from told.recall.prompt import find_quiet_reason
-from told.search.topics import split_words
+from told.search.words import split_words
 from told.store.sessions.read import TurnRow
 from told.text import clean, shorten
 

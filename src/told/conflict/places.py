@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 
-from told.search.topics import split_words
+from told.search.words import split_words
 
 with open(os.path.join(os.path.dirname(__file__), "places.toml"), "rb") as _file:
     _WORDS = {name: frozenset(words.split()) for name, words in tomllib.load(_file).items()}

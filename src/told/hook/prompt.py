@@ -25,7 +25,7 @@ from told.memories.session_notes import NotesFile
 from told.recall.brief import Brief, format_for_agent, make_prompt_brief
 from told.recall.learned import RunningSession, add_learned
 from told.recall.prompt import RecallRequest, find_quiet_reason, relative_folder
-from told.search.topics import split_words
+from told.search.words import split_words
 from told.settings import apply_project_settings
 from told.store.database import load_key
 from told.store.memories.protocol import Memories

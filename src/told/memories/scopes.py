@@ -9,7 +9,7 @@ from told.errors import NotFoundError, UsageError
 from told.journal.files import SET, STRANGER
 from told.search.query import parse_query
 from told.search.tokens import STOP_WORDS
-from told.search.topics import split_words
+from told.search.words import split_words
 from told.store.fts import match_all
 from told.store.memories.protocol import Memories
 from told.store.memories.records import (

@@ -10,7 +10,6 @@ from told.recall.filters import find_newer, find_overruled, find_reason_against,
 from told.recall.prompt import Prompt, RecallRequest, read_prompt
 from told.recall.score import (
     PLACE,
-    TOPICS,
     Matches,
     Scored,
     is_phrased,
@@ -18,14 +17,15 @@ from told.recall.score import (
     score_memories,
     sort_key,
 )
+from told.store.fts import unquote_phrase
 from told.store.memories.protocol import Memories
 from told.store.memories.records import Memory
 
 # Lowest scores; a locked rule needs less. However clearly a prompt needs something, a memory must fit a bit.
-FLOOR, LOCKED_FLOOR, LEAST = 0.20, 0.12, 0.10
+FLOOR, LOCKED_FLOOR, LEAST = 0.13, 0.12, 0.11
 FLOOR_PHRASED = 0.40  # of one with phrases of prompts that need it, however the prompt is worded
 NEAR_BEST, NEAR_BEST_PHRASED = 0.45, 0.80  # lowest share of the best score
-MOST, MOST_OF_LONG = 6, 8  # lines for a prompt, and for one of several sentences
+MOST = 8  # lines for a prompt
 _LONG = 3  # sentences
 MOST_OF_OTHERS = 2  # lines that the user neither said nor confirmed
 _MAX_EXPLAINED = 12
@@ -153,7 +153,7 @@ class _Selection(NamedTuple):
         found = self.matches.found
         reasons = {one.row: find_reason_against(one.memory, self.prompt, self.request) for one in found}
         fitting = [one for one in found if not reasons[one.row]]
-        overruled = find_overruled([one.memory for one in fitting], self.matches.about, self.prompt)
+        overruled = find_overruled(self.memories, {one.row: one.memory for one in fitting}, self.prompt)
         for one in fitting:
             if one.memory.id in overruled:
                 reasons[one.row] = OVERRULED
@@ -194,7 +194,7 @@ class _Selection(NamedTuple):
         for one in fitting:
             new = newer.get(one.memory.id)
             if new and new.id in rows and not find_reason_against(new, self.prompt, self.request):
-                own = known.get(new.id) or Scored(rows[new.id], new, one.score, one.parts, one.topics)
+                own = known.get(new.id) or Scored(rows[new.id], new, one.score, one.parts)
                 shown = own._replace(score=max(own.score, one.score))
             elif new:
                 continue
@@ -209,7 +209,6 @@ def _limit(fitting: Sequence[Scored], *, is_long: bool) -> dict[int, str]:
 
     Locked rules come first, then what the user decided. In a long prompt, each part may need something.
     """
-    most = MOST_OF_LONG if is_long else MOST
     best = fitting[0].score if fitting else 0.0
     ordered = sorted(
         fitting, key=lambda one: (not one.memory.locked, not one.memory.is_decided_by_user, *sort_key(one))
@@ -219,7 +218,7 @@ def _limit(fitting: Sequence[Scored], *, is_long: bool) -> dict[int, str]:
     for one in ordered:
         is_of_others = not one.memory.is_decided_by_user
         reasons[one.row] = ""
-        if chosen >= most or (is_of_others and others >= MOST_OF_OTHERS):
+        if chosen >= MOST or (is_of_others and others >= MOST_OF_OTHERS):
             reasons[one.row] = ENOUGH
         elif not one.memory.locked and one.score < best * _get_near(one, is_long=is_long):
             reasons[one.row] = TOO_LITTLE
@@ -247,8 +246,8 @@ def describe_prompt(found: Recall) -> str:
     prompt = found.prompt
     if prompt.quiet:
         return f"Nothing to look up: {prompt.quiet}."
-    named = sorted(prompt.topics, key=lambda name: (-prompt.topics[name], name))
-    parts = [f"topics: {', '.join(named[:8])}" if named else "no topic that is known"]
+    named = ", ".join(map(unquote_phrase, prompt.names))
+    parts = [f"about: {named}" if named else "no subject"]
     parts += [f"paths: {len(prompt.paths)}"] if prompt.paths else []
     parts += ["in a folder of the project"] if prompt.folder else []
     parts += [f"a memory must score {max(0.0, FLOOR + prompt.doubt):.2f}"]
@@ -256,10 +255,7 @@ def describe_prompt(found: Recall) -> str:
 
 
 def _describe_layers(one: Scored) -> tuple[str, ...]:
-    found = []
-    for name, value in one.parts.items():
-        why = f" ({', '.join(one.topics)})" if name == TOPICS else ""
-        found.append(f"{name} {value:.2f}{why}")
+    found = [f"{name} {value:.2f}" for name, value in one.parts.items()]
     use = _describe_use(one.memory)
     return (*found, use) if use else tuple(found)
 

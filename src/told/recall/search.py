@@ -19,7 +19,7 @@ from told.recall.score import WORDS
 from told.search.query import Query
 from told.search.rank import MIN_QUESTION_WORDS, SessionGroup
 from told.search.tokens import stem
-from told.search.topics import split_words
+from told.search.words import split_words
 from told.store.fts import match_all
 from told.store.memories.protocol import Memories
 from told.store.memories.records import ACTIVE, AGENT, TOOL, Memory

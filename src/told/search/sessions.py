@@ -28,9 +28,9 @@ from told.search.rank import (
     restrict_to_project,
 )
 from told.search.tokens import stem
-from told.search.topics import split_words
 from told.search.vectors.arithmetic import find_nearest, pack_signs, similarities, unpack_vectors
 from told.search.vectors.embedder import Embedder
+from told.search.words import split_words
 from told.store.fts import match_all, match_any, quote_phrase, unquote_phrase
 from told.store.sessions.match import TurnVectors
 from told.store.sessions.schema import TITLE

@@ -120,9 +120,6 @@ class Memories(Protocol):
     def load_ids(self, ids: Iterable[str]) -> dict[int, Memory]:
         """Return memories by row, given their ids."""
 
-    def about(self, memory: Memory) -> str:
-        """Return the stored topics of a memory that was read here."""
-
     def ids_with_prefix(self, prefix: str, limit: int = 10) -> list[str]:
         """Return the ids that start with a prefix."""
 
@@ -201,9 +198,6 @@ class Memories(Protocol):
 
     def by_entity(self, names: Sequence[str], scopes: Sequence[str], limit: int = 200) -> list[int]:
         """Return the rows of memories about entities, ignoring case."""
-
-    def by_topic(self, name: str, scopes: Sequence[str], limit: int) -> list[int]:
-        """Return the rows of the newest memories of a topic."""
 
     def of_session(self, session: str) -> list[int]:
         """Return the rows of memories from a session, forgotten ones included."""

@@ -166,7 +166,6 @@ class IndexFields(NamedTuple):
     """What is indexed of a memory's text."""
 
     extra: str  # extra words
-    about: str  # topics and first keywords
     embedding: Embedding = Embedding()
 
 
@@ -215,11 +214,10 @@ COLUMNS = (
     "detail", "last_at", "last_machine", "last_number",
 )  # fmt: skip
 INDEXED = ("scope_word", "text", "words", "extra")
-WRITTEN = ("row", *COLUMNS, "scope_word", "words", "extra", "about", "hash")
+WRITTEN = ("row", *COLUMNS, "scope_word", "words", "extra", "hash")
 # Tables that link to memories, with their key columns.
 LINK_TABLES = {
     "trigger_of": ("kind", "value", "scope", "row"),
-    "topic_of": ("name", "scope", "row"),
     "entity_of": ("name", "scope", "row"),
     "evidence_of": ("session", "agent", "turn", "row"),
     "edge": ("source", "kind", "target", "at", "by"),
@@ -266,7 +264,7 @@ def row_offset(machine: str) -> int:
     return int.from_bytes(blake2s(machine.encode(), digest_size=4).digest(), "big") & _LOW
 
 
-def make_row(row: int, memory: Memory, extra: str, about: str) -> tuple[Any, ...]:
+def make_row(row: int, memory: Memory, extra: str) -> tuple[Any, ...]:
     """Return the values of a row in the order of WRITTEN."""
     detail = dump_json([memory.evidence, memory.triggers, memory.entities, memory.edges])
     plain = [getattr(memory, name) for name in COLUMNS[:_DETAIL]]
@@ -276,7 +274,7 @@ def make_row(row: int, memory: Memory, extra: str, about: str) -> tuple[Any, ...
     word = make_scope_word(memory.scope, memory.status) if memory.text else ""
     if word and memory.status in _STATUS_WORDS:
         word = f"{_STATUS_WORDS[memory.status]} {word}"
-    values = (row, *values, word, memory.words, extra, about)
+    values = (row, *values, word, memory.words, extra)
     return (*values, hash_row(values))
 
 
@@ -303,7 +301,7 @@ def parse_memory(values: Sequence[Any]) -> Memory:
     return Memory(*fields)
 
 
-def list_links(row: int, memory: Memory, about: str) -> set[tuple[Any, ...]]:
+def list_links(row: int, memory: Memory) -> set[tuple[Any, ...]]:
     """Return the rows of LINK_TABLES for a memory: (table, values …)."""
     found: set[tuple[Any, ...]] = {
         ("evidence_of", one.session, one.agent, one.turn, row) for one in memory.evidence if one.session
@@ -312,6 +310,4 @@ def list_links(row: int, memory: Memory, about: str) -> set[tuple[Any, ...]]:
     if memory.status == ACTIVE:
         found |= {("trigger_of", one.kind, one.value, memory.scope, row) for one in memory.triggers}
         found |= {("entity_of", name.lower(), memory.scope, row) for name in memory.entities}
-        topics = [one.rpartition(":")[0] for one in about.partition("\t")[0].split()]
-        found |= {("topic_of", name, memory.scope, row) for name in topics}
     return found

@@ -29,7 +29,7 @@ from told.store.memories.records import (
 )
 from told.store.opening import has_tables
 
-VERSION = 9
+VERSION = 10
 _CORE = ("memory", "memory_words", "noted", "shown")
 
 
@@ -95,7 +95,7 @@ def optimize_index(connection: apsw.Connection) -> None:
 
 def dump_facts(connection: apsw.Connection) -> dict[str, list[Any]]:
     """Return what only depends on the journal, not on machine or version."""
-    columns = ", ".join(name for name in WRITTEN if name not in ("extra", "about", "hash"))
+    columns = ", ".join(name for name in WRITTEN if name not in ("extra", "hash"))
     tables = {
         name: sorted(fetch(connection, f"SELECT * FROM {name}")) for name in (*LINK_TABLES, *_OTHER_TABLES)
     }
@@ -112,7 +112,7 @@ def _check_memories(connection: apsw.Connection) -> list[str]:
             if hash_row(values[:-1]) != values[-1]:
                 found.append(f"memory {values[1]} was changed")
                 continue
-            expected |= list_links(values[0], parse_memory(values[1:end]), values[-2])
+            expected |= list_links(values[0], parse_memory(values[1:end]))
         except (ValueError, TypeError):
             found.append(f"memory {values[1]} was changed")
     stored = {(table, *row) for table in LINK_TABLES for row in fetch(connection, f"SELECT * FROM {table}")}

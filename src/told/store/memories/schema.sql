@@ -2,11 +2,10 @@
 -- `word_of` repeats the index's words of active memories: the newest rows of a word in a scope are adjacent.
 -- `memory_idle` covers what may be archived, so that archived memories cost nothing in that search.
 -- `meaning_of` has the vectors of active memories; `meaning_signs` their signs, a thousand in a row.
--- `trigger_of`, `entity_of` and `topic_of` only list active memories.
+-- `trigger_of` and `entity_of` only list active memories.
 CREATE TABLE memory(
   row INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, machine TEXT NOT NULL, number INTEGER NOT NULL,
   scope_word TEXT NOT NULL, text TEXT NOT NULL, words TEXT NOT NULL, extra TEXT NOT NULL,
-  about TEXT NOT NULL,
   kind TEXT NOT NULL, marks TEXT NOT NULL, context TEXT NOT NULL, label TEXT NOT NULL, scope TEXT NOT NULL, status TEXT NOT NULL,
   locked INTEGER NOT NULL, trust TEXT NOT NULL, importance REAL NOT NULL, alpha REAL NOT NULL,
   beta REAL NOT NULL, created INTEGER NOT NULL, updated INTEGER NOT NULL, expires INTEGER NOT NULL,
@@ -36,9 +35,6 @@ CREATE TABLE trigger_of(
 CREATE TABLE word_of(
   word TEXT NOT NULL, scope TEXT NOT NULL, row INTEGER NOT NULL,
   PRIMARY KEY(word, scope, row)) WITHOUT ROWID;
-CREATE TABLE topic_of(
-  name TEXT NOT NULL, scope TEXT NOT NULL, row INTEGER NOT NULL,
-  PRIMARY KEY(name, scope, row)) WITHOUT ROWID;
 CREATE TABLE meaning_of(
   row INTEGER PRIMARY KEY, scope TEXT NOT NULL, model TEXT NOT NULL, vector BLOB NOT NULL,
   hash BLOB NOT NULL);
