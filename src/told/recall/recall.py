@@ -180,7 +180,9 @@ class _Selection(NamedTuple):
         floor = LOCKED_FLOOR if one.memory.locked else FLOOR
         if PLACE in one.parts or one.row in self.matches.answering:
             return floor  # however the prompt is worded, this is about its folder or answers it
-        return FLOOR_PHRASED if is_phrased(one.memory) else max(floor + self.prompt.doubt, LEAST)
+        if is_phrased(one.memory) and not self.request.search:
+            return FLOOR_PHRASED
+        return max(floor + self.prompt.doubt, LEAST)
 
     def _put_newer(self, fitting: Sequence[Scored], newer: dict[str, Memory]) -> list[Scored]:
         """Put newer memories in the place of those that they probably replace."""
@@ -216,20 +218,17 @@ def _limit(fitting: Sequence[Scored], *, is_long: bool) -> dict[int, str]:
     reasons = {}
     chosen = others = 0
     for one in ordered:
+        near = NEAR_BEST_PHRASED if is_phrased(one.memory) and not is_long else NEAR_BEST
         is_of_others = not one.memory.is_decided_by_user
         reasons[one.row] = ""
         if chosen >= MOST or (is_of_others and others >= MOST_OF_OTHERS):
             reasons[one.row] = ENOUGH
-        elif not one.memory.locked and one.score < best * _get_near(one, is_long=is_long):
+        elif not one.memory.locked and one.score < best * near:
             reasons[one.row] = TOO_LITTLE
         else:
             chosen += 1
             others += is_of_others
     return reasons
-
-
-def _get_near(one: Scored, *, is_long: bool) -> float:
-    return NEAR_BEST_PHRASED if is_phrased(one.memory) and not is_long else NEAR_BEST
 
 
 def explain(found: Recall, limit: int = _MAX_EXPLAINED) -> list[Explanation]:

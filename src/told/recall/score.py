@@ -65,8 +65,7 @@ def score_memories(memories: Memories, prompt: Prompt, request: RecallRequest) -
     locked = memories.locked(request.scopes, _MAX_LOCKED)
     placed = _find_placed(memories, prompt, request.scopes)
     naming = sorted(words, key=lambda row: (-words[row], -row))[:most]
-    compared = _MAX_SEARCHED if request.search else _MAX_NEAR
-    meaning = compare_meaning(memories, prompt, request.scopes, (*naming, *locked, *placed), compared)
+    meaning = compare_meaning(memories, prompt, request, (*naming, *locked, *placed))
     share = WEIGHTS[WORDS] * (1.0 if meaning else _WORDS_ALONE)
     rough = {
         row: meaning.get(row, 0.0) + share * words.get(row, 0.0) for row in dict.fromkeys((*meaning, *naming))
@@ -130,17 +129,18 @@ def _find_placed(memories: Memories, prompt: Prompt, scopes: Sequence[str]) -> l
 
 
 def compare_meaning(
-    memories: Memories, prompt: Prompt, scopes: Sequence[str], also: Iterable[int], most: int
+    memories: Memories, prompt: Prompt, request: RecallRequest, also: Iterable[int]
 ) -> dict[int, float]:
     """Return how much more similar than usual memories are; empty without the table of meanings.
 
     Args:
         memories: The open memories.
         prompt: The prompt.
-        scopes: The active scopes.
+        request: Where to look, and whether the user searches.
         also: Rows to compare in any case.
-        most: Memories to compare beside them.
     """
+    scopes, most = request.scopes, _MAX_SEARCHED if request.search else _MAX_NEAR
+    join = max if request.search else _join_phrases
     model = table_model_id()
     texts = (prompt.text, *prompt.sentences)
     asked = [one for one in map(make_prompt_vector, texts) if one] if model else []
@@ -165,9 +165,7 @@ def compare_meaning(
         scores = similarities(vector, vectors)
         excess = [max(known, score - margin) for known, score in zip(excess, scores, strict=True)]
     rest = iter(excess)
-    return {
-        row: _join_phrases([next(rest) for _ in range(0, len(blob), size)]) for row, blob in stored.items()
-    }
+    return {row: join([next(rest) for _ in range(0, len(blob), size)]) for row, blob in stored.items()}
 
 
 def is_phrased(memory: Memory) -> bool:

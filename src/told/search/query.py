@@ -20,7 +20,6 @@ from told.search.tokens import (
 from told.store.fts import quote_phrase, unquote_phrase
 
 MAX_TERMS = 24  # of a long paste, the most specific terms are kept
-MAX_HEADS = 4  # words
 _MAX_TEXT = 6000
 _MAX_WORD = 64
 _MAX_PHRASE = 4
