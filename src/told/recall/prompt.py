@@ -21,7 +21,7 @@ from told.text import fix_surrogates
 
 # How much better a memory must fit a prompt that is worded like a general question, by the log odds of that;
 # a long one, which resembles something anyway, by the doublings of its words; and one without a subject.
-WORDING_SHARE, LENGTH_SHARE, NO_SUBJECT_SHARE = 0.10, 0.35, 0.42
+WORDING_SHARE, LENGTH_SHARE, NO_SUBJECT_SHARE = 0.12, 0.35, 0.42
 _LEAST_ODDS, _MOST_ODDS = -3.0, 6.0
 _USUAL_WORDS, _WORD_BYTES = 10, 8  # the latter for scripts without spaces
 _MAX_PROMPT = 4000  # characters
