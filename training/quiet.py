@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from told.recall.prompt import count_unknown, extract_wording, mask_numbers
-from told.search.topics import split_words
+from told.words import split_words
 from training.table_pairs import statements
 from training.weights_file import SOURCES
 

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from told.capture.pasted import find_typed
 from told.pattern import lazy_pattern
+from told.words import WORD, find_sentences
 
 # ruff: noqa: RUF001 - punctuation of many languages
 
 _BULLET = lazy_pattern(r"\s*(?:[-*•+–]|\(?\d{1,3}[.)]|[a-zA-Z][.)]|#{1,6})[ \t]+")
-_END = lazy_pattern(r"""[.!?…]+["')\]”’*]*(?=\s|$)|[。！？；]+["」』）”]*|[.]{3,}""")
-_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-_ABBREVIATIONS = frozenset(_DATA["abbreviations"].split())
 _CLAUSE = lazy_pattern(
     r";\s+|\s[-–—]{1,2}\s|:\s+|,\s+(?:but|so|and|then|which|because|aber|sondern|mais|donc|et|pero|y|mas|e)\s"
     r"|\s(?:but|because)\s|[，；：]"
 )
 _MAX_SENTENCE = 30  # words; a longer sentence is split into clauses
 _MIN_CLAUSE = 5  # words
-_WORD = lazy_pattern(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +42,7 @@ def split_sentences(message: str, *, clauses: bool = True, documents: bool = Fal
     """
     found: list[Sentence] = []
     heading = ""
+    unwrapped = message.replace("\n", " ")
     for number, (start, end) in enumerate(_join_lines(message, documents=documents)):
         bullet = _BULLET.match(message, start, end)
         first = bullet.end() if bullet else start
@@ -57,7 +53,8 @@ def split_sentences(message: str, *, clauses: bool = True, documents: bool = Fal
             heading = ""
         found += [
             Sentence(left, right, message[left:right], number, bullet is not None, heading)
-            for left, right in _split_line(message, first, end, clauses)
+            for whole in find_sentences(unwrapped, first, end)
+            for left, right in _split_clauses(message, *whole, clauses=clauses)
         ]
     return found
 
@@ -71,7 +68,7 @@ def count_words(text: str) -> int:
     """Return the number of words; each CJK character counts as one."""
     if has_cjk(text):
         text = "".join([f" {char} " if "\u3040" <= char <= "\u9fff" else char for char in text])
-    return len(_WORD.findall(text))
+    return len(WORD.findall(text))
 
 
 def _join_lines(message: str, *, documents: bool) -> Iterator[tuple[int, int]]:
@@ -98,28 +95,8 @@ def _continues(message: str, before: tuple[int, int], start: int, end: int) -> b
     )
 
 
-def _split_line(message: str, start: int, end: int, clauses: bool) -> Iterator[tuple[int, int]]:
-    place = start
-    for stop in _END.finditer(message, start, end):
-        if stop.group() == "." and _is_abbreviated(message[max(place, stop.start() - 8) : stop.start()]):
-            continue
-        yield from _split_clauses(message, place, stop.end(), clauses)
-        place = stop.end()
-    yield from _split_clauses(message, place, end, clauses)
-
-
-def _is_abbreviated(text: str) -> bool:
-    """Tell whether a word is an abbreviation: `e.g`, `J`."""
-    word = text[-1:] and text.replace("(", " ").split(" ")[-1]
-    return word.lower() in _ABBREVIATIONS or (len(word) == 1 and word.isupper())
-
-
-def _split_clauses(message: str, start: int, end: int, clauses: bool) -> Iterator[tuple[int, int]]:
-    while start < end and message[start].isspace():
-        start += 1
-    while start < end and message[end - 1].isspace():
-        end -= 1
-    if start >= end or not count_words(message[start:end]):
+def _split_clauses(message: str, start: int, end: int, *, clauses: bool) -> Iterator[tuple[int, int]]:
+    if not count_words(message[start:end]):
         return
     if not clauses or count_words(message[start:end]) <= _MAX_SENTENCE:
         yield start, end

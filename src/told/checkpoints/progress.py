@@ -1,14 +1,10 @@
 """Extract what was done, what is left and what was asked from a session's turns."""
 
-# ruff: noqa: RUF001 - phrases and punctuation of many languages
-
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from functools import cache
-from pathlib import Path
 
 from told.agents.reading import DOING, OPEN, PLAN_MARK, parse_plan, parse_tasks
 from told.fence import strip_fenced
@@ -16,9 +12,10 @@ from told.learning.observe import find_observations, summarise_answer
 from told.learning.tool_calls import CREATE, EDIT, SHELL, parse_calls
 from told.pattern import lazy_pattern
 from told.recall.prompt import find_quiet_reason
-from told.search.topics import split_words
 from told.store.sessions.read import TurnRow
+from told.tables import load_table
 from told.text import clean, shorten
+from told.words import split_sentences, split_words
 
 _MAX_ANSWER = 12_000  # characters at the end of an answer
 _MAX_LINE = 2_000  # characters
@@ -34,9 +31,6 @@ _MARKS = lazy_pattern(r"^\s*(?:#{1,6}\s+|(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX>~-
 _LISTED = lazy_pattern(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+")
 _TICKED = lazy_pattern(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[xX]\]|✅|✔|☑)")
 _CODE_FENCE = lazy_pattern(r"^\s*(?:```|~~~)")
-_SENTENCE = lazy_pattern(
-    r"[^.!?。！？]*(?:[.!?](?!\s|$|[)\"'*_])[^.!?。！？]*)*(?:[.!?]+[)\"'*_]*(?=\s|$)|[。！？]+|$)"
-)
 _QUESTION = ("?", "\uff1f")
 _COLON = (":", "\uff1a")
 _PHRASE_FORMS = {
@@ -52,7 +46,7 @@ _PHRASE_FORMS = {
 
 @cache
 def _load_phrases() -> dict[str, re.Pattern[str]]:
-    phrases = tomllib.loads(Path(__file__).with_name("phrases.toml").read_text(encoding="utf-8"))
+    phrases = load_table(__file__, "phrases")
     return {
         name: lazy_pattern(form.format("|".join(phrases[name].strip().splitlines())), re.IGNORECASE)
         for name, form in _PHRASE_FORMS.items()
@@ -146,8 +140,7 @@ def _is_narration(words: str) -> bool:
 
 
 def _split_sentences(words: str) -> list[str]:
-    found = (match.group().strip() for match in _SENTENCE.finditer(words[:_MAX_LINE]))
-    return [one for one in found if one] or [words]
+    return split_sentences(words[:_MAX_LINE]) or [words]
 
 
 def _lines_after_work(answer: str) -> list[tuple[str, str]]:

@@ -22,7 +22,8 @@ from told.conflict.reading import (
     load_words,
 )
 from told.conflict.subjects import Frame, find_difference, find_spans, get_tokens, read_frame
-from told.search.tokens import PUNCTUATION, SLOTS, VALUES, canonical_stem, is_unspaced, tokenize
+from told.search.tokens import PUNCTUATION, SLOTS, VALUES, canonical_stem, tokenize
+from told.words import is_unspaced
 
 _IS_SINGULAR, _CONNECTORS, _IS = load_words("is_singular"), load_words("connectors"), load_words("is")
 _CHOOSING, _NUMBERED, _BACK = load_words("choosing"), load_words("numbered"), load_words("back")

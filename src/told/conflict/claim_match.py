@@ -3,35 +3,27 @@
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import lru_cache
-from pathlib import Path
 
 from told.conflict.reading import DENY, EMPTY, WEAK_SLOTS, Reading, load_groups, read_claim
 from told.pattern import lazy_pattern
-from told.search.tokens import (
-    STOP_WORDS,
-    STOP_WORDS_BY_LANGUAGE,
-    canonical,
-    canonical_stem,
-    is_unspaced,
-    tokenize,
-)
+from told.search.tokens import STOP_WORDS, STOP_WORDS_BY_LANGUAGE, canonical, canonical_stem, tokenize
 from told.search.vectors.arithmetic import similarity
 from told.search.vectors.table import make_vector
+from told.tables import load_table
+from told.words import WORD, is_unspaced
 
 _CLAUSE_STEMS = 3
 _MIN_PREFIX = 4  # letters that forms of one word share
 _ALIKE = 0.8  # of the letters of two spellings of a name
 _OTHER_SCRIPT = 0.3  # share of the letters by which two texts are of different scripts
-_WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_WORDS = load_table(__file__)
 _DENY = DENY | frozenset(_WORDS["deny"].split())
 _NEVER = frozenset(("never", "dont", "no", "cannot"))
 _STRONG = _DENY - frozenset(_WORDS["limiting"].split())
-_WORD = lazy_pattern(r"[^\W_]+")
 _CLAUSE = lazy_pattern(
     r"[.;:!?。；：！？，、]+(?=\s|$|[^\x00-\x7f])|,\s+|\s[-–—(]+\s*|\s(?:and|und|et|y|e|и)\s"  # noqa: RUF001 - people write these
 )
@@ -57,7 +49,7 @@ def remove_invisible(text: str) -> str:
 def split_words(text: str) -> list[str]:
     """Return the words in lower case; each character of an unspaced script is one."""
     found: list[str] = []
-    for word in _WORD.findall(remove_invisible(text).casefold()):
+    for word in WORD.findall(remove_invisible(text).casefold()):
         found += list(word) if any(map(is_unspaced, word)) else [word]
     return found
 
@@ -146,7 +138,7 @@ def find_share(wanted: frozenset[str], known: frozenset[str]) -> float:
 
 def _has(known: frozenset[str], stem: str) -> bool:
     """Tell whether a stem, another form of it, or a name that contains it is known."""
-    if stem in known or any(stem in _WORD.findall(one) for one in known if not one.isalnum()):
+    if stem in known or any(stem in WORD.findall(one) for one in known if not one.isalnum()):
         return True
     is_word = len(stem) >= _MIN_PREFIX and stem.isalpha()
     return is_word and any(

@@ -8,17 +8,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from told.pattern import lazy_pattern
-from told.search.tokens import (
-    PUNCTUATION,
-    SLOTS,
-    STOP_WORDS,
-    VALUES,
-    canonical_stem,
-    is_identifier,
-    is_unspaced,
-    split_scripts,
-    tokenize,
-)
+from told.search.tokens import PUNCTUATION, SLOTS, STOP_WORDS, VALUES, canonical_stem, is_identifier, tokenize
+from told.words import is_unspaced, split_scripts
 
 
 @cache

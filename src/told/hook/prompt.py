@@ -25,12 +25,12 @@ from told.memories.session_notes import NotesFile
 from told.recall.brief import Brief, format_for_agent, make_prompt_brief
 from told.recall.learned import RunningSession, add_learned
 from told.recall.prompt import RecallRequest, find_quiet_reason, relative_folder
-from told.search.topics import split_words
 from told.settings import apply_project_settings
 from told.store.database import load_key
 from told.store.memories.protocol import Memories
 from told.store.memories.records import ACTIVE, CANDIDATE, CAPTURE, GLOBAL, UNCONFIRMED, USER, Memory
 from told.text import count_tokens, cut_at_word, shorten
+from told.words import split_words
 
 _LONGEST_QUERY = 4000  # characters of a prompt that recall looks at
 _REPEAT_AFTER_MS = 3 * 3_600_000  # in a session that may have been compacted meanwhile

@@ -19,12 +19,13 @@ from told.ingest.fold import SessionDraft
 from told.ingest.forgotten import ANYWHERE, Forgotten, Mark, Marker, find_sentences, split_words
 from told.ingest.leftovers import remove_traces
 from told.search.index_text import make_extra_words, make_near_words
-from told.search.tokens import STOP_WORDS, is_unspaced
+from told.search.tokens import STOP_WORDS
 from told.store.fts import match_in, quote_phrase
 from told.store.memories.records import USER, Evidence, Memory
 from told.store.sessions.erase import SessionEraser, purge_sessions
 from told.store.sessions.facts import TrimmedSessions
 from told.store.sessions.write import NOTE_TEXTS, SessionState, SessionWriter
+from told.words import is_unspaced
 
 # Words a statement needs to be searched in all sessions; shorter ones are too common.
 _MIN_WORDS, _MIN_WORDS_UNSPACED = 3, 6

@@ -6,9 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 from told.agents.base import is_inside
 from told.agents.wiring import (
@@ -26,6 +24,7 @@ from told.ingest.projects import find_git_root, find_store_root
 from told.install.project import restore_gitignore
 from told.journal.registry import read_registry
 from told.retention.disk import FILES, FOLDERS
+from told.tables import load_table
 
 _SECONDS = 20  # a machine under load is slow to start an interpreter
 _CHECK = (
@@ -93,7 +92,7 @@ def _run(words: list[str]) -> tuple[int, str, str] | None:
     return done.returncode, done.stdout, done.stderr
 
 
-TEXTS = tomllib.loads(Path(__file__).with_name("instructions.toml").read_text(encoding="utf-8"))
+TEXTS = load_table(__file__, "instructions")
 
 
 def paragraph(name: str, commands: frozenset[str]) -> str:

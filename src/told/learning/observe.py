@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 
 from told.agents.reading import FAILED
 from told.fence import strip_fenced
-from told.learning import alternation, load_alternation, load_table, load_words
+from told.learning import TABLE, alternation, load_alternation, load_words
 from told.learning.shell import Command, parse_commands
 from told.learning.tool_calls import CREATE, EDIT, SHELL, Call, find_commit, parse_calls
 from told.pattern import lazy_pattern
 from told.store.sessions.read import TurnRow
 from told.text import clean, shorten
+from told.words import find_sentences
 
 MAX_OBSERVATIONS = 5  # of a session
 _MAX_TEXT = 240  # characters
@@ -23,11 +24,11 @@ _MAX_PATHS = 8
 BUGFIX, DISCOVERY, CHANGE = "bugfix", "discovery", "change"
 _COMMIT_TYPE = lazy_pattern(r"(\w+)(?:\([^)]{0,60}\))?!?:\s")
 _COMMIT_LABELS: dict[str, str] = {
-    name: label for label, names in load_table()["commit_types"].items() for name in names.split()
+    name: label for label, names in TABLE["commit_types"].items() for name in names.split()
 }
 _LABEL_WORDS: list[tuple[str, re.Pattern[str]]] = [
     (label, lazy_pattern(rf"\b{alternation(words)}\b", re.IGNORECASE))
-    for label, words in load_table()["label_words"].items()
+    for label, words in TABLE["label_words"].items()
 ]
 _CJK_LABELS = (
     (BUGFIX, ("修复", "修正")), ("refactor", ("重构", "重命名", "リファクタ", "改名")),
@@ -40,10 +41,6 @@ _NARRATION = lazy_pattern(rf"{load_alternation('narration')}(?![a-z])", re.IGNOR
 _POLITENESS = lazy_pattern(rf"{load_alternation('politeness')}(?![a-z])", re.IGNORECASE)
 _RESULT = lazy_pattern(
     rf"\b{load_alternation('result_words')}\b|已|修复|添加|更新|重命名|しました|修正|追加", re.IGNORECASE
-)
-_CJK_ENDS = "\u3002\uff01\uff1f"
-_SENTENCE = lazy_pattern(
-    rf"[^.!?{_CJK_ENDS}]*(?:[.!?](?!\s|$)[^.!?{_CJK_ENDS}]*)*(?:[.!?]+(?=\s|$)|[{_CJK_ENDS}]+|$)"
 )
 _MAX_PARAGRAPH = 2_000
 _MIN_BYTES = 12  # of a sentence; bytes, because CJK languages need few characters
@@ -171,19 +168,17 @@ def summarise_answer(answer: str, width: int, *, of_work: bool = False) -> str:
     last_plan = max(plans, default=-1)
     for paragraph in paragraphs[last_plan + 1 :]:
         chosen, end = "", 0
-        for found in _SENTENCE.finditer(paragraph[:_MAX_PARAGRAPH]):
-            sentence = found.group().strip()
-            if not sentence:
-                continue
+        for at, stop in find_sentences(paragraph, 0, min(len(paragraph), _MAX_PARAGRAPH)):
+            sentence = paragraph[at:stop]
             reports = _is_report(sentence, of_work=of_work)
             if chosen:
-                between = paragraph[end : found.end()]
-                if len(chosen) + len(between) > width or not reports:
+                more = paragraph[end:stop]
+                if len(chosen) + len(more) > width or not reports:
                     return chosen
-                chosen += between.rstrip()
+                chosen += more
             elif reports:
                 chosen = sentence
-            end = found.end()
+            end = stop
         if chosen:
             return chosen
     return ""

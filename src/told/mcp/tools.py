@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol
 
 from told.jsontext import load_json
 from told.redact.names import is_plain_name
+from told.tables import load_table
 from told.text import shorten
 
-_TABLE = tomllib.loads(Path(__file__).with_name("tools.toml").read_text(encoding="utf-8"))
+_TABLE = load_table(__file__)
 _TYPES: dict[str, dict[str, Any]] = {
     "text": {"type": "string"},
     "texts": {"type": "array", "items": {"type": "string"}},

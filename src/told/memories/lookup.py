@@ -15,7 +15,6 @@ from told.ingest.forgotten import Marker, split_words
 from told.memories.journal_writer import JournalWriter
 from told.memories.scopes import active_scopes
 from told.search.query import parse_query
-from told.search.tokens import is_unspaced
 from told.search.value_key import make_value_key
 from told.store.fts import match_any
 from told.store.memories.protocol import Memories
@@ -34,6 +33,7 @@ from told.store.memories.records import (
     private_scope,
     project_key,
 )
+from told.words import is_unspaced
 
 if TYPE_CHECKING:
     from told.memories.remember import NewMemory

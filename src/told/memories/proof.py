@@ -28,8 +28,8 @@ from told.conflict.claim_match import (
 )
 from told.fence import remove_between, remove_fenced
 from told.pattern import lazy_pattern
-from told.search.tokens import is_unspaced
 from told.store.memories.records import AGENT, READER
+from told.words import WORD, is_unspaced
 
 # Why a statement is not the user's word.
 NO_QUOTE = "no quote of the user's words was given"
@@ -61,7 +61,6 @@ _ASKING = frozenset(str(_WORDS["asking"]).split())
 _OR = frozenset(str(_WORDS["or"]).split())
 _TAG = 3  # words after a comma that only ask for consent: "use tabs, all right?"
 _FAR = 8  # words between a quote and a question mark that is not about it
-_WORD = lazy_pattern(r"[^\W_]+")
 _LINE = lazy_pattern(r"[^\n]+")
 _GAP = lazy_pattern(r"\s*(?:\[?(?:…|\.{3,})\]?)\s*")
 
@@ -149,7 +148,7 @@ def _find_quoted(message: str, parts: Sequence[Sequence[str]], *, strict: bool) 
     """
     message = remove_fenced(remove_between(message))
     typed = mask_pasted(message, strict=strict)
-    places = [(word, found) for found in _WORD.finditer(typed) for word in split_words(found[0])]
+    places = [(word, found) for found in WORD.finditer(typed) for word in split_words(found[0])]
     words, place = [word for word, _ in places], 0
     spans = []
     for part in parts:

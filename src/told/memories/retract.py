@@ -15,9 +15,10 @@ from told.memories.journal_writer import JournalWriter
 from told.memories.scopes import active_scopes
 from told.pattern import lazy_pattern
 from told.search.query import parse_query
-from told.search.tokens import STOP_WORDS, is_identifier, stem, tokenize
+from told.search.tokens import STOP_WORDS, is_identifier, tokenize
 from told.store.fts import match_any
 from told.store.memories.records import ACTIVE, RULE, TOOL, Memory
+from told.words import stem
 
 _WHY = "taken back by the user"
 _MAX_ROWS = 60

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from told.conflict.reading import read_claim
-from told.pattern import lazy_pattern
 from told.reasoning.question import NEGATIONS, USING, Question, find_keys, find_words, load_words_of
 from told.search.tokens import PUNCTUATION, STOP_WORDS, canonical_stem, tokenize
+from told.words import split_sentences
 
 FOR, AGAINST = "for", "against"
-_SENTENCE_END = lazy_pattern(r"[;.!]+\s+|[。；！]|\n")  # noqa: RUF001 - many languages
 _CONDITIONS, _UNSURE = load_words_of("conditions"), load_words_of("unsure")
 _DUTY, _FREEDOM = load_words_of("duty"), load_words_of("freedom")
 _PLACES, _ANYWHERE = load_words_of("places"), load_words_of("anywhere")
@@ -47,10 +46,10 @@ def judge_statement(question: Question, text: str) -> tuple[str, str]:
 
 def _read_clauses(question: Question, text: str) -> Iterator[_Clause]:
     """Yield each unconditional sentence, and its part before the first comma."""
-    for sentence in _SENTENCE_END.split(text[:_MAX_TEXT]):
+    for sentence in split_sentences(text[:_MAX_TEXT], semicolons=True):
         tokens = tokenize(sentence.lower())
         limits = (_CONDITIONS | _UNSURE).difference(question.tokens).intersection(tokens)
-        if not limits and not sentence.rstrip().endswith(("?", "？")):  # noqa: RUF001
+        if not limits and not sentence.endswith(("?", "？")):  # noqa: RUF001
             yield from map(_read_clause, dict.fromkeys((sentence, sentence.partition(", ")[0])))
 
 

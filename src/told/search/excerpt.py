@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from told.search.tokens import is_unspaced
+from told.words import is_unspaced
 
 Range = tuple[int, int]
 Place = tuple[int, int, int]  # start, end, which of the words

@@ -6,18 +6,9 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from told.search.dates import find_time, list_day_words
-from told.search.tokens import (
-    PUNCTUATION,
-    STOP_WORDS,
-    VAGUE_WORDS,
-    canonical_stem,
-    character_pairs,
-    is_unspaced,
-    split_identifier,
-    split_scripts,
-    tokenize,
-)
+from told.search.tokens import PUNCTUATION, STOP_WORDS, VAGUE_WORDS, canonical_stem, tokenize
 from told.store.fts import quote_phrase, unquote_phrase
+from told.words import character_pairs, is_unspaced, split_identifier, split_scripts
 
 MAX_TERMS = 24  # of a long paste, the most specific terms are kept
 MAX_HEADS = 4  # words

@@ -1,14 +1,12 @@
 """Map words and phrases to topics."""
 
-# ruff: noqa: RUF001 - signs of many languages are the subject
-
 from __future__ import annotations
 
 import json
 import os
 from functools import cache, lru_cache
 
-from told.search.tokens import is_unspaced
+from told.words import is_unspaced, split_words
 
 # Ignored inside phrases: `roll it out` is `roll out`.
 FILLERS = frozenset(
@@ -18,7 +16,6 @@ MAX_PHRASE = 3  # words
 MIN_PREFIX = 3
 EVERYDAY_SHARE = 0.75  # an everyday word only hints at its topics
 _MAX_PREFIX = 16
-_MAX_WORDS = 400
 _MIN_COMPOUND = 8  # letters
 _MIN_COMPOUND_PART = 5
 _SPREAD = 0.15  # a word of several topics says less about each
@@ -26,9 +23,6 @@ _REPEAT = 0.15
 _IN_PHRASE = 0.7  # a word inside a phrase mostly means what the phrase does
 _ENDINGS = ("ing", "ed", "er", "es", "s", "e")
 _MIN_BASE = 3
-_TO_SPACE = {ord(char): " " for char in ',;:!?"()[]{}<>|*`~=@&^$“”„«»¿¡…\n\r\t\u3000。，、；：！？「」（）'}
-_TO_SPACE |= {0x2019: "'", 0x2018: "'"}
-_WORD_EDGES = "./'\\-_#%+"
 
 # Written by `python -m training.topics`: topics joined by + of each word or phrase, and of each prefix.
 with open(os.path.join(os.path.dirname(__file__), "data", "topics.json"), "rb") as _file:
@@ -54,12 +48,6 @@ def strip_ending(word: str) -> str:
 def phrase_key(words: list[str]) -> str:
     """Return the key under which a phrase is listed."""
     return "_".join(map(strip_ending, words))
-
-
-def split_words(text: str) -> list[str]:
-    """Return the lower-case words of a text without punctuation."""
-    words = [word.strip(_WORD_EDGES) for word in text.lower().translate(_TO_SPACE).split()[:_MAX_WORDS]]
-    return [word for word in words if word]
 
 
 def find_topic_hints(text: str) -> list[tuple[float, tuple[str, ...]]]:

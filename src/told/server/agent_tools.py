@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import secrets
-import tomllib
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from told.errors import NotFoundError, UsageError
@@ -31,9 +29,10 @@ from told.store.postgres.sessions.queries import project_number
 from told.store.postgres.sessions.write import PushedSession
 from told.store.sessions.read import CheckpointRow, Filter, SessionRow, TurnRow
 from told.store.sessions.schema import project_token
+from told.tables import load_table
 from told.text import clean, shorten
 
-_TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_TABLE = load_table(__file__)
 INSTRUCTIONS: str = _TABLE["instructions"]
 _AGENT = "mcp"  # what a client calls itself is not known: each request is one of its own
 _MOST_FOUND, _MOST_IDS = 50, 20

@@ -8,7 +8,7 @@ from functools import cache
 
 from told.hook.guard import load_table, load_words
 from told.pattern import lazy_pattern
-from told.search.tokens import stem
+from told.words import stem
 
 COMMAND, OPTION, PATH, WORD, COMMA, STOP = "command", "option", "path", "word", "comma", "stop"
 _TOKEN = lazy_pattern(r"`([^`]+)`|((?<!\s)[.!?;:]+(?=\s|$)|;|\n|\s-\s)|(,)|([^\s,()`;]+)")
