@@ -133,7 +133,8 @@ def make_place(
     project = project_root(cwd, home)
     if scope == PROJECT_SCOPE and not project:
         raise UsageError("There is no project here. Go to its folder first, or leave out --scope project.")
-    beside = _told_beside()
+    path = os.path.join(os.path.dirname(sys.executable), "told.exe" if os.name == "nt" else "told")
+    beside = (path,) if os.path.exists(path) else (sys.executable, "-m", "told")
     found = _told_on_path(environ, beside[0])
     return Place(
         home=home.rstrip("/\\") or home, project=project, variables=environ, launch=started or launch(),
@@ -142,12 +143,6 @@ def make_place(
         system=sys.platform, note_text=paragraph("briefed", commands),
         guide_text=paragraph("guide", commands), slash_commands=slash_commands(commands),
     )  # fmt: skip
-
-
-def _told_beside() -> tuple[str, ...]:
-    """Return the command `told` of this installation, without the PATH."""
-    path = os.path.join(os.path.dirname(sys.executable), "told.exe" if os.name == "nt" else "told")
-    return (path,) if os.path.exists(path) else (sys.executable, "-m", "told")
 
 
 def _told_on_path(environ: Mapping[str, str], beside: str) -> str:

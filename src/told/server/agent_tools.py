@@ -66,7 +66,8 @@ class _Teller:
 
     def turn(self, opened: TeamSessions, one: SessionRow, turn: TurnRow, most: int) -> str:
         """Return what was asked and answered in a turn."""
-        trust = self._trust(opened, one.id)
+        author = self._author(opened, one.id)
+        trust = "user" if author == "you" else f"team:{self._viewer.team_name}/{author}"
         lines = [f"{one.public}.{turn.n} ({self._age(turn.at)}, {self._author(opened, one.id)})"]
         for text, by in ((turn.asked, trust), (turn.answered, AGENT), (turn.steps, AGENT)):
             if text:
@@ -98,10 +99,6 @@ class _Teller:
             person = find_person(opened.connection, self._viewer.team, owner)
             self._names[owner] = person.name if person else "a colleague"
         return self._names[owner]
-
-    def _trust(self, opened: TeamSessions, session: int) -> str:
-        author = self._author(opened, session)
-        return "user" if author == "you" else f"team:{self._viewer.team_name}/{author}"
 
 
 def _search(server: Server, client: Client, given: dict[str, Any]) -> str:

@@ -199,12 +199,6 @@ class Memories(Protocol):
     ) -> list[int]:
         """Return the rows of memories triggered by commands, paths or tasks."""
 
-    def by_entity(self, names: Sequence[str], scopes: Sequence[str], limit: int = 200) -> list[int]:
-        """Return the rows of memories about entities, ignoring case."""
-
-    def by_topic(self, name: str, scopes: Sequence[str], limit: int) -> list[int]:
-        """Return the rows of the newest memories of a topic."""
-
     def of_session(self, session: str) -> list[int]:
         """Return the rows of memories from a session, forgotten ones included."""
 

@@ -162,7 +162,8 @@ class SqliteMemories(MemoryIndex):
             conditions.append(f"scope IN ({_marks(scopes)})")
             values += scopes
         if kinds:
-            conditions.append(_match_kinds(kinds))
+            parts = ["(marks != '' AND instr(marks, ?))" if name in MARKS else "kind = ?" for name in kinds]
+            conditions.append(f"({' OR '.join(parts)})")
             values += kinds
         if not observations:
             conditions.append(f"NOT {_OBSERVATION}")
@@ -251,16 +252,6 @@ class SqliteMemories(MemoryIndex):
         where = f"kind = ? AND value IN ({_marks(values)}) AND scope IN ({_marks(scopes)})"
         return self._rows("trigger_of", where, (kind, *values, *scopes), limit)
 
-    def by_entity(self, names: Sequence[str], scopes: Sequence[str], limit: int = 200) -> list[int]:
-        """Return the rows of memories about entities, ignoring case."""
-        where = f"name IN ({_marks(names)}) AND scope IN ({_marks(scopes)})"
-        return self._rows("entity_of", where, (*(name.lower() for name in names), *scopes), limit)
-
-    def by_topic(self, name: str, scopes: Sequence[str], limit: int) -> list[int]:
-        """Return the rows of the newest memories of a topic."""
-        sql = "SELECT row FROM topic_of WHERE name = ? AND scope = ? ORDER BY row DESC LIMIT ?"
-        return self._fetch_newest(sql, [(name, scope) for scope in scopes], limit)
-
     def of_session(self, session: str) -> list[int]:
         """Return the rows of memories from a session, forgotten ones included."""
         return self._rows("evidence_of", "session = ?", (session,), -1)
@@ -315,12 +306,6 @@ class SqliteMemories(MemoryIndex):
         intact = [row for row in found if row[0] not in self.left_out and hash_row(row[:-1]) == row[-1]]
         self._about.update([(row[1], row[-2]) for row in intact])
         return [(row[0], parse_memory(row[1:_END])) for row in intact]
-
-
-def _match_kinds(kinds: Sequence[str]) -> str:
-    """Return the condition for kinds and marks; the values are the names."""
-    parts = ["(marks != '' AND instr(marks, ?))" if name in MARKS else "kind = ?" for name in kinds]
-    return f"({' OR '.join(parts)})"
 
 
 def _marks(values: Sequence[Any]) -> str:

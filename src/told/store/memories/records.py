@@ -219,8 +219,6 @@ WRITTEN = ("row", *COLUMNS, "scope_word", "words", "extra", "about", "hash")
 # Tables that link to memories, with their key columns.
 LINK_TABLES = {
     "trigger_of": ("kind", "value", "scope", "row"),
-    "topic_of": ("name", "scope", "row"),
-    "entity_of": ("name", "scope", "row"),
     "evidence_of": ("session", "agent", "turn", "row"),
     "edge": ("source", "kind", "target", "at", "by"),
 }
@@ -303,7 +301,7 @@ def parse_memory(values: Sequence[Any]) -> Memory:
     return Memory(*fields)
 
 
-def list_links(row: int, memory: Memory, about: str) -> set[tuple[Any, ...]]:
+def list_links(row: int, memory: Memory) -> set[tuple[Any, ...]]:
     """Return the rows of LINK_TABLES for a memory: (table, values …)."""
     found: set[tuple[Any, ...]] = {
         ("evidence_of", one.session, one.agent, one.turn, row) for one in memory.evidence if one.session
@@ -311,7 +309,4 @@ def list_links(row: int, memory: Memory, about: str) -> set[tuple[Any, ...]]:
     found |= {("edge", memory.id, edge.kind, edge.target, edge.at, edge.by) for edge in memory.edges}
     if memory.status == ACTIVE:
         found |= {("trigger_of", one.kind, one.value, memory.scope, row) for one in memory.triggers}
-        found |= {("entity_of", name.lower(), memory.scope, row) for name in memory.entities}
-        topics = [one.rpartition(":")[0] for one in about.partition("\t")[0].split()]
-        found |= {("topic_of", name, memory.scope, row) for name in topics}
     return found

@@ -29,7 +29,7 @@ from told.store.memories.records import (
 )
 from told.store.opening import has_tables
 
-VERSION = 9
+VERSION = 10
 _CORE = ("memory", "memory_words", "noted", "shown")
 
 
@@ -112,12 +112,12 @@ def _check_memories(connection: apsw.Connection) -> list[str]:
             if hash_row(values[:-1]) != values[-1]:
                 found.append(f"memory {values[1]} was changed")
                 continue
-            expected |= list_links(values[0], parse_memory(values[1:end]), values[-2])
+            expected |= list_links(values[0], parse_memory(values[1:end]))
         except (ValueError, TypeError):
             found.append(f"memory {values[1]} was changed")
     stored = {(table, *row) for table in LINK_TABLES for row in fetch(connection, f"SELECT * FROM {table}")}
     if expected != stored and not found:
-        found.append("triggers, entities or edges do not fit the memories")
+        found.append("triggers, evidence or edges do not fit the memories")
     return found
 
 

@@ -74,9 +74,7 @@ class MemoryWriter(IndexedWriter):
             self._db.execute(_UPDATE, (*values[1:], row))
             if indexed != old.indexed:
                 self._pending += [(row, False, old.indexed), (row, True, indexed)]
-        self._change_paths(
-            list_links(row, old.memory, old.about) if old else set(), list_links(row, memory, about)
-        )
+        self._change_paths(list_links(row, old.memory) if old else set(), list_links(row, memory))
         if memory.status != ACTIVE or not memory.text:
             self.vectors.drop(row)
         elif not old or _vector_key(old.memory) != _vector_key(memory):
@@ -181,7 +179,7 @@ class MemoryWriter(IndexedWriter):
         self._db.execute("DELETE FROM memory WHERE row = ?", (old.row,))
         self._pending.append((old.row, False, old.indexed))
         self.vectors.drop(old.row)
-        self._change_paths(list_links(old.row, old.memory, old.about), set())
+        self._change_paths(list_links(old.row, old.memory), set())
 
     def _change_paths(self, old: set[tuple[Any, ...]], new: set[tuple[Any, ...]]) -> None:
         for table, *values in old - new:

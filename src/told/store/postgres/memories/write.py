@@ -55,7 +55,7 @@ _STORED = (
     " WHERE m.team = %(team)s AND m.id = %(id)s AND m.owner = %(person)s"
 )
 # Tables that list active memories by scope and reader, and those of the owner alone.
-_LISTED = {"trigger_of": ("kind", "value"), "entity_of": ("name",), "topic_of": ("name",)}
+_LISTED = {"trigger_of": ("kind", "value")}
 _OWN = {
     "evidence_of": ("session", "agent", "turn", "row"), "edge": ("source", "kind", "target", "at", "by"),
 }  # fmt: skip
@@ -222,8 +222,8 @@ class PostgresWriter(ViewerQueries):
                 " SET evidence = excluded.evidence, edges = excluded.edges",
                 row=new.row, evidence=clean(dump_json(memory.evidence)), edges=clean(dump_json(memory.edges)),
             )  # fmt: skip
-        links = {one for one in list_links(new.row, memory, "") if one[0] in _OWN}
-        known = {one for one in list_links(old.row, old.memory, "") if one[0] in _OWN} if old else set()
+        links = {one for one in list_links(new.row, memory) if one[0] in _OWN}
+        known = {one for one in list_links(old.row, old.memory) if one[0] in _OWN} if old else set()
         for table, *values in known - links:
             where = " AND ".join(f"{name} = %({name})s" for name in _OWN[table])
             given = clean_values(dict(zip(_OWN[table], values, strict=True)))
@@ -242,7 +242,7 @@ class PostgresWriter(ViewerQueries):
             )
 
     def _link(self, new: _Stored) -> None:
-        """List an active memory by its words, topics, names and triggers."""
+        """List an active memory by its words and triggers."""
         for table, columns in self._list(new).items():
             names = ", ".join(columns)
             values = ", ".join(f"%({name})s::text[]" for name in columns)
@@ -273,7 +273,7 @@ class PostgresWriter(ViewerQueries):
         """Return the values by which an active memory is listed: the columns of each table."""
         words = self._words(stored)
         found: dict[str, dict[str, list[str]]] = {"word_of": {"word": words}} if words else {}
-        for table, *values in list_links(stored.row, stored.memory, stored.about):
+        for table, *values in list_links(stored.row, stored.memory):
             if table in _LISTED:
                 columns = found.setdefault(table, {name: [] for name in _LISTED[table]})
                 for name, value in zip(_LISTED[table], values, strict=False):
@@ -313,7 +313,7 @@ def _links_key(stored: _Stored) -> tuple[Any, ...]:
     """Return what the tables that list active memories depend on."""
     memory = stored.memory
     said = memory.text, memory.words, memory.triggers, memory.entities, memory.scope, memory.status
-    return (*said, stored.extra, stored.about, stored.shared)
+    return (*said, stored.extra, stored.shared)
 
 
 def _vector_key(stored: _Stored) -> tuple[Any, ...]:
