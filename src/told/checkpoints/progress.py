@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 
 from told.agents.reading import DOING, OPEN, PLAN_MARK, parse_plan, parse_tasks
 from told.fence import strip_fenced
-from told.learning.observe import find_observations, summarise_answer
+from told.learning.observe import find_observations, split_lines, summarise_answer
 from told.learning.tool_calls import CREATE, EDIT, SHELL, parse_calls
 from told.pattern import lazy_pattern
 from told.recall.prompt import find_quiet_reason
@@ -17,7 +17,7 @@ from told.tables import load_table
 from told.text import clean, shorten
 from told.words import split_sentences, split_words
 
-_MAX_ANSWER = 12_000  # characters at the end of an answer
+_MAX_LINES = 200  # at the end of an answer
 _MAX_LINE = 2_000  # characters
 _LAST_PARAGRAPHS = 3  # in which a question waits for the user
 _MIN_SENTENCE = 12  # bytes
@@ -27,10 +27,8 @@ _MAX_ANSWERS = 4
 _WIDTH = 200
 _PLAN_TURNS = 3  # an older to-do list is out of date
 _FULL_STEPS = 7_700  # characters of a turn's steps; later steps may be missing
-_MARKS = lazy_pattern(r"^\s*(?:#{1,6}\s+|(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX>~-]\]\s*)?|>\s*)+")
 _LISTED = lazy_pattern(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+")
 _TICKED = lazy_pattern(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[xX]\]|✅|✔|☑)")
-_CODE_FENCE = lazy_pattern(r"^\s*(?:```|~~~)")
 _QUESTION = ("?", "\uff1f")
 _COLON = (":", "\uff1a")
 _PHRASE_FORMS = {
@@ -101,7 +99,7 @@ def find_left_open(answer: str) -> list[str]:
 
 def find_questions(answer: str) -> list[str]:
     """Return the unanswered questions at the end of the last answer."""
-    paragraphs = [words for _, words in _split_lines(answer) if words][-_LAST_PARAGRAPHS:]
+    paragraphs = [words for _, words in _split_lines(answer)][-_LAST_PARAGRAPHS:]
     small_talk = _load_phrases()["small_talk"]
     return [
         _strip_bold(one)
@@ -115,7 +113,7 @@ def find_questions(answer: str) -> list[str]:
 
 def find_announced(answer: str) -> str:
     """Return the last sentence if it announces the agent's next step, or ""."""
-    last = [words for _, words in _split_lines(answer) if words][-1:]
+    last = [words for _, words in _split_lines(answer)][-1:]
     said = [one for words in last for one in _split_sentences(words)][-1:]
     return next((_strip_bold(one) for one in said if _is_narration(one)), "")
 
@@ -145,7 +143,7 @@ def _split_sentences(words: str) -> list[str]:
 
 def _lines_after_work(answer: str) -> list[tuple[str, str]]:
     """Return the lines after the last one that announces the agent's next step."""
-    lines = [(line, words) for line, words in _split_lines(answer) if words]
+    lines = _split_lines(answer)
     last = -1
     for at, (line, words) in enumerate(lines):
         if not _LISTED.match(line) and (_is_narration(words) or _is_narration(_split_sentences(words)[-1])):
@@ -153,19 +151,9 @@ def _lines_after_work(answer: str) -> list[tuple[str, str]]:
     return lines[last + 1 :]
 
 
-def _split_lines(answer: str) -> Iterator[tuple[str, str]]:
-    """Yield the last lines, raw and without list marks; no code and no tables."""
-    in_code = False
-    lines = clean(strip_fenced(answer)).splitlines()
-    room, first = _MAX_ANSWER, len(lines)
-    while first and room > 0:
-        first -= 1
-        room -= len(lines[first]) + 1
-    for at, line in enumerate(lines):
-        if _CODE_FENCE.match(line):
-            in_code = not in_code
-        elif at >= first and not in_code and not line.lstrip().startswith("|"):
-            yield line, _MARKS.sub("", line).strip()
+def _split_lines(answer: str) -> list[tuple[str, str]]:
+    """Return the last lines, raw and without list marks; no code and no tables."""
+    return list(split_lines(clean(strip_fenced(answer))))[-_MAX_LINES:]
 
 
 def _match_heading(words: str) -> str | None:

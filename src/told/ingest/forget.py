@@ -25,7 +25,7 @@ from told.store.memories.records import USER, Evidence, Memory
 from told.store.sessions.erase import SessionEraser, purge_sessions
 from told.store.sessions.facts import TrimmedSessions
 from told.store.sessions.write import NOTE_TEXTS, SessionState, SessionWriter
-from told.words import is_unspaced
+from told.words import character_pairs, is_unspaced
 
 # Words a statement needs to be searched in all sessions; shorter ones are too common.
 _MIN_WORDS, _MIN_WORDS_UNSPACED = 3, 6
@@ -58,8 +58,7 @@ class Statement:
             return match_in("asked answered steps", quote_phrase(" ".join(self.words)))
         runs = "".join(letter if is_unspaced(letter) else " " for letter in self.text).split()
         longest = max(runs, key=len)
-        pairs = [longest[at : at + 2] for at in range(len(longest) - 1)] or [longest]
-        return match_in("extra", quote_phrase(" ".join(pairs)))
+        return match_in("extra", quote_phrase(" ".join(character_pairs(longest))))
 
     def is_in(self, words: Sequence[str]) -> bool:
         """Return whether a sentence has most of the words, or some in a row."""

@@ -36,7 +36,7 @@ _CJK_LABELS = (
 )  # fmt: skip
 
 _CODE_FENCE = lazy_pattern(r"^\s*(?:```|~~~)")
-_LINE_MARKS = lazy_pattern(r"^\s*(?:#{1,6}\s+|[-*+•]\s+|\d{1,3}[.)]\s+|>\s*)+")
+_LINE_MARKS = lazy_pattern(r"^\s*(?:#{1,6}\s+|(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX>~-]\]\s*)?|>\s*)+")
 _NARRATION = lazy_pattern(rf"{load_alternation('narration')}(?![a-z])", re.IGNORECASE)
 _POLITENESS = lazy_pattern(rf"{load_alternation('politeness')}(?![a-z])", re.IGNORECASE)
 _RESULT = lazy_pattern(
@@ -163,7 +163,7 @@ def summarise_answer(answer: str, width: int, *, of_work: bool = False) -> str:
 
     `of_work`: the turn changed something, so any sentence counts as a report.
     """
-    paragraphs = list(_split_paragraphs(answer))
+    paragraphs = [words for _, words in split_lines(answer)]
     plans = (at for at, words in enumerate(paragraphs) if _is_narration(_normalise(words)))
     last_plan = max(plans, default=-1)
     for paragraph in paragraphs[last_plan + 1 :]:
@@ -202,14 +202,14 @@ def _normalise(sentence: str) -> str:
     return sentence.lstrip("*_` ").replace("\u2019", "'")
 
 
-def _split_paragraphs(answer: str) -> Iterator[str]:
-    """Yield the lines of prose, without code, tables, list marks and headings."""
+def split_lines(answer: str) -> Iterator[tuple[str, str]]:
+    """Yield the lines of prose, raw and without list marks and headings; no code and no tables."""
     in_code = False
     for line in answer.splitlines():
         if _CODE_FENCE.match(line):
             in_code = not in_code
         elif not in_code and (words := _LINE_MARKS.sub("", line).strip()) and not words.startswith("|"):
-            yield words
+            yield line, words
 
 
 def label_text(text: str, *, is_commit: bool = False) -> str:

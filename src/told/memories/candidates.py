@@ -59,23 +59,6 @@ def confirm_candidate(writer: JournalWriter, memory: str, why: str = "") -> Reme
     )  # fmt: skip
 
 
-def dismiss_candidate(writer: JournalWriter, memory: str, why: str = "") -> Memory:
-    """Dismiss a candidate for the reader; only a sure statement brings it back.
-
-    Args:
-        writer: Its caller is told itself.
-        memory: The id of the candidate.
-        why: The reason that the history shows.
-
-    Raises:
-        NotFoundError: There is no such candidate.
-    """
-    _require_candidate(writer, memory, (CANDIDATE,))
-    writer.add("reject", memory, why=why)
-    writer.write()
-    return writer.read(memory)
-
-
 def _is_put_away(writer: JournalWriter, candidate: Memory) -> bool:
     key = writer.journal.key
     return find_put_away(writer.memories, candidate.text, candidate.scope, writer.now, key) is not None

@@ -252,6 +252,11 @@ def make_scope_word(scope: str, status: str = ACTIVE) -> str:
     return public_id(_SCOPE_PREFIXES.get(status, "toldended"), scope, length=10)
 
 
+def row_key(memory: Memory) -> tuple[int, str, int]:
+    """Return what a memory's row id depends on."""
+    return memory.created, memory.machine, memory.number
+
+
 def make_row_id(memory: Memory) -> int:
     """Return the row id of a memory, the same on every machine."""
     second = min(max(memory.created // 1000 - _EPOCH, 0), _LAST_SECOND)
