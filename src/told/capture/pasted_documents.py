@@ -60,24 +60,16 @@ def _find_patterns(lines: Sequence[Line]) -> Iterable[tuple[int, int]]:
             place = next((place for place, line in enumerate(lines) if pattern.search(line.text)), None)
             if place is not None:
                 yield weight, place
-    closing = [place for place, line in enumerate(lines) if place and _CLOSES.search(line.text)]
-    if closing:
-        yield 1, _find_top(lines)
-    headers = [place for place, line in enumerate(lines) if _HEADER.match(line.text.strip())]
-    if len(headers) > 1:
-        yield SURE, headers[0]
-    bold = [place for place, line in enumerate(lines) if line.text.lstrip().startswith("**")]
-    if len(bold) > 1:
-        yield 1, bold[0]
-    rules = [place for place, line in enumerate(lines) if line.text.strip() == "---"]
+    if any(_CLOSES.search(line.text) for line in lines[1:]):
+        yield 1, 0
+    bare = [line.text.strip() for line in lines]
+    for is_sign_of, weight in ((_HEADER.match, SURE), (lambda text: text.startswith("**"), 1)):
+        places = [place for place, text in enumerate(bare) if is_sign_of(text)]
+        if len(places) > 1:
+            yield weight, places[0]
+    rules = [place for place, text in enumerate(bare) if text == "---"]
     if len(rules) > 1 and any(_KEY.match(line.text) for line in lines[rules[0] + 1 : rules[1]]):
         yield SURE, rules[0]
-
-
-def _find_top(lines: Sequence[Line]) -> int:
-    """Return the place after a short first paragraph, else 0."""
-    first = split_paragraphs(lines)[0]
-    return 1 if len(first) == 1 < len(lines) and _is_short(lines[0].text) else 0
 
 
 def _find_titles(lines: Sequence[Line], *, is_framed: bool) -> Iterable[tuple[int, int]]:
@@ -132,7 +124,7 @@ def _find_mail(lines: Sequence[Line]) -> Iterable[tuple[int, int]]:
     if greeting is not None:
         yield SURE, greeting
     elif ends:
-        yield 1, _find_top(lines)
+        yield 1, 0
 
 
 def _is_greeting(text: str) -> bool:

@@ -19,13 +19,7 @@ from told.ingest.checkpoint_approval import keep_approval
 from told.ingest.checkpoint_files import new_path, rewrite_checkpoint
 from told.ingest.checkpoint_markdown import parse_checkpoint, read_id_from_name
 from told.ingest.checkpoint_rows import drop_missing
-from told.ingest.leftovers import (
-    LOGS,
-    list_damaged_copies,
-    release_locks,
-    remove_traces,
-    wait_for_lock,
-)
+from told.ingest.leftovers import LOGS, list_damaged_copies, release_locks, remove_traces, wait_for_lock
 from told.ingest.redact_sessions import (
     Finding,
     SessionRescanner,

@@ -38,14 +38,7 @@ from told.store.sessions.erase import SessionEraser
 from told.store.sessions.read import SessionReader
 from told.sync.exchange import Exchanger
 from told.sync.heads import BadHeadError, Head
-from told.sync.session_files import (
-    Parts,
-    SessionFiles,
-    SessionList,
-    SharedSessions,
-    book_path,
-    group_by_size,
-)
+from told.sync.session_files import Parts, SessionFiles, SessionList, SharedSessions, book_path, group_by_size
 from told.sync.spaces import Space
 from told.sync.state import digest
 
