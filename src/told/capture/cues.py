@@ -100,7 +100,9 @@ def _find_guard(cue: Cue, blank: str, match: re.Match[str]) -> str | None:
     is_announced = cue.read == REST and not rest.strip(SIGNS)
     if is_announced:
         return ""
-    content = _find_content(cue, blank, lead, rest)
+    content = {REST: rest, BACK: lead}.get(cue.read, blank)  # what the cue is about
+    if cue.name == "henceforth":
+        content = f"{lead} {rest}"
     if GUARDS[ONE_OFF].search(content):
         return ONE_OFF
     if cue.read == REST and count_words(rest.replace("°", "x")) < _MIN_REST:
@@ -117,10 +119,3 @@ def _stops(guard: str, cue: Cue, content: str) -> bool:
     if guard == "task_follows":
         return is_task(content.strip(SIGNS)) or bool(GUARDS["progress"].search(content.strip()))
     return bool(GUARDS[guard].search(content))
-
-
-def _find_content(cue: Cue, blank: str, lead: str, rest: str) -> str:
-    """Return the part of a sentence that a cue is about, which guards look at."""
-    if cue.read in (REST, BACK):
-        return rest if cue.read == REST else lead
-    return f"{lead} {rest}" if cue.name == "henceforth" else blank

@@ -103,7 +103,8 @@ def _choose_sentences(sentences: Sequence[Sentence], place: int, cue: Cue) -> li
         one.end() < len(own.rstrip(SIGNS)) for one in find_matches(cue, blank_quotations(own))
     ):
         return _find_items(sentences, place) if not find_endorsed(own) else [(place, place)]
-    return [(_find_first(sentences, place, cue), _find_last(sentences, place, cue))]
+    leans = place and _leans(own, cue) and _is_near(sentences, place)
+    return [(place - 1 if leans else place, _find_last(sentences, place, cue))]
 
 
 def _find_items(sentences: Sequence[Sentence], place: int) -> list[tuple[int, int]]:
@@ -127,13 +128,6 @@ def _find_items(sentences: Sequence[Sentence], place: int) -> list[tuple[int, in
     ):
         last += 1
     return [(place + 1, last)]
-
-
-def _find_first(sentences: Sequence[Sentence], place: int, cue: Cue) -> int:
-    """Return the sentence before if a sentence leans on it."""
-    if place and _leans(sentences[place].text, cue) and _is_near(sentences, place):
-        return place - 1
-    return place
 
 
 def _is_near(sentences: Sequence[Sentence], place: int) -> bool:

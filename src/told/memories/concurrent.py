@@ -13,6 +13,7 @@ from typing import NamedTuple
 from told.journal.files import SEEN, UNDO, Operation
 from told.journal.fold import name_operation, sort_operations
 from told.journal.protocol import Journal
+from told.jsontext import as_text
 from told.memories.change import correct
 from told.memories.journal_writer import JournalWriter
 from told.memories.remember import NewMemory, add_memory
@@ -83,8 +84,7 @@ def _read_edits(journal: Journal, memory: str) -> Iterator[Edit]:
     cancelled = find_cancelled(operations)
     for key, one in sort_operations(operations):
         name = name_operation(one)
-        value = _value(one)
-        if value and one.memory and name not in cancelled:
+        if (value := _value(one)) and one.memory and name not in cancelled:
             yield Edit(one, origins[name], key, value)
 
 
@@ -94,9 +94,7 @@ def _value(operation: Operation) -> str:
         return ""
     if operation.kind in _WORDS:
         return _WORDS[operation.kind] if operation.by == USER else ""
-    field = {_REWORDED: "text", _REPLACED: "by"}.get(operation.kind, "scope")
-    value = payload.get(field)
-    return value if isinstance(value, str) else ""
+    return as_text(payload.get({_REWORDED: "text", _REPLACED: "by"}.get(operation.kind, "scope")))
 
 
 def _compare(memory: str, field: str, edits: list[Edit]) -> Divergence | None:

@@ -27,6 +27,7 @@ from told.journal.erase import redact_values
 from told.journal.files import SET, Operation
 from told.journal.registry import list_projects
 from told.journal.transfer import Copy, copy_operations, read_own_operations, seal_copies
+from told.jsontext import as_text
 from told.memories.forget import find_duplicates
 from told.memories.journal_writer import IMPORT
 from told.redact.rescan import Rescanner
@@ -74,7 +75,7 @@ def collect(source: Source, *, version: str, made: str, private: bool, sessions:
     shown = list(_publish(operations, hidden))
     rescanner = Rescanner(source.redact, source.key)
     copies, order = copy_operations(shown)
-    copies = [_redact_copy(one, rescanner) for one in copies]
+    copies = [redact_copy(one, rescanner) for one in copies]
     hide = hide_private(source, [one for one in operations if one.memory in hidden])
     head = {
         "format": FORMAT, "version": VERSION, "made": made, "told": version, "complete": private,
@@ -108,7 +109,8 @@ def list_exported(memories: Memories, hidden: Collection[str] = ()) -> list[Memo
 
 def find_private(memories: Memories, operations: Sequence[Operation]) -> frozenset[str]:
     """Return the ids of memories that are or ever were private, and of others with the words of those."""
-    named = {name for one in operations if is_private(_scope_of(one)) for name in one.touched}
+    scopes = ((one, as_text((one.payload or {}).get("scope"))) for one in operations)
+    named = {name for one, scope in scopes if is_private(scope) for name in one.touched}
     named |= {one.id for one in memories.get(memories.ids()).values() if is_private(one)}
     said = _list_said(memories, [one for one in operations if one.memory in named])
     return frozenset(named | {one.id for one in find_duplicates(memories, said)})
@@ -123,11 +125,6 @@ def _list_said(memories: Memories, operations: Sequence[Operation]) -> list[Memo
         if isinstance(text, str) and text:
             said[known.get(one.memory, Memory(one.memory))._replace(text=text)] = None
     return list(said)
-
-
-def _scope_of(operation: Operation) -> str:
-    scope = (operation.payload or {}).get("scope")
-    return scope if isinstance(scope, str) else ""
 
 
 def _publish(operations: Sequence[Operation], hidden: Collection[str]) -> Iterator[Operation]:
@@ -176,7 +173,8 @@ def _names_hidden(name: str, value: Any, hidden: Collection[str]) -> bool:
     return name in hidden or (not name and isinstance(value, str) and value in hidden)
 
 
-def _redact_copy(one: Copy, rescanner: Rescanner) -> Copy:
+def redact_copy(one: Copy, rescanner: Rescanner) -> Copy:
+    """Return a copy of an operation whose payload is redacted."""
     if one.payload is None:
         return one
     return one._replace(payload=redact_values(one.kind, one.payload, rescanner)[1])

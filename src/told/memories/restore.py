@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,11 +20,11 @@ from told.ingest.checkpoint_markdown import parse_checkpoint
 from told.ingest.forgotten import SESSION_TOPIC, TURN_TOPIC
 from told.ingest.projects import places_path
 from told.journal.apply import catch_up
-from told.journal.erase import redact_values
 from told.journal.files import FORGET, MAKES_MEMORY, SET, UNDO
 from told.journal.registry import ProjectJournal, register
 from told.journal.transfer import Copy, advance_clock, name_series, read_own_operations, write_copies
 from told.jsontext import dump_json
+from told.memories.exports import redact_copy
 from told.memories.journal_writer import IMPORT, JournalWriter
 from told.memories.lookup import find_forgotten
 from told.memories.undo_import import find_undone_imports, list_notes
@@ -90,11 +90,14 @@ def plan_restore(
     own = read_own_operations(home)
     known = {one.identity for one in own if one.identity}
     undoing = find_undone_imports(own)  # undone imports
-    redacted = [_redact(one, rescanner) for one in document.copies]
+    redacted = [redact_copy(one, rescanner) for one in document.copies]
     rows: list[Row] = []
     taken: set[int] = set()
     revived: dict[str, None] = {}
-    groups = _group_by_memory(redacted)
+    groups: dict[str, list[Copy]] = {}
+    for one in redacted:
+        for name in one.operation.touched:
+            groups.setdefault(name, []).append(one)
     here = memories.get(groups)
     for name, copies in groups.items():
         put_away = _find_forgotten(memories, copies, key) if name not in here else None
@@ -113,20 +116,6 @@ def plan_restore(
     rows += [Row(REFUSED, one.source, reason=one.reason, what=PART) for one in document.problems]
     sessions = sum(not os.path.exists(path) for path, _ in _list_sessions(home, document))
     return Restore(tuple(rows), tuple(every), tuple(revived), tuple(checkpoints), sessions)
-
-
-def _redact(one: Copy, rescanner: Rescanner) -> Copy:
-    if one.payload is None:
-        return one
-    return one._replace(payload=redact_values(one.kind, one.payload, rescanner)[1])
-
-
-def _group_by_memory(copies: Iterable[Copy]) -> dict[str, list[Copy]]:
-    groups: dict[str, list[Copy]] = {}
-    for one in copies:
-        for name in one.operation.touched:
-            groups.setdefault(name, []).append(one)
-    return groups
 
 
 def _creation(copies: Sequence[Copy]) -> dict[str, Any]:
@@ -203,9 +192,7 @@ def _plan_checkpoints(
         rows.append(Row(SAME if is_same else REFUSED, found.id, found.title, why, what=CHECKPOINT))
 
 
-def apply_restore(
-    writer: JournalWriter, document: Document, plan: Restore, *, conflicting: bool
-) -> None:  # fmt: skip
+def apply_restore(writer: JournalWriter, document: Document, plan: Restore, *, conflicting: bool) -> None:
     """Write what a plan found; one undo takes it back.
 
     Args:
@@ -228,7 +215,8 @@ def apply_restore(
         undone = {one.identity: one for one in (read_own_operations(home) if plan.revived else ())}
         for identity in plan.revived:
             undo = undone[identity]
-            writer.add(UNDO, undo.memory, undone=identity, **_touched(undo.payload))
+            listed = (undo.payload or {}).get("memories")
+            writer.add(UNDO, undo.memory, undone=identity, **({"memories": listed} if listed else {}))
         for (topic, note), value in list_notes(one.operation for one in document.copies if undone).items():
             if writer.memories.noted(topic).get(note, "") != value:
                 writer.add(SET, "", **{SET: {topic: {note: value}}})
@@ -236,11 +224,6 @@ def apply_restore(
         writer.write(at_home=True)
         write_copies(home, copies, names)
         catch_up(home, writer.memories)
-
-
-def _touched(payload: dict[str, object] | None) -> dict[str, object]:
-    listed = (payload or {}).get("memories")
-    return {"memories": listed} if listed else {}
 
 
 def _write_checkpoint(home: str, one: CheckpointFile) -> list[str]:

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
 
 from told.files import read_text, write_private
 from told.ingest.archive import (
@@ -90,8 +92,6 @@ class SessionExchange:
         self._path = book_path(source.home, space)
         self._book = _load_book(self._path)
         self._folders = ""
-        self._hidden: Forgotten | None = None
-        self._has_hidden = False
 
     def run(self) -> SharedSessions:
         """Erase what is forgotten, fetch what is new, and return what this machine publishes."""
@@ -220,18 +220,16 @@ class SessionExchange:
             return None
         draft.origin = Origin(self._machine, *place)
         forgotten.cut(agent, draft)
-        if hidden := self._find_hidden():
-            hidden.cut(agent, draft)
+        if self._hidden:
+            self._hidden.cut(agent, draft)
         return draft
 
-    def _find_hidden(self) -> Forgotten | None:
-        """Return what cuts out what private memories say."""
-        if not self._has_hidden:
-            self._has_hidden = True
-            operations = read_own_operations(self._home)
-            private = find_private(self._source.memories, operations)
-            self._hidden = hide_private(self._source, [one for one in operations if one.memory in private])
-        return self._hidden
+    @cached_property
+    def _hidden(self) -> Forgotten | None:
+        """What cuts out what private memories say."""
+        operations = read_own_operations(self._home)
+        private = find_private(self._source.memories, operations)
+        return hide_private(self._source, [one for one in operations if one.memory in private])
 
     def _read_content(self, name: str) -> bytes | None:
         """Return the content of one of this machine's sessions."""
@@ -294,17 +292,6 @@ def _state_of(path: str) -> State:
 
 def _describe_folders(home: str) -> str:
     """Return a digest that changes with every file of the archive, since told replaces files."""
-    times = sorted(_list_times(os.path.join(home, "archive"), 2))
+    folders = [one for depth in ("*", "*/*") for one in Path(home, "archive").glob(depth) if one.is_dir()]
+    times = sorted((str(one), one.lstat().st_mtime_ns) for one in folders)
     return digest(dump_json(times).encode())
-
-
-def _list_times(folder: str, depth: int) -> Iterator[tuple[str, int]]:
-    try:
-        with os.scandir(folder) as entries:
-            found = [one for one in entries if one.is_dir(follow_symlinks=False)]
-    except OSError:
-        return
-    for one in found:
-        yield one.path, one.stat(follow_symlinks=False).st_mtime_ns
-        if depth > 1:
-            yield from _list_times(one.path, depth - 1)
