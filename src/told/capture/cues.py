@@ -50,7 +50,7 @@ def read_cues(message: str, before: str = "") -> list[Reading]:
     said = _squeeze(before)
     blank = blank_quotations(message)
     found = []
-    for sentence in split_sentences(message, clauses=False)[:MAX_SENTENCES]:
+    for sentence in split_sentences(message)[:MAX_SENTENCES]:
         own = text[sentence.start : sentence.end]
         reading = read_sentence(cues, sentence, blank[sentence.start : sentence.end], own)
         if reading and not reading.guard and count_words(own) > MIN_WORDS and _squeeze(own) in said:

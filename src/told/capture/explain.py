@@ -39,7 +39,7 @@ def explain(message: str, before: str = "") -> Explanation:
         before: The end of the agent's text before it.
     """
     cues = {one.sentence.start: one for one in read_cues(message, before)}
-    sentences = split_sentences(message, clauses=False)
+    sentences = split_sentences(message)
     found = [
         (line.start(), SentenceReading(line[0].strip(), PASTED))
         for line in _LINE.finditer(message)

@@ -65,7 +65,7 @@ def find_explicit(message: str, before: str = "") -> list[Explicit]:
     readings = read_cues(message, before)
     if not readings:
         return []
-    sentences = split_sentences(message, clauses=False)[:MAX_SENTENCES]
+    sentences = split_sentences(message)[:MAX_SENTENCES]
     cues = {one.sentence.start: one for one in readings}
     found: list[Explicit] = []
     taken: set[int] = set()
@@ -181,5 +181,5 @@ def _make_explicit(message: str, own: Sequence[Sentence], cue: Cue) -> Explicit:
 
 def blank_cited(text: str) -> str:
     """Blank the quotations in a text, except for one that it asks to remember; code is no quotation."""
-    endorsed = any(find_endorsed(one.text) for one in split_sentences(text, clauses=False))
+    endorsed = any(find_endorsed(one.text) for one in split_sentences(text))
     return text if endorsed else QUOTED.sub(lambda one: one[0] if one[0][0] == "`" else " ", text)

@@ -57,14 +57,9 @@ def mask_pasted(message: str, *, strict: bool = False) -> str:
     return "".join(masked)
 
 
-def find_typed(message: str, *, documents: bool = False) -> list[Span]:
-    """Return the spans of the lines that a person typed, or may have typed.
-
-    Args:
-        message: The text of one prompt, or of an agent's answer.
-        documents: Keep documents, as an agent's answer is one.
-    """
-    parts = read_parts(message, documents=documents)
+def find_typed(message: str) -> list[Span]:
+    """Return the spans of the lines that a person typed, or may have typed."""
+    parts = read_parts(message)
     return sorted(parts.typed + parts.unsure)
 
 
@@ -74,7 +69,7 @@ def is_unsure(message: str, start: int, end: int) -> bool:
 
 
 @lru_cache(maxsize=16)  # of a message, its sentences and the answer before it
-def read_parts(message: str, *, documents: bool = False) -> Parts:
+def read_parts(message: str) -> Parts:
     """Tell what was typed from what was pasted."""
     if message.lstrip().startswith(_NOT_TYPED):
         return Parts((), ())
@@ -84,8 +79,7 @@ def read_parts(message: str, *, documents: bool = False) -> Parts:
     _mark_quoted(lines, marks)
     _mark_indented(message, lines, marks)
     endorsed = _mark_endorsed(lines, marks)
-    if not documents:
-        _mark_document(lines, marks)
+    _mark_document(lines, marks)
     found: tuple[list[Span], list[Span]] = ([], [])
     for place, (line, mark) in enumerate(zip(lines, marks, strict=True)):
         if mark != _PASTED:

@@ -41,7 +41,7 @@ def find_retractions(message: str) -> list[Retraction]:
     """Return what the user takes back in a message; pasted, quoted and asked text takes back nothing."""
     blank = blank_quotations(mask_pasted(message))
     found = []
-    for sentence in split_sentences(message, clauses=False)[:_MAX_SENTENCES]:
+    for sentence in split_sentences(message)[:_MAX_SENTENCES]:
         text = blank[sentence.start : sentence.end].strip()
         if len(text) > _MAX_LENGTH or "?" in text:
             continue
