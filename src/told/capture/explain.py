@@ -32,12 +32,7 @@ class Explanation:
 
 
 def explain(message: str, before: str = "") -> Explanation:
-    """Explain how `capture` reads a message.
-
-    Args:
-        message: The text the user typed in one prompt.
-        before: The end of the agent's text before it.
-    """
+    """Explain how `capture` reads a message after the end of the agent's text before it."""
     cues = {one.sentence.start: one for one in read_cues(message, before)}
     sentences = split_sentences(message)
     found = [

@@ -56,12 +56,7 @@ class Explicit:
 
 
 def find_explicit(message: str, before: str = "") -> list[Explicit]:
-    """Return what a message teaches explicitly, in its order.
-
-    Args:
-        message: The text the user typed in one prompt.
-        before: The end of the agent's text before it; what is copied from there is not the user's word.
-    """
+    """Return what a message teaches explicitly, in its order, but nothing that it copies from `before`."""
     readings = read_cues(message, before)
     if not readings:
         return []

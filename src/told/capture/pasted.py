@@ -44,12 +44,7 @@ class Parts(NamedTuple):
 
 
 def mask_pasted(message: str, *, strict: bool = False) -> str:
-    """Replace pasted characters by spaces; the length stays the same.
-
-    Args:
-        message: The text of one prompt.
-        strict: Replace also what only may be pasted.
-    """
+    """Replace pasted characters by spaces of the same length; if strict, also what only may be pasted."""
     masked = ["\n" if char == "\n" else " " for char in message]
     parts = read_parts(message)
     for start, end in parts.typed if strict else parts.typed + parts.unsure:

@@ -50,13 +50,7 @@ def describe_statement(text: str) -> Description:
 
 
 def capture(message: str, before: str = "", asked: str = "") -> list[Statement]:  # noqa: ARG001 - one day
-    """Return what a user teaches explicitly in a message, in its order.
-
-    Args:
-        message: The text the user typed in one prompt.
-        before: The end of the agent's text before it.
-        asked: The user's own message before that.
-    """
+    """Return what a user teaches explicitly in a message after the agent's text `before`, in its order."""
     found = find_explicit(message, before)
     if not found:
         return []

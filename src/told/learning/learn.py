@@ -175,12 +175,10 @@ class Learner:
             if done and (time.monotonic() > deadline or len(statements) > most):
                 break
             start = int(known.get(session.name, "0"))
-            found, end = self._capture_session(session, start, deadline, most - len(statements))
-            statements += found
-            if start < end:
-                marks[session.name] = end
-            if end < session.next_n:  # out of time in the middle of a long session
-                break
+            if not session.kind and not self._is_excluded(session.project):  # else an agent's words
+                statements += self._capture_session(session, start)
+            if start < session.next_n:
+                marks[session.name] = session.next_n
             done.append(session)
             self._report(0.5)  # the other half is comparing its statements
         for statement in sorted(statements, key=lambda one: (one.at, one.session, one.turn)):
@@ -204,38 +202,27 @@ class Learner:
         self._queue.done(TO_CAPTURE, done)
         self._result.sessions += len(done)
 
-    def _capture_session(
-        self, session: QueuedSession, start: int, deadline: float, most: float
-    ) -> tuple[list[NewMemory | TakenBack], int]:
-        """Return what the user said and took back in new turns, and the first turn that is left.
-
-        A subagent's prompts are an agent's words. At least one turn is read.
-        """
-        end = session.next_n
-        if session.kind or self._is_excluded(session.project):
-            return [], end
+    def _capture_session(self, session: QueuedSession, start: int) -> list[NewMemory | TakenBack]:
+        """Return what the user said and took back in new turns."""
         found: list[NewMemory | TakenBack] = []
         heard: list[str] = []
-        before = asked = ""
+        before = ""
         is_agents = is_said_by_agent(self._writer.memories.noted(PROMPTED).get(session.name, ""))
         turns = self._reading.turns(session.id)
         for turn in turns:
-            if turn.n > start and (time.monotonic() > deadline or len(found) > most):
-                end = turn.n
-                break
             if turn.n >= start and not is_agents(turn.at):
-                statements = capture(turn.asked, before, asked)
+                statements = capture(turn.asked, before)
                 found += _make_memories(session, turn, statements, self._writer.now)
                 found += _list_taken_back(session, turn, heard)
             heard.append(turn.asked)
-            before, asked = turn.answered[-_ANSWER_BEFORE:], turn.asked
+            before = turn.answered[-_ANSWER_BEFORE:]
         if found and self._programs.prompt(session, turns):
-            return [], end
+            return []
         forgotten = forgotten_turns(self._writer.memories, session) if found else ()
         kept = [new for new in found if new.turn not in forgotten]
         memories = self._writer.memories
         known = memories.load(memories.of_session(session.native)).values() if start else ()
-        return _limit_candidates(kept, has_one=any(one.status == CANDIDATE for one in known)), end
+        return _limit_candidates(kept, has_one=any(one.status == CANDIDATE for one in known))
 
     def _observe_batch(self, sessions: Sequence[QueuedSession], deadline: float) -> None:
         known = self._writer.memories.noted(OBSERVED)

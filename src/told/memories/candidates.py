@@ -16,10 +16,7 @@ _USER_WEIGHT, _WEIGHT = 3.0, 1.0  # of a confirmation by the user, and by the re
 def confirm_candidate(writer: JournalWriter, memory: str, why: str = "") -> Remembered:
     """Make a candidate an active memory; conflicts are judged as for a new one.
 
-    Args:
-        writer: Its caller is the user, or told itself for the reader.
-        memory: The id of a candidate; the user may also confirm a dismissed one.
-        why: The reason that the history shows.
+    The user may also confirm a dismissed one; the other caller is told itself, for the reader.
 
     Raises:
         NotFoundError: There is no such candidate.

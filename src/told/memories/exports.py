@@ -61,15 +61,7 @@ class Collected:
 
 
 def collect(source: Source, *, version: str, made: str, private: bool, sessions: bool) -> Collected:
-    """Collect an export.
-
-    Args:
-        source: The home.
-        version: Of told.
-        made: The present time as text.
-        private: Include private memories, told's key and the registered projects.
-        sessions: Include the text of all sessions.
-    """
+    """Collect an export; if private, with private memories, told's key and the registered projects."""
     operations = read_own_operations(source.home)
     hidden = frozenset() if private else find_private(source.memories, operations)
     shown = list(_publish(operations, hidden))
@@ -135,20 +127,14 @@ def _publish(operations: Sequence[Operation], hidden: Collection[str]) -> Iterat
         if one.payload is None:
             yield one
             continue
-        payload = _without(one.payload, hidden)
-        if one.kind == SET:
-            payload = _without_machine_notes(payload)
+        payload = {**_without(one.payload, hidden)}
+        topics = payload.get(SET) if one.kind == SET else None
+        if isinstance(topics, dict):
+            payload[SET] = {name: topics[name] for name in topics if name not in _MACHINE_TOPICS}
         published = one._replace(payload=payload)
         has_target = one.kind != "edge" or payload.get("target")
         if has_target and (published.touched or payload.get(SET)):
             yield published
-
-
-def _without_machine_notes(payload: dict[str, Any]) -> dict[str, Any]:
-    topics = payload.get(SET)
-    if not isinstance(topics, dict):
-        return payload
-    return payload | {SET: {name: notes for name, notes in topics.items() if name not in _MACHINE_TOPICS}}
 
 
 def _without(value: Any, hidden: Collection[str]) -> Any:

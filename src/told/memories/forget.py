@@ -201,10 +201,7 @@ def forget_statements(
 ) -> None:
     """Forget memories: erase their texts, and leave marks that refuse them.
 
-    Args:
-        writer: Writes the operations.
-        memories: What to forget.
-        places: Other places with the same words, by memory; the caller erases them.
+    The caller erases the other places with the same words, by memory.
     """
     for memory in memories:
         values = _mark_values(memory, writer.journal.key)

@@ -88,15 +88,7 @@ def _split(quote: str) -> list[str]:
 def find_unconfirmed(
     memories: Memories, text: str, scope: str, now: int, *, status: str = CANDIDATE
 ) -> Memory | None:
-    """Return the candidate of a scope that says the same as a statement.
-
-    Args:
-        memories: The open memories.
-        text: The statement.
-        scope: Its scope.
-        now: The time that words like "yesterday" refer to.
-        status: Candidate or dismissed.
-    """
+    """Return the candidate, or dismissed memory, of a scope that says the same as a statement."""
     return next(iter(_find_same(memories, text, (scope,), now, status)), None)
 
 
@@ -116,14 +108,7 @@ def find_rejected(memories: Memories, text: str, scope: str, now: int) -> Memory
 
 
 def find_forgotten(memories: Memories, text: str, scope: str, key: bytes) -> Memory | None:
-    """Return the memory that the user forgot and that had the same words, where a statement would apply.
-
-    Args:
-        memories: The open memories.
-        text: The statement.
-        scope: Its scope.
-        key: Told's key, with which the marks of forgotten words were made.
-    """
+    """Return the memory that the user forgot and that had the same words, where a statement would apply."""
     words = [word.text for word in split_words(text)]
     if not words or not key:
         return None
@@ -155,15 +140,7 @@ def _list_applying_scopes(memories: Memories, scope: str) -> tuple[str, ...]:
 
 
 def keep_private(memories: Memories, text: str, scope: str, now: int, said_at: int = 0) -> str:
-    """Return the scope of a statement: private if it repeats, refines or replaces a private memory.
-
-    Args:
-        memories: The open memories.
-        text: The statement.
-        scope: The scope that was asked for.
-        now: The time that words like "yesterday" refer to.
-        said_at: When it was said, if not now.
-    """
+    """Return the scope of a statement: private if it repeats, refines or replaces a private memory."""
     own = private_scope(scope)
     if is_private(scope):
         return scope
@@ -190,14 +167,7 @@ def _find_same(memories: Memories, text: str, scopes: Sequence[str], now: int, s
 
 
 def may_confirm(memory: Memory, session: str, trust: str, *, sure: bool) -> bool:
-    """Tell whether a statement that says the same confirms a candidate.
-
-    Args:
-        memory: The candidate, or a dismissed one.
-        session: Where the statement was said.
-        trust: Of the statement; only the user's word confirms.
-        sure: told is sure of the statement, or it was given with a command.
-    """
+    """Tell whether a statement of a session that says the same confirms a candidate, or a dismissed one."""
     if trust != USER:
         return False
     if memory.status == DISMISSED and memory.was != CANDIDATE:  # by the reader, not expired

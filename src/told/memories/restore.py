@@ -23,7 +23,7 @@ from told.journal.apply import catch_up
 from told.journal.files import FORGET, MAKES_MEMORY, SET, UNDO
 from told.journal.registry import ProjectJournal, register
 from told.journal.transfer import Copy, advance_clock, name_series, read_own_operations, write_copies
-from told.jsontext import dump_json
+from told.jsontext import as_dict, as_text, dump_json
 from told.memories.exports import redact_copy
 from told.memories.journal_writer import IMPORT, JournalWriter
 from told.memories.lookup import find_forgotten
@@ -109,7 +109,9 @@ def plan_restore(
         rows.append(row)
         taken |= {id(one) for one in chosen}
     for one in redacted:  # notes; in a home that is in use they delete no session
-        if not one.operation.touched and one.identity not in known and not (own and _forgets(one)):
+        topics = as_dict((one.payload or {}).get(SET))
+        deletes = own and any(name in topics for name in _FORGETS)
+        if not one.operation.touched and one.identity not in known and not deletes:
             taken.add(id(one))
     every = [one for one in redacted if id(one) in taken]
     checkpoints = list(_plan_checkpoints(home, document.checkpoints, rows))
@@ -125,10 +127,8 @@ def _creation(copies: Sequence[Copy]) -> dict[str, Any]:
 def _find_forgotten(memories: Memories, copies: Sequence[Copy], key: bytes) -> Memory | None:
     """Return the forgotten memory that says what a new one would say."""
     made = _creation(copies)
-    text, scope = made.get("text"), made.get("scope")
-    if not isinstance(text, str) or not isinstance(scope, str):
-        return None
-    return find_forgotten(memories, text, scope, key)
+    text, scope = as_text(made.get("text")), as_text(made.get("scope"))
+    return find_forgotten(memories, text, scope, key) if text and scope else None
 
 
 def _plan_memory(
@@ -165,12 +165,6 @@ def _find_refusal(here: Memory, copies: Sequence[Copy]) -> str:
     return ""
 
 
-def _forgets(one: Copy) -> bool:
-    """Tell whether notes would delete sessions here."""
-    topics = (one.payload or {}).get(SET)
-    return isinstance(topics, dict) and any(name in topics for name in _FORGETS)
-
-
 def _plan_checkpoints(
     home: str, given: Sequence[CheckpointFile], rows: list[Row]
 ) -> Iterator[CheckpointFile]:
@@ -195,11 +189,7 @@ def _plan_checkpoints(
 def apply_restore(writer: JournalWriter, document: Document, plan: Restore, *, conflicting: bool) -> None:
     """Write what a plan found; one undo takes it back.
 
-    Args:
-        writer: Its caller is the user.
-        document: The export.
-        plan: What is new.
-        conflicting: Also write the changes of memories that were changed on both sides.
+    What was changed on both sides is only written if wanted.
     """
     skipped = {row.id for row in plan.rows if row.action == CONFLICTING and not conflicting}
     copies = [one for one in plan.copies if not skipped.intersection(one.operation.touched)]

@@ -98,16 +98,10 @@ class ReviewItem:
 def find_review_items(
     memories: Memories, journal: Journal, scopes: Sequence[str] = (), kind: str = ""
 ) -> list[ReviewItem]:
-    """Return what waits for the user, the best first.
+    """Return what waits for the user in some or all scopes, of some or all kinds and marks, the best first.
 
     First conflicts, also between the user's machines, and proposals; then learned memories that the user has
     not looked at, and candidates, each by their score; statements that cannot stand alone come last.
-
-    Args:
-        memories: The open memories.
-        journal: The open journal.
-        scopes: Only of these; all if empty.
-        kind: Only of this kind or mark.
     """
     diverged = find_sides(memories, journal)  # what two machines changed without knowing of each other
     proposed = [ReviewItem(CONFLICT, one.kept.memory, one.others[0].memory, sides=one) for one in diverged]

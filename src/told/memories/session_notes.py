@@ -115,13 +115,8 @@ def note_running(home: str, now: int, agent: str, session: str, folder: str) -> 
 def find_running_session(home: str, agent: str, folder: str, user_home: str = "") -> str:
     """Return the agent's id of the session that runs in a folder; empty if unknown.
 
-    The folder itself counts most, then the nearest one above it, then below it; then the latest session.
-
-    Args:
-        home: Told's own folder.
-        agent: Whose session; empty for any agent.
-        folder: Where.
-        user_home: The user's home folder, which contains unrelated projects.
+    The folder itself counts most, then the nearest one above it, then below it; then the latest session. The
+    user's home contains unrelated projects.
     """
     if not folder:
         return ""

@@ -113,11 +113,7 @@ class CheckpointExchange:
             self._save()
 
     def run(self, heads: dict[str, int]) -> None:
-        """Write what arrived, then publish what is new here.
-
-        Args:
-            heads: The number of the last operation of each other machine's series.
-        """
+        """Write what arrived, then publish what is new here; `heads` is how far each other series goes."""
         found = self._list_files()
         if found == self._book.files and self._book.heads == heads:
             return
