@@ -178,7 +178,8 @@ class Importer:
         return memory
 
     def _is_taken(self, memory: str) -> bool:
-        return memory in self._taken or memory in self._undone or bool(self._memories.ids_with_prefix(memory, 1))
+        is_named = memory in self._taken or memory in self._undone
+        return is_named or bool(self._memories.ids_with_prefix(memory, 1))
 
     def _scope(self, project: str) -> str:
         """Return the scope of a project that a tool names by a folder, a remote or a name."""
