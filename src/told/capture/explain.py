@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from told.capture.cues import read_cues
+from told.capture.explicit import read_cues
 from told.capture.sentences import split_sentences
 from told.capture.statements import Statement, capture
 from told.pattern import lazy_pattern
