@@ -66,11 +66,9 @@ def find_same_words(memories: Memories, agent: str, session: str, quote: str) ->
 def _measure_share(memory: Memory, place: Evidence, quote: str) -> float:
     """Return the share of the captured quote that both have in one piece; 0 if one says another word."""
     captured, other = (place.quote, quote) if memory.worded_by == CAPTURE else (quote, place.quote)
-    if captured == other:
-        return 1.0
     words, others = _split(captured), _split(other)
-    if not words or not others:
-        return 0.0
+    if captured == other or not words or not others:
+        return float(captured == other)
     matcher = SequenceMatcher(None, words, others, autojunk=False)
     if any(kind == "replace" for kind, *_ in matcher.get_opcodes()):
         return 0.0  # other words in the same place: a statement of its own

@@ -100,7 +100,10 @@ def plan_restore(
             groups.setdefault(name, []).append(one)
     here = memories.get(groups)
     for name, copies in groups.items():
-        put_away = _find_forgotten(memories, copies, key) if name not in here else None
+        made = _creation(copies)
+        text, scope = as_text(made.get("text")), as_text(made.get("scope"))
+        is_new = name not in here and text and scope
+        put_away = find_forgotten(memories, text, scope, key) if is_new else None
         row, chosen = _plan_memory(name, copies, here.get(name, put_away), known)
         again = [undoing[one.identity] for one in copies if one.identity in undoing]
         if again and row.action == SAME:
@@ -122,13 +125,6 @@ def plan_restore(
 
 def _creation(copies: Sequence[Copy]) -> dict[str, Any]:
     return next((one.payload for one in copies if one.kind in MAKES_MEMORY and one.payload), {})
-
-
-def _find_forgotten(memories: Memories, copies: Sequence[Copy], key: bytes) -> Memory | None:
-    """Return the forgotten memory that says what a new one would say."""
-    made = _creation(copies)
-    text, scope = as_text(made.get("text")), as_text(made.get("scope"))
-    return find_forgotten(memories, text, scope, key) if text and scope else None
 
 
 def _plan_memory(
@@ -154,15 +150,13 @@ def _plan_memory(
 
 def _find_refusal(here: Memory, copies: Sequence[Copy]) -> str:
     """Return why a memory must not be changed by an import."""
-    if here.status == FORGOTTEN:
-        return "you forgot it"
-    if here.is_rejected:
-        return "you rejected it"
-    if here.locked:
-        return "it is locked here, and was changed there"
-    if any(one.kind == FORGET for one in copies):
-        return "it was forgotten there; an import deletes nothing"
-    return ""
+    reasons = {
+        "you forgot it": here.status == FORGOTTEN,
+        "you rejected it": here.is_rejected,
+        "it is locked here, and was changed there": here.locked,
+        "it was forgotten there; an import deletes nothing": any(one.kind == FORGET for one in copies),
+    }
+    return next((why for why, holds in reasons.items() if holds), "")
 
 
 def _plan_checkpoints(

@@ -128,7 +128,11 @@ class CheckpointExchange:
             self._publish(forgotten, versions)
         except OSError as error:
             raise cannot_write(self._folder, error) from None
-        self._erase_older(self._read_versions(forgotten))
+        old = []  # versions that a newer one replaces: nothing that was cut out stays
+        for *others, newest in self._read_versions(forgotten).values():
+            replaced = _list_before(newest)
+            old += [one.hash for one in others if one.identity in replaced or one.machine == self._machine]
+        erase_operations(self._home, frozenset(old))
         self._book.heads, self._book.files = heads, self._list_files()
         self._save()
         if self._has_changed:
@@ -288,14 +292,6 @@ class CheckpointExchange:
                 IDENTITY: entry.version, _PLACE: os.path.dirname(name), _TEXT: text, _BEFORE: entry.before,
             } | ({CLOCK: seen + 1} if seen >= self._now else {})  # fmt: skip
             yield Operation(self._machine, 0, self._now, CHECKPOINT, public, one.by, payload)
-
-    def _erase_older(self, versions: dict[str, list[Operation]]) -> None:
-        """Erase the versions that a newer one replaces, so that nothing that was cut out stays."""
-        old = []
-        for *others, newest in versions.values():
-            replaced = _list_before(newest)
-            old += [one.hash for one in others if one.identity in replaced or one.machine == self._machine]
-        erase_operations(self._home, frozenset(old))
 
     def _save(self) -> None:
         write_private(self._book_path, dump_json(asdict(self._book)).encode())

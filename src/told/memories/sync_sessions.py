@@ -145,7 +145,13 @@ class SessionExchange:
                     drafts[name] = self._fetch(series, name, parts)
                 except BadHeadError as error:
                     problems.append(f"{self._exchanger.describe(series)}: session {name}: {error}.")
-            self._import({name: draft for name, draft in drafts.items() if draft})
+            kept = {name: draft for name, draft in drafts.items() if draft}
+            for name, draft in kept.items():
+                write_lines(_path(self._home, name), format_draft(draft))
+            if kept:
+                sync_disk()
+                paths = [(name.partition("/")[0], _path(self._home, name)) for name in kept]
+                restore_sessions(self._connection, self._home, self._source.redact, paths)
             for name, parts in group:
                 if name in drafts:
                     got.parts[name] = [*parts]
@@ -174,14 +180,6 @@ class SessionExchange:
             return None
         is_older = draft.next_n < here.next_n + (here.origin.machine != series)
         return None if is_older else draft
-
-    def _import(self, drafts: dict[str, SessionDraft]) -> None:
-        for name, draft in drafts.items():
-            write_lines(_path(self._home, name), format_draft(draft))
-        if drafts:
-            sync_disk()
-            paths = [(name.partition("/")[0], _path(self._home, name)) for name in drafts]
-            restore_sessions(self._connection, self._home, self._source.redact, paths)
 
     def _collect(self) -> SessionList:
         """Return the sessions that this machine shares."""
