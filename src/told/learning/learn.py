@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import apsw
 
@@ -104,13 +105,11 @@ def learn(
 def exclude_projects(connection: apsw.Connection, settings: Settings) -> Callable[[str], bool]:
     """Return a function that tells whether a project key is excluded from learning."""
     projects = Projects(connection)
-    known: dict[str, bool] = {"": False}
 
+    @cache
     def is_excluded(key: str) -> bool:
-        if key not in known:
-            found = projects.by_key(key)
-            known[key] = found is not None and not apply_project_settings(settings, found.root).learn
-        return known[key]
+        found = projects.by_key(key) if key else None
+        return found is not None and not apply_project_settings(settings, found.root).learn
 
     return is_excluded
 

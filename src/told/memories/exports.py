@@ -52,16 +52,13 @@ class Source:
     now: int
 
 
-@dataclass(frozen=True, slots=True)
-class Collected:
-    """The parts of an export."""
+def collect(
+    source: Source, *, version: str, made: str, private: bool, sessions: bool
+) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+    """Collect the head and the lists of an export.
 
-    head: dict[str, Any]
-    lists: dict[str, list[Any]]
-
-
-def collect(source: Source, *, version: str, made: str, private: bool, sessions: bool) -> Collected:
-    """Collect an export; if private, with private memories, told's key and the registered projects."""
+    If private, it has private memories, told's key and the registered projects.
+    """
     operations = read_own_operations(source.home)
     hidden = frozenset() if private else find_private(source.memories, operations)
     shown = list(_publish(operations, hidden))
@@ -91,7 +88,7 @@ def collect(source: Source, *, version: str, made: str, private: bool, sessions:
         archive_quiet_sessions(source.connection, source.home, source.now, everything=True)
         lists["places"] = [list(one) for one in Projects(source.connection).places()]
         lists["sessions"] = list(_collect_sessions(source, hide))
-    return Collected(head, lists)
+    return head, lists
 
 
 def list_exported(memories: Memories, hidden: Collection[str] = ()) -> list[Memory]:

@@ -83,13 +83,6 @@ def _split(quote: str) -> list[str]:
     return [word for word in words if word]
 
 
-def find_unconfirmed(
-    memories: Memories, text: str, scope: str, now: int, *, status: str = CANDIDATE
-) -> Memory | None:
-    """Return the candidate, or dismissed memory, of a scope that says the same as a statement."""
-    return next(iter(_find_same(memories, text, (scope,), now, status)), None)
-
-
 def find_rejected(memories: Memories, text: str, scope: str, now: int) -> Memory | None:
     """Return the memory that the user rejected and that says the same, where a statement would apply."""
     scopes = _list_applying_scopes(memories, scope)
@@ -101,7 +94,7 @@ def find_rejected(memories: Memories, text: str, scope: str, now: int) -> Memory
         said = (one.text, *(place.quote for place in one.evidence))
         if key and key in map(_find_key, said):
             return one
-    found = _find_same(memories, text, scopes, now, DISMISSED)
+    found = find_same(memories, text, scopes, now, DISMISSED)
     return next((one for one in found if one.is_rejected), None)
 
 
@@ -152,7 +145,8 @@ def keep_private(memories: Memories, text: str, scope: str, now: int, said_at: i
     return scope
 
 
-def _find_same(memories: Memories, text: str, scopes: Sequence[str], now: int, status: str) -> list[Memory]:
+def find_same(memories: Memories, text: str, scopes: Sequence[str], now: int, status: str) -> list[Memory]:
+    """Return the memories of a status that say the same as a statement."""
     if not memories.listed(status=status, limit=1):
         return []
     terms = list(dict.fromkeys(parse_query(text, now).terms))[:_MAX_TERMS]

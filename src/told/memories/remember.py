@@ -14,8 +14,8 @@ from told.memories.journal_writer import JournalWriter
 from told.memories.lookup import (
     find_refusing,
     find_rejected,
+    find_same,
     find_same_words,
-    find_unconfirmed,
     is_users_request,
     keep_private,
     may_confirm,
@@ -207,9 +207,8 @@ def _find_states(writer: JournalWriter, new: NewMemory, found: Comparison) -> It
     if forgotten:
         yield _FORGOTTEN, forgotten
     for status in (CANDIDATE, DISMISSED) if new.candidate else (CANDIDATE,):
-        known = find_unconfirmed(writer.memories, new.text, new.scope, writer.now, status=status)
-        if known:
-            yield _UNCONFIRMED, known
+        known = find_same(writer.memories, new.text, (new.scope,), writer.now, status)
+        yield from ((_UNCONFIRMED, old) for old in known[:1])
 
 
 def _is_pasted(new: NewMemory) -> bool:

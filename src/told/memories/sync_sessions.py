@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -33,8 +32,9 @@ from told.ingest.leftovers import Forgetting, note_forgetting
 from told.journal.files import get_machine_id
 from told.journal.transfer import read_own_operations
 from told.jsontext import dump_json, load_json
-from told.memories.exports import Source, find_private, hide_private
+from told.memories.exports import find_private, hide_private
 from told.memories.forget import erase_sessions
+from told.memories.sync import SyncStores
 from told.pattern import lazy_pattern
 from told.store.sessions.erase import SessionEraser
 from told.store.sessions.read import SessionReader
@@ -81,12 +81,10 @@ class _Book:
 class SessionExchange:
     """Brings the archived sessions of this machine and of a space together."""
 
-    def __init__(
-        self, source: Source, space: Space, exchanger: Exchanger, is_excluded: Callable[[str], bool]
-    ) -> None:
+    def __init__(self, source: SyncStores, space: Space, exchanger: Exchanger) -> None:
         self._source, self._space, self._exchanger = source, space, exchanger
         self._home, self._connection = source.home, source.connection
-        self._is_excluded = is_excluded
+        self._is_excluded = source.is_excluded
         self._files = SessionFiles(space, exchanger.transport)
         self._machine = get_machine_id(source.home)
         self._path = book_path(source.home, space)
