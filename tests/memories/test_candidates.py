@@ -199,15 +199,14 @@ def test_decision_on_candidates_can_be_undone(writer: JournalWriter, action: str
     assert statuses(writer) == [CANDIDATE, CANDIDATE]
 
 
-def dismiss(writer: JournalWriter, memory: str) -> None:
-    """Dismiss a candidate as the reader does."""
-    writer.add("reject", memory, why="the reader read it")
+def _dismiss(writer: JournalWriter, candidate: str) -> None:
+    writer.add("reject", candidate)  # as the reader does
     writer.write()
 
 
 def test_user_may_confirm_what_was_dismissed(writer: JournalWriter) -> None:
     made = remember(writer, unsure()).memory
-    dismiss(writer, made.id)
+    _dismiss(writer, made.id)
     with pytest.raises(NotFoundError, match="is no candidate"):
         confirm_candidate(writer, made.id)
     assert confirm_candidate(acting(writer, Caller()), made.id).memory.status == ACTIVE
@@ -234,7 +233,7 @@ def test_rebuilt_store_has_the_same_candidates(kept: Kept, writer: JournalWriter
     remember(writer, unsure(marks=("warning",), context="about the nightly build"))
     remember(writer, unsure("Tests live next to the code.", kind="preference"))
     remember(writer, unsure("Tests live next to the code.", "two", kind="preference"))
-    dismiss(writer, remember(writer, unsure("Use tabs in Go files.")).memory.id)
+    _dismiss(writer, remember(writer, unsure("Use tabs in Go files.")).memory.id)
     before = writer.memories.load(writer.memories.of_scope(SCOPE))
     assert len(before) == 3
     kept.rebuild()

@@ -145,12 +145,7 @@ def find_kind(text: str) -> str:
 
 
 def cut_lead(text: str, *, henceforth: bool = False) -> str:
-    """Return a statement without what only asks for it: `ok,`, `remember that`, `for the record:`.
-
-    Args:
-        text: The user's own sentence.
-        henceforth: Whether `from now on` goes, too.
-    """
+    """Return a statement without what only asks for it: `ok,`, `remember that`, if wanted `from now on`."""
     rest = text
     filler = _FILLER.match(text)
     if filler:

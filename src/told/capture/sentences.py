@@ -12,17 +12,11 @@ from told.words import WORD, find_sentences
 # ruff: noqa: RUF001 - punctuation of many languages
 
 _BULLET = lazy_pattern(r"\s*(?:[-*•+–]|\(?\d{1,3}[.)]|[a-zA-Z][.)]|#{1,6})[ \t]+")
-_CLAUSE = lazy_pattern(
-    r";\s+|\s[-–—]{1,2}\s|:\s+|,\s+(?:but|so|and|then|which|because|aber|sondern|mais|donc|et|pero|y|mas|e)\s"
-    r"|\s(?:but|because)\s|[，；：]"
-)
-_MAX_SENTENCE = 30  # words; a longer sentence is split into clauses
-_MIN_CLAUSE = 5  # words
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence or clause with its span in the message."""
+    """A sentence with its span in the message."""
 
     start: int
     end: int
@@ -32,18 +26,12 @@ class Sentence:
     heading: str  # of the list
 
 
-def split_sentences(message: str, *, clauses: bool = True, documents: bool = False) -> list[Sentence]:
-    """Return the sentences that a person typed in a message.
-
-    Args:
-        message: The text of one prompt.
-        clauses: Whether long sentences are split into clauses.
-        documents: Whether a whole document counts: an agent's answer is one.
-    """
+def split_sentences(message: str) -> list[Sentence]:
+    """Return the sentences that a person typed in a message."""
     found: list[Sentence] = []
     heading = ""
     unwrapped = message.replace("\n", " ")
-    for number, (start, end) in enumerate(_join_lines(message, documents=documents)):
+    for number, (start, end) in enumerate(_join_lines(message)):
         bullet = _BULLET.match(message, start, end)
         first = bullet.end() if bullet else start
         text = message[first:end].strip()
@@ -53,8 +41,8 @@ def split_sentences(message: str, *, clauses: bool = True, documents: bool = Fal
             heading = ""
         found += [
             Sentence(left, right, message[left:right], number, bullet is not None, heading)
-            for whole in find_sentences(unwrapped, first, end)
-            for left, right in _split_clauses(message, *whole, clauses=clauses)
+            for left, right in find_sentences(unwrapped, first, end)
+            if count_words(message[left:right])
         ]
     return found
 
@@ -71,10 +59,10 @@ def count_words(text: str) -> int:
     return len(WORD.findall(text))
 
 
-def _join_lines(message: str, *, documents: bool) -> Iterator[tuple[int, int]]:
+def _join_lines(message: str) -> Iterator[tuple[int, int]]:
     """Yield the lines, joining paragraphs that were wrapped by hand."""
     pending: tuple[int, int] | None = None
-    for start, end in find_typed(message, documents=documents):
+    for start, end in find_typed(message):
         if pending and _continues(message, pending, start, end):
             pending = (pending[0], end)
             continue
@@ -93,24 +81,3 @@ def _continues(message: str, before: tuple[int, int], start: int, end: int) -> b
     return (
         (last.isalnum() or last == ",") and following[:1].islower() and not _BULLET.match(message, start, end)
     )
-
-
-def _split_clauses(message: str, start: int, end: int, *, clauses: bool) -> Iterator[tuple[int, int]]:
-    if not count_words(message[start:end]):
-        return
-    if not clauses or count_words(message[start:end]) <= _MAX_SENTENCE:
-        yield start, end
-        return
-    place = start
-    for cut in _CLAUSE.finditer(message, start, end):
-        if (
-            count_words(message[place : cut.start()]) >= _MIN_CLAUSE
-            and count_words(message[cut.start() : end]) >= _MIN_CLAUSE
-        ):
-            yield place, cut.start() + 1 if message[cut.start()] == ";" else cut.start()
-            place = cut.end()
-            if cut.group()[0] == "," or cut.group().strip() in {"but", "because"}:
-                place = cut.start() + (1 if cut.group()[0] == "," else 0)
-                while message[place].isspace():
-                    place += 1
-    yield place, end

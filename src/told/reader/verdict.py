@@ -15,7 +15,7 @@ from told.memories import proof
 from told.memories.candidates import confirm_candidate
 from told.memories.change import REJECT
 from told.memories.journal_writer import JournalWriter
-from told.memories.lookup import find_put_away, find_unconfirmed
+from told.memories.lookup import find_put_away, find_same
 from told.memories.remember import NewMemory, add_memory, propose_replacement, remember
 from told.reader.answer import Answer, Item
 from told.reader.base import Stores
@@ -140,7 +140,7 @@ class Verdict:
             return
         memories, text = self._writer.memories, " ".join(self._stores.redact(item.text).split())
         scope = project_scope(part.session)
-        is_known = find_unconfirmed(memories, text, scope, self._stores.now) is not None
+        is_known = bool(find_same(memories, text, (scope,), self._stores.now, CANDIDATE))
         is_full = any(
             one.status == CANDIDATE and one.worded_by == READER
             for one in memories.load(memories.of_session(part.session.native)).values()
