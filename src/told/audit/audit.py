@@ -30,7 +30,7 @@ from told.capture.entities import find_triggers
 from told.onboard.files import Document, ProjectFiles
 from told.onboard.instructions import find_instruction_files, parse_instructions
 from told.onboard.onboard import OnboardPlan, plan_onboarding, read_project, source_file_of
-from told.onboard.tasks import MAKEFILES, find_tasks, parse_scripts, parse_targets
+from told.onboard.tasks import MAKEFILES, find_tasks, parse_table, parse_targets
 from told.pattern import lazy_pattern
 from told.recall.filters import MIN_CONFIDENCE
 from told.store.memories.protocol import Memories
@@ -148,7 +148,7 @@ class ProjectState:
             runner = "run" if task.runner.endswith(" run") else task.runner
             found.setdefault(runner, set()).add(task.name)
         for path in [one for one in tree.files if one.endswith("/package.json")][:_MAX_MANIFESTS]:
-            scripts = parse_scripts(tree.document(path), "scripts", "")
+            scripts = parse_table(tree.document(path), "", "scripts")
             found.setdefault("run", set()).update(task.name for task in scripts)
         makefiles = [one for one in tree.files if one.rpartition("/")[2] in MAKEFILES]
         makefiles += [one for one in tree.files if one.endswith(".mk")]
