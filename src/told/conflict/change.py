@@ -49,7 +49,7 @@ def find_ending(old: Reading, new: Reading) -> str:
 
 def find_rest(old: Reading, new: Reading) -> frozenset[str]:
     """Return what is left of an old list of which a new statement drops a part; else nothing."""
-    items = read_list(old).items
+    items = read_list(old)
     clauses = _split_dropped(new) if items else []
     dropped = {item for clause in clauses if clause - items <= old.words.keys() for item in clause & items}
     return items - dropped if dropped else frozenset()

@@ -117,7 +117,7 @@ def _give_same_subject(old: Reading, new: Reading) -> bool:
 def _limits_list(old: Reading, new: Reading) -> bool:
     """Tell whether a statement names only a part of what the old one lists."""
     is_limited = not _ONLY.isdisjoint({*new.tokens}.difference(old.tokens))
-    return is_limited and new.words.keys() < old.words.keys() and bool(read_list(old).items)
+    return is_limited and new.words.keys() < old.words.keys() and bool(read_list(old))
 
 
 def _is_elsewhere(old: Reading, new: Reading) -> bool:
