@@ -20,6 +20,7 @@ from told.conflict.reading import (
     EMPTY,
     PLACE,
     WEAK_SLOTS,
+    Count,
     Reading,
     is_name,
     is_number,
@@ -132,17 +133,12 @@ def _may_be_value(old: Reading, new: Reading, span: Span) -> bool:
     return not set(before) <= _BETWEEN and _are_alternatives(first, second)
 
 
-def differ_in_value(old: Reading, new: Reading) -> bool:
-    """Tell whether two statements differ in one value and nothing else."""
-    return any(_find_values(old, new))
-
-
 def give_other_value(old: Reading, new: Reading) -> bool:
     """Tell whether the only difference is another value of the same type.
 
     "in English" and "in short sentences" may both be true, "in English" and "in German" are not.
     """
-    ours, theirs = _find_values(old, new)
+    ours, theirs = find_values(old, new)
     if len(ours) != 1 or len(theirs) != 1:
         return False
     return _are_alternatives(ours, theirs) or (
@@ -154,7 +150,7 @@ def _is_written_as_name(reading: Reading, unit: str) -> bool:
     return is_name(unit) or (unit in reading.capitals and not is_number(unit))
 
 
-def _find_values(old: Reading, new: Reading) -> tuple[list[str], list[str]]:
+def find_values(old: Reading, new: Reading) -> tuple[list[str], list[str]]:
     """Return the words of the one value in which two statements differ; nothing if they differ in more."""
     nothing: tuple[list[str], list[str]] = ([], [])
     if not DENY.isdisjoint((*old.units, *new.units)) or not _ADDING.isdisjoint((old.first, new.first)):
@@ -188,6 +184,22 @@ def give_other_measure(old: Reading, new: Reading) -> bool:
     if before in _NUMBERED or old.units[first + 1 : end] != new.units[other + 1 : spans[0].new[1]]:
         return False
     return before in _BEFORE_MEASURE or bool(measure_unit(one)) or _counts(old, end)
+
+
+def give_other_number(old: Reading, new: Reading) -> bool:
+    """Tell whether both give a number for the same thing, and another one."""
+    known, said = ({count.value for count in one.counts} for one in (old, new))
+    return any(
+        one.value not in said and other.value not in known and _measure_same(one, other)
+        for one in old.counts
+        for other in new.counts
+    )
+
+
+def _measure_same(one: Count, other: Count) -> bool:
+    around = (other.about, other.of)
+    is_near = (one.about and one.about in around) or (one.of and one.of in around)
+    return one.unit == other.unit and bool(one.unit or is_near)
 
 
 def _counts(reading: Reading, at: int) -> bool:

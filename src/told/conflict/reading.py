@@ -58,7 +58,6 @@ _UNSPACED_UNITS = lazy_pattern(r"[ァ-ヿ]+|\w")
 _OPENING, _CLOSING = "([{<\"'`“„«", ".,;:!?)]}>([\"'`”“»…。、\uff01\uff1f"
 _PLACEHOLDER = "[secret:"
 _HEX_TO_LETTERS = str.maketrans("0123456789", "ghijklmnop")
-_NEAR_PLACE = 4  # words after a preposition
 _COMMON_WEIGHT = 0.35  # of a word that many unrelated statements share
 _HOMONYMS: dict[str, str] = load_tables()["homonyms"]
 _COMMON, _PREFERS = load_words("common"), load_words("prefers")
@@ -96,9 +95,7 @@ class Reading(NamedTuple):
     values: dict[str, frozenset[str]]  # slot to affirmed values
     rejected: dict[str, frozenset[str]]  # slot to denied values
     counts: tuple[Count, ...]
-    names: frozenset[str]  # paths, hosts, handles, identifiers
     proper_names: frozenset[str]  # words with a capital inside a sentence
-    places: frozenset[str]  # stems after "in", "for", "under" …
     head: str  # the first keyword
     first: str
 
@@ -115,28 +112,19 @@ def read_statement(text: str) -> Reading:
     denied: set[str] = set()
     values: dict[str, set[str]] = {}
     rejected: dict[str, set[str]] = {}
-    names: set[str] = set()
-    places: set[str] = set()
     cased = frozenset(text.replace(",", " ").replace(".", " ").split()[1:])
-    near_place = 0
     for token, is_denied in zip(tokens, find_denied(tokens), strict=True):
         if token in PUNCTUATION:
-            near_place = 0
             continue
-        near_place = _NEAR_PLACE - 1 if token in PLACE else near_place - 1
         if token not in _HOMONYMS or _HOMONYMS[token] in cased:
             for slot in SLOTS.get(token, ()):
                 (rejected if is_denied else values).setdefault(slot, set()).add(VALUES[token])
         if token in EMPTY or is_number(token):
             continue
         key = canonical_stem(token)
-        if is_identifier(token):
-            names.add(key)
         weight = _COMMON_WEIGHT if token in _COMMON or key in _COMMON else 1.0
         words[key] = max(words.get(key, 0.0), weight)
         (denied if is_denied else affirmed).add(key)
-        if near_place > 0:
-            places.add(key)
     return Reading(
         tokens=tuple(tokens),
         text=f" {' '.join(tokens)} ",
@@ -149,9 +137,7 @@ def read_statement(text: str) -> Reading:
         values={slot: frozenset(found) for slot, found in values.items()},
         rejected={slot: frozenset(found - values.get(slot, set())) for slot, found in rejected.items()},
         counts=find_counts(tokens),
-        names=frozenset(names),
         proper_names=_find_proper_names(text),
-        places=frozenset(places),
         head=next(iter(words), ""),
         first=next((token for token in tokens if token not in PUNCTUATION), ""),
     )

@@ -7,7 +7,6 @@ whatever else is alike.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -76,24 +75,6 @@ def read_frame(reading: Reading) -> Frame:
     return _build_frame(reading.tokens)
 
 
-class Span(NamedTuple):
-    """Words in which two statements differ."""
-
-    old: tuple[int, int]  # keys of the old frame
-    new: tuple[int, int]
-
-
-@lru_cache(maxsize=2048)
-def _compare_keys(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[Span, ...]:
-    matcher = SequenceMatcher(None, old, new, autojunk=False)
-    return tuple(Span((a, b), (c, d)) for kind, a, b, c, d in matcher.get_opcodes() if kind != "equal")
-
-
-def find_spans(old: Frame, new: Frame) -> tuple[Span, ...]:
-    """Return the places where the content of two statements differs."""
-    return _compare_keys(old.keys, new.keys)
-
-
 def find_difference(old: Reading, new: Reading) -> str:
     """Return why two statements are about different subjects; empty if they may share one."""
     before, now = find_own_folder(old.raw), find_own_folder(new.raw)
@@ -139,8 +120,3 @@ def _find_labelled(reading: Reading) -> dict[str, set[str]]:
             if named:
                 found.setdefault(label, set()).add(name)
     return found
-
-
-def get_tokens(reading: Reading, frame: Frame, span: Sequence[int]) -> list[str]:
-    """Return the tokens of some keys."""
-    return [reading.tokens[place] for place in frame.at[span[0] : span[1]]]
