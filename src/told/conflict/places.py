@@ -11,6 +11,7 @@ with open(os.path.join(os.path.dirname(__file__), "places.toml"), "rb") as _file
     _WORDS = {name: frozenset(words.split()) for name, words in tomllib.load(_file).items()}
 BEFORE_FOLDER, ARTICLES = _WORDS["before_folder"], _WORDS["articles"]
 ALL, BUT, AND = _WORDS["all"], _WORDS["but"], _WORDS["and"]
+CORRECTING = _WORDS["correcting"]
 _FILE_ENDINGS = _WORDS["file_endings"]
 _MIN_LIMITED = 3  # words of a statement that is limited to a folder
 
