@@ -157,25 +157,16 @@ def skip_front_matter(lines: tuple[str, ...]) -> int:
     return 0
 
 
-def parse_json(document: Document | None) -> dict[str, Any]:
-    """Parse the object in a JSON file; empty if there is none."""
+def parse_manifest(document: Document | None) -> dict[str, Any]:
+    """Parse a JSON or TOML file; empty if there is none, or it has no table."""
     if document is None:
         return {}
+    parse = tomllib.loads if document.path.endswith(".toml") else json.loads
     try:
-        value = json.loads(document.text)
+        value = parse(document.text)
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
-
-
-def parse_toml(document: Document | None) -> dict[str, Any]:
-    """Parse a TOML file; empty if it is invalid."""
-    if document is None:
-        return {}
-    try:
-        return tomllib.loads(document.text)
-    except (ValueError, RecursionError):
-        return {}
 
 
 def get_nested(value: Any, *keys: str) -> Any:

@@ -15,8 +15,7 @@ from told.onboard.files import (
     fact_from_line,
     get_nested,
     load_names,
-    parse_json,
-    parse_toml,
+    parse_manifest,
     quote_command,
 )
 from told.pattern import lazy_pattern
@@ -93,7 +92,7 @@ def find_tasks(tree: ProjectFiles) -> list[Task]:
 
 def package_manager(tree: ProjectFiles) -> str:
     """Return the Node package manager, by package.json or the lock file."""
-    named = parse_json(tree.document("package.json")).get("packageManager")
+    named = parse_manifest(tree.document("package.json")).get("packageManager")
     if isinstance(named, str) and named.partition("@")[0].isalnum():
         return named.partition("@")[0]
     present = set(tree.list_root())
@@ -108,7 +107,7 @@ def _is_common(name: str) -> bool:
 def parse_table(document: Document | None, runner: str, keys: str) -> Iterator[Task]:
     """Yield the tasks below some keys of a JSON or TOML file."""
     is_toml = document is not None and document.path.endswith(".toml")
-    scripts = get_nested(parse_toml(document) if is_toml else parse_json(document), *keys.split("."))
+    scripts = get_nested(parse_manifest(document), *keys.split("."))
     if document is None or not isinstance(scripts, dict):
         return
     begin = document.find_line(f"[{keys}" if is_toml else f'"{keys}"')
