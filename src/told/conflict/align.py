@@ -130,7 +130,7 @@ def _may_be_value(old: Reading, new: Reading, span: Span) -> bool:
         return not _follows_choice(before)
     if not _TOPIC_MARKS.isdisjoint(before) or _is_chosen(before) or _is_chosen(new.units[: span.new[0]]):
         return True
-    return not set(before) <= _BETWEEN and _are_alternatives(first, second)
+    return not set(before) <= _BETWEEN and are_alternatives(first, second)
 
 
 def give_other_value(old: Reading, new: Reading) -> bool:
@@ -141,7 +141,7 @@ def give_other_value(old: Reading, new: Reading) -> bool:
     ours, theirs = find_values(old, new)
     if len(ours) != 1 or len(theirs) != 1:
         return False
-    return _are_alternatives(ours, theirs) or (
+    return are_alternatives(ours, theirs) or (
         _is_written_as_name(old, ours[0]) and _is_written_as_name(new, theirs[0])
     )
 
@@ -226,7 +226,7 @@ def _follows_choice(before: Sequence[str]) -> bool:
     return bool(chosen) and not _BETWEEN.isdisjoint(before[before.index(chosen[0]) :])
 
 
-def _are_alternatives(ours: Sequence[str], theirs: Sequence[str]) -> bool:
-    """Tell whether two words are choices for the same thing: npm and pnpm."""
+def are_alternatives(ours: Sequence[str], theirs: Sequence[str]) -> bool:
+    """Tell whether two of some words are choices for the same thing: npm and pnpm."""
     slots = {slot for unit in ours for slot in SLOTS.get(unit, ())} - WEAK_SLOTS
     return any(not slots.isdisjoint(SLOTS.get(unit, ())) for unit in theirs)

@@ -6,7 +6,13 @@ value of the same attribute ("The port is 8000.", "The port is 9000.").
 
 from __future__ import annotations
 
-from told.conflict.align import find_values, give_other_measure, give_other_number, give_other_value
+from told.conflict.align import (
+    are_alternatives,
+    find_values,
+    give_other_measure,
+    give_other_number,
+    give_other_value,
+)
 from told.conflict.parts import denies_whole, read_list, restates_rest
 from told.conflict.places import ALL, ARTICLES
 from told.conflict.reading import (
@@ -150,7 +156,7 @@ def _find_new_value(old: Reading, new: Reading) -> str:
     fresh = [key for key in now.keys if key not in before.keys]
     is_bare = 0 < len(now.keys) <= 2 and all(set(SLOTS.get(key, ())) - WEAK_SLOTS for key in now.keys)
     if is_bare:  # "switched to pnpm"
-        is_other = _share_slot([key for key in lost if key in find_choices(old)], fresh)
+        is_other = are_alternatives([key for key in lost if key in find_choices(old)], fresh)
         return BARE_CHOICE if is_other else ""
     if now.topic.isdisjoint(before.topic) or not now.topic <= set(before.keys):
         return ""
@@ -162,7 +168,7 @@ def _find_new_value(old: Reading, new: Reading) -> str:
 def _compare_values(old: Reading, new: Reading, lost: list[str], fresh: list[str]) -> str:
     if not lost or not fresh or len(lost) > _MAX_VALUE + 1 or len(fresh) > _MAX_VALUE + 1:
         return ""
-    if _share_slot(lost, fresh):
+    if are_alternatives(lost, fresh):
         return "names another choice for the same thing"
     if len(old.counts) == len(new.counts) == 1 and give_other_number(old, new):
         return "gives another number"
@@ -175,11 +181,6 @@ def _compare_values(old: Reading, new: Reading, lost: list[str], fresh: list[str
     return ""
 
 
-def _share_slot(lost: list[str], fresh: list[str]) -> bool:
-    slots = {slot for key in lost for slot in SLOTS.get(key, ())} - WEAK_SLOTS
-    return any(not slots.isdisjoint(SLOTS.get(key, ())) for key in fresh)
-
-
 def _find_other_value(old: Reading, new: Reading) -> str:
     """Detect two statements that differ only in the value of one attribute."""
     if give_other_measure(old, new):
@@ -187,7 +188,7 @@ def _find_other_value(old: Reading, new: Reading) -> str:
     ours, theirs = find_values(old, new)
     if len(ours) != 1 or len(theirs) != 1:
         return ""
-    if _share_slot(ours, theirs):
+    if are_alternatives(ours, theirs):
         return "names another choice for the same thing"
     before = [one for one in old.units[: old.units.index(ours[0])] if one not in _BEFORE_NOUN]
     if before and before[-1] in PLACE:

@@ -68,7 +68,10 @@ _UNITS = load_groups("units")
 TIME_UNITS = frozenset(_SECONDS)
 ANNOUNCING = load_words("announcing")  # a change, and nothing else
 _SINGLE, _EMPHASISED = load_words("single"), load_words("emphasised")
-_POSITIVE_AFTER_DENIAL = frozenset(("forget", "only", "just", "longer"))
+_POSITIVE_AFTER_DENIAL = load_words("positive_after_denial")
+_FORGETTING, _LONGER, _COMPARING = load_words("forgetting"), load_words("longer"), load_words("comparing")
+_ENDING, _AFTER_ENDING = load_words("ending"), load_words("after_ending")
+_REPLACING, _DENYING_PAIRS = load_words("replacing"), load_words("denying_pairs")
 
 
 class Count(NamedTuple):
@@ -197,27 +200,22 @@ def _mark_denied(tokens: list[str], flags: list[bool], start: int, end: int) -> 
     for at, token in enumerate(clause):
         following = clause[at + 1] if at + 1 < len(clause) else ""
         before = clause[at - 1] if at else ""
-        if before in DENY and token == "forget":  # noqa: S105 - a word
+        if before in DENY and token in _FORGETTING:
             continue
         if token in _ENDED and (not following or before in _COPULAS or following in _AFTER_ENDED):
             flags[start : start + at] = [True] * at
-            active = token in {"replaced", "left", "dropped"} and following not in ("", "by", "for")
-        elif token == "longer" and before == "no" and following != "than":  # noqa: S105 - words
+            active = token in _ENDING and following not in ("", *_AFTER_ENDING)
+        elif token in _LONGER and before in DENY and f"{token}_{following}" not in _COMPARING:
             if set(clause[at + 1 :]) <= EMPTY:  # "Redis is no longer used"
                 flags[start : start + at] = [True] * at
             active = True
         elif token in DENY and following not in _POSITIVE_AFTER_DENIAL:
-            if not following or (token in {"no", "não"} and before in {"ya", "já"} and at == len(clause) - 1):
+            if not following:
                 flags[start : start + at] = [True] * at
             active = True
-        elif (
-            (token in {"instead", "rather", "rid"} and following in {"of", "than"})
-            or (token == "mind" and following in {"about", "on"})  # noqa: S105 - I changed my mind about Redis
-            or token in {"vez", "lugar", "lieu"}
-            or (token == "plus" and following in {"de", "du", "des"})  # noqa: S105 - French
-        ):
+        elif token in _REPLACING or f"{token}_{following}" in _DENYING_PAIRS:
             active = True
-        elif token in HALT and before not in DENY and before != "longer":
+        elif token in HALT and before not in DENY and before not in _LONGER:
             active = False
         elif active:
             flags[start + at] = True
