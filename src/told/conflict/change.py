@@ -30,9 +30,7 @@ from told.conflict.reading import (
 from told.conflict.subjects import Frame, find_difference, read_frame
 from told.search.tokens import PUNCTUATION, SLOTS, VALUES, canonical_stem, is_unspaced, tokenize
 
-_IS_SINGULAR, _CONNECTORS, _IS = load_words("is_singular"), load_words("connectors"), load_words("is")
-_CHOOSING, _NUMBERED, _BACK = load_words("choosing"), load_words("numbered"), load_words("back")
-_ONLY, _DENYING = load_words("only"), load_words("denying", "claims")
+_IS_SINGULAR, _BACK, _ONLY = load_words("is_singular"), load_words("back"), load_words("only")
 _FORMING, _BEFORE_NOUN = load_words("forming"), ARTICLES | ALL
 _MAX_VALUE = 3  # words
 BARE_CHOICE = "switches to another choice"  # ends one statement at most
@@ -95,8 +93,6 @@ def _find_dropped(old: Reading, new: Reading) -> str:
     frame = read_frame(old)
     choices = find_choices(old)
     values = frozenset(frame.keys[frame.value :]) & old.affirmed - _find_modifiers(frame)
-    if frame.value == 1 and "used" in old.tokens:
-        values |= {frame.keys[0]}  # "Redis is used for caching."
     for clause in _split_dropped(new):
         dropped = (values if len(clause & values) == len(clause) == 1 else choices) & clause
         if dropped and clause - dropped <= old.words.keys():
@@ -106,28 +102,23 @@ def _find_dropped(old: Reading, new: Reading) -> str:
 
 def _find_contrast(old: Reading, new: Reading) -> str:
     """Detect another choice for the same subject that names the old one: "spaces, not tabs"."""
-    chosen = find_choices(new) - old.affirmed
-    dropped = find_choices(old) & new.denied
-    if not chosen or not dropped:
-        return ""
+    chosen, dropped = find_choices(new) - old.affirmed, find_choices(old) & new.denied
     before, now = set(read_frame(old).keys) - dropped, set(read_frame(new).keys) - dropped - chosen
-    return _find_dropped(old, new) if before <= now or now <= before else ""
+    is_same = before <= now or now <= before
+    return _find_dropped(old, new) if chosen and dropped and is_same else ""
 
 
 def _split_dropped(new: Reading) -> list[frozenset[str]]:
     """Return the denied content words of each clause."""
     if is_unspaced_text(new):
         return _split_dropped_unspaced(new)
-    found: list[frozenset[str]] = []
-    clause: set[str] = set()
-    for token, is_denied in zip((*new.tokens, "."), (*find_denied(list(new.tokens)), False), strict=True):
+    clauses: list[set[str]] = [set()]
+    for token, is_denied in zip(new.tokens, find_denied(list(new.tokens)), strict=True):
         if token in PUNCTUATION:
-            if clause:
-                found.append(frozenset(clause))
-            clause = set()
+            clauses.append(set())
         elif is_denied and token not in EMPTY and not is_number(token):
-            clause.add(canonical_stem(token))
-    return found
+            clauses[-1].add(canonical_stem(token))
+    return [frozenset(clause) for clause in clauses if clause]
 
 
 def is_unspaced_text(reading: Reading) -> bool:
@@ -162,23 +153,12 @@ def _find_new_value(old: Reading, new: Reading) -> str:
         return ""
     if not before.topic <= now.topic and old.head not in now.topic:
         return ""
-    return _compare_values(old, new, lost, fresh)
-
-
-def _compare_values(old: Reading, new: Reading, lost: list[str], fresh: list[str]) -> str:
-    if not lost or not fresh or len(lost) > _MAX_VALUE + 1 or len(fresh) > _MAX_VALUE + 1:
+    if max(len(lost), len(fresh)) > _MAX_VALUE + 1:
         return ""
     if are_alternatives(lost, fresh):
         return "names another choice for the same thing"
-    if len(old.counts) == len(new.counts) == 1 and give_other_number(old, new):
-        return "gives another number"
-    names, others = (
-        [one for one in keys if is_name(one) or one in reading.proper_names]
-        for keys, reading in ((lost, old), (fresh, new))
-    )
-    if names and others and len(lost) == len(fresh) and not set(lost) & read_frame(old).topic:
-        return "gives another name"
-    return ""
+    has_number = len(old.counts) == len(new.counts) == 1 and give_other_number(old, new)
+    return "gives another number" if has_number and lost and fresh else ""
 
 
 def _find_other_value(old: Reading, new: Reading) -> str:

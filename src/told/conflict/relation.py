@@ -63,7 +63,8 @@ def judge(old: str, new: str) -> Relation:
 def _judge_sentences(old: Reading, new: Reading) -> Relation:
     forms = _find_forms(old, new)
     words = {forms.get(word, word) for word in new.words}
-    common = round(_weigh(old, words) / (sum(old.words.values()) or 1.0), 3)
+    shared = sum(weight for word, weight in old.words.items() if word in words)
+    common = round(shared / (sum(old.words.values()) or 1.0), 3)
     is_other, is_rejected = _compare_choices(old, new)
     if not old.words or not new.words or not (common or is_other or is_rejected):
         return _NOTHING
@@ -143,10 +144,6 @@ def _find_forms(old: Reading, new: Reading) -> dict[str, str]:
     known = [word for word in old.words if word not in new.words and len(word) >= _MIN_FORM]
     pairs = [(one, other) for one in known for other in fresh]
     return {new: old for old, new in pairs if new.startswith(old) or old.startswith(new)}
-
-
-def _weigh(reading: Reading, words: Collection[str]) -> float:
-    return sum(weight for word, weight in reading.words.items() if word in words)
 
 
 def _compare_choices(old: Reading, new: Reading) -> tuple[bool, bool]:

@@ -26,7 +26,6 @@ from told.search.tokens import PUNCTUATION, canonical_stem
 _IS, _CONNECTORS, _NUMBERED = load_words("is"), load_words("connectors"), load_words("numbered")
 _CHOOSING = load_words("choosing")
 _BEFORE_NUMBER = frozenset(("number", "no", "nr", "nummer", "numéro", "número", "#"))
-_VERB_ENDINGS = ("s", "ed", "en", "t")
 
 
 class Frame(NamedTuple):
@@ -57,9 +56,6 @@ def _build_frame(tokens: tuple[str, ...]) -> Frame:
         connector = len(tokens)
     value = sum(one < connector for one in at)
     topic = [key for key, place in zip(keys[:value], at, strict=False) if not _is_measure(tokens, place)]
-    before = tokens[connector - 1] if 0 < connector < len(tokens) else ""
-    if len(topic) > 1 and before and tokens[connector] not in _IS and before.endswith(_VERB_ENDINGS):
-        topic = topic[:-1]  # the verb: "the API listens on"
     return Frame(tuple(keys), tuple(at), value, frozenset(topic))
 
 
