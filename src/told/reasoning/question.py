@@ -24,11 +24,8 @@ def load_words_of(name: str) -> frozenset[str]:
 
 WHETHER, OPEN = "whether", "open"
 USING, NEGATIONS = load_words_of("using"), load_words_of("negations")
-_OPEN_WORDS, _CHOICES, _ASKING = (
-    load_words_of("open_words"),
-    load_words_of("choices"),
-    load_words_of("asking"),
-)
+_OPEN_WORDS, _CHOICES = load_words_of("open_words"), load_words_of("choices")
+_ASKING = load_words_of("asking")
 _OPEN_UNSPACED = load_cues()["open_unspaced"]
 _ADVICE = load_words_of("advice")
 _MAX_TEXT = 2000
