@@ -144,11 +144,11 @@ def _make_mark(learned: ProjectFact, scope: str, key: bytes) -> str:
 def _is_rejected(memories: Memories, mark: str, learned: ProjectFact) -> bool:
     """Return whether the user forgot or rejected what a file said there, or replaced it with a statement."""
     for old in memories.load(memories.of_session(mark)).values():
-        if old.status == FORGOTTEN or (old.is_rejected and old.text == learned.text):
+        is_same = old.text == learned.text
+        if old.status == FORGOTTEN or (old.is_rejected and is_same):
             return True
-        if old.status != SUPERSEDED or not old.superseded_by or old.text != learned.text:
-            continue
-        heir = memories.get([old.superseded_by]).get(old.superseded_by)
-        if heir and heir.status == ACTIVE and not source_file_of(heir):
-            return True
+        if old.status == SUPERSEDED and old.superseded_by and is_same:
+            heir = memories.get([old.superseded_by]).get(old.superseded_by)
+            if heir and heir.status == ACTIVE and not source_file_of(heir):
+                return True
     return False

@@ -194,27 +194,27 @@ def learn_checks(tree: ProjectFiles) -> Iterator[ProjectFact]:
 def _runs(document: Document) -> Iterator[tuple[int, str]]:
     """Yield line number and text of each command in a workflow."""
     lines = document.lines
-    for number, line in enumerate(lines):
+    for number, line in enumerate(lines, 1):
         run, script = _RUN.match(line), _SCRIPT_LIST.match(line)
-        if run and run.group(2).strip() not in ("", "|", "|-", ">", ">-", "|+"):
-            block = [(number, run.group(2).strip().strip("\"'"))]
-        elif run or script:
-            start = len((run or script).group(1))  # type: ignore[union-attr]
-            block = list(_block_lines(lines, number, start))
+        found = run or script
+        if run and run[2].strip() not in ("", "|", "|-", ">", ">-", "|+"):
+            block = [(number, run[2])]
+        elif found:
+            block = list(_block_lines(lines, number, len(found[1])))
         else:
             continue
         for place, text in block:
-            item = _ITEM.match(text)
-            command = (item.group(2) if item and script else text).strip().strip("\"'")
+            item = _ITEM.match(text) if script else None
+            command = (item[2] if item else text).strip().strip("\"'")
             if _COMMAND.match(command) and not command.startswith(_NOT_COMMANDS) and "${{" not in command:
-                yield place + 1, command.rstrip("\\ ")
+                yield place, command.rstrip("\\ ")
 
 
-def _block_lines(lines: tuple[str, ...], number: int, start: int) -> Iterator[tuple[int, str]]:
+def _block_lines(lines: tuple[str, ...], number: int, indent: int) -> Iterator[tuple[int, str]]:
+    """Yield the lines below a line that are indented more; a command that goes on counts once."""
     goes_on = False
-    for place in range(number + 1, min(len(lines), number + 40)):
-        text = lines[place]
-        if text.strip() and len(text) - len(text.lstrip()) <= start:
+    for place, text in enumerate(lines[number : number + 40], number + 1):
+        if text.strip() and len(text) - len(text.lstrip()) <= indent:
             return
         if text.strip() and not goes_on:
             yield place, text.strip()
