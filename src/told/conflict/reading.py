@@ -110,6 +110,7 @@ def read_statement(text: str) -> Reading:
     text = text[:MAX_TEXT]
     tokens = tokenize(text.lower())
     units = _split_units(text)
+    capitals = _find_capitals(units)
     words: dict[str, float] = {}
     affirmed: set[str] = set()
     denied: set[str] = set()
@@ -133,14 +134,14 @@ def read_statement(text: str) -> Reading:
         text=f" {' '.join(tokens)} ",
         raw=text.lower(),
         units=tuple(unit.lower() for unit in units),
-        capitals=_find_capitals(units),
+        capitals=capitals,
         words=words,
         affirmed=frozenset(affirmed),
         denied=frozenset(denied - affirmed),
         values={slot: frozenset(found) for slot, found in values.items()},
         rejected={slot: frozenset(found - values.get(slot, set())) for slot, found in rejected.items()},
         counts=find_counts(tokens),
-        proper_names=_find_proper_names(text),
+        proper_names=frozenset(map(canonical_stem, filter(str.isalpha, capitals))),
         head=next(iter(words), ""),
         first=next((token for token in tokens if token not in PUNCTUATION), ""),
     )
@@ -232,18 +233,6 @@ def _replace_secrets(text: str) -> str:
     return "".join(parts)
 
 
-def _find_proper_names(text: str) -> frozenset[str]:
-    """Return the words with a capital that do not begin a sentence."""
-    found = set()
-    ended = True
-    for word in text.split():
-        bare = word.strip(".,;:!?()\"'`")
-        if not ended and bare[:1].isupper() and bare.isalpha():
-            found.add(canonical_stem(bare.lower()))
-        ended = word[-1] in ".!?:"
-    return frozenset(found)
-
-
 def is_number(token: str) -> bool:
     """Tell whether a word is a number, in digits or spelt out."""
     return token[0].isdigit() or token in _NUMBER_WORDS or (token[0] in "v$€£" and token[1:2].isdigit())
@@ -312,7 +301,6 @@ class Claim(NamedTuple):
     reading: Reading
     denied: frozenset[str]  # with double denials resolved
     affirmed: frozenset[str]
-    unless: bool = False  # allows what it denies under a condition
 
 
 def read_claim(text: str) -> Claim:
@@ -320,16 +308,15 @@ def read_claim(text: str) -> Claim:
     tokens = tokenize(text[:MAX_TEXT].lower())
     affirmed: set[str] = set()
     denied: set[str] = set()
-    under = turned = prefers = beaten = unless = False
+    under = turned = prefers = beaten = False
     for token, is_denied in zip(tokens, find_denied(tokens), strict=True):
         if token in PUNCTUATION:
             under = turned = prefers = beaten = False
             continue
         turned = turned or (under and token in EXCEPTING)
-        unless = unless or turned
         under = under or is_denied or token in DENY
         prefers = prefers or token in _PREFERS
         beaten = (beaten or (prefers and token == "over")) and token not in HALT  # noqa: S105 - a word
         if token not in EMPTY:
             (denied if (is_denied and not turned) or beaten else affirmed).add(canonical_stem(token))
-    return Claim(read_statement(text), frozenset(denied - affirmed), frozenset(affirmed), unless)
+    return Claim(read_statement(text), frozenset(denied - affirmed), frozenset(affirmed))
