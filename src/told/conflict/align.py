@@ -35,7 +35,7 @@ _SELECTING = load_words("selecting")
 _REVERSING = (DENY | load_words("only") | load_words("back")) - _SELECTING
 _PLAIN = (EMPTY | DENY | ANNOUNCING | _CHOOSING | load_words("prefers") | load_words("is")) - _SELECTING
 _BETWEEN = (ARTICLES | PLACE | _CONNECTORS | load_words("single")) - _CHOOSING
-_IS, _NUMBERED, _ADDING = load_words("is"), load_words("numbered"), load_words("adding")
+_IS, _ADDING = load_words("is"), load_words("adding")
 _INSISTING = load_words("insisting", "claims") | load_words("exchangeable")
 _BEFORE_MEASURE = _CONNECTORS | load_words("is") | load_words("measured")
 _TOPIC_MARKS = frozenset("は是用为為")  # before a value, in Japanese and Chinese
@@ -183,7 +183,7 @@ def give_other_measure(old: Reading, new: Reading) -> bool:
     if not first or not is_number(one) or not is_number(two) or measure_unit(one) != measure_unit(two):
         return False
     before = next((unit for unit in reversed(old.units[:first]) if unit not in ARTICLES), "")
-    if before in _NUMBERED or old.units[first + 1 : end] != new.units[other + 1 : last]:
+    if old.units[first + 1 : end] != new.units[other + 1 : last]:
         return False
     counts = end < len(old.units) and old.units[end] not in _BETWEEN  # "3 partitions"
     return before in _BEFORE_MEASURE or bool(measure_unit(one)) or counts

@@ -60,10 +60,9 @@ def _build_frame(tokens: tuple[str, ...]) -> Frame:
 
 
 def _is_measure(tokens: Sequence[str], place: int) -> bool:
-    """Tell whether a word is a number without a noun before it, or its unit."""
-    if is_number(tokens[place]):
-        return not place or tokens[place - 1] not in _NUMBERED
-    return place > 0 and is_number(tokens[place - 1]) and bool(measure_unit(f"1{tokens[place]}"))
+    """Tell whether a word is a number or its unit."""
+    is_unit = place > 0 and is_number(tokens[place - 1]) and bool(measure_unit(f"1{tokens[place]}"))
+    return is_unit or is_number(tokens[place])
 
 
 def read_frame(reading: Reading) -> Frame:
@@ -111,8 +110,8 @@ def _find_labelled(reading: Reading) -> dict[str, set[str]]:
     for label, name in pairwise(words):
         if len(name) == 1 and name in reading.capitals and label not in EMPTY:  # plan A
             found.setdefault(label, set()).add(name)
-        elif label in _NUMBERED and name not in PUNCTUATION:
-            named = is_name(name) or name[0].isdigit() or canonical_stem(name) in reading.proper_names
-            if named:
-                found.setdefault(label, set()).add(name)
+        elif label in _NUMBERED and (
+            is_name(name) or name[0].isdigit() or canonical_stem(name) in reading.proper_names
+        ):
+            found.setdefault(label, set()).add(name)
     return found
