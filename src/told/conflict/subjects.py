@@ -108,10 +108,8 @@ def _find_labelled(reading: Reading) -> dict[str, set[str]]:
     words = [token for token in reading.tokens if token not in _BEFORE_NUMBER]
     found: dict[str, set[str]] = {}
     for label, name in pairwise(words):
-        if len(name) == 1 and name in reading.capitals and label not in EMPTY:  # plan A
-            found.setdefault(label, set()).add(name)
-        elif label in _NUMBERED and (
-            is_name(name) or name[0].isdigit() or canonical_stem(name) in reading.proper_names
-        ):
+        is_plan = len(name) == 1 and name in reading.capitals and label not in EMPTY  # plan A
+        is_named = is_name(name) or name[0].isdigit() or canonical_stem(name) in reading.proper_names
+        if is_plan or (label in _NUMBERED and is_named):
             found.setdefault(label, set()).add(name)
     return found

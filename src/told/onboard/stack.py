@@ -51,8 +51,8 @@ def learn_stack(tree: ProjectFiles) -> Iterator[ProjectFact]:
             yield fact_from_line(STACK, topic, f"{label} {wanted} ({path})", document, line)
     yield from _find_commands(tree)
     module = tree.document("go.mod")
-    for number, line in enumerate(module.lines if module else (), 1):
-        found = _GO.match(line)
+    for number, row in enumerate(module.lines if module else (), 1):
+        found = _GO.match(row)
         if found and module:
             label = "Needs Go" if found.group(1) == "go" else "The Go module is"
             yield fact_from_line(STACK, found.group(1), f"{label} {found.group(2)} (go.mod)", module, number)

@@ -130,9 +130,11 @@ def _parse_lines(
         if section and line[:1].strip():
             inside = line.startswith(section)
         found = pattern.match(line) if inside else None
-        for name in found[1].split() if document and found else ():
+        if document is None or found is None:
+            continue
+        does = found[2].strip(" '\"") if section else _first_line_below(document, number)
+        for name in found[1].split():
             if "%" not in name and "=" not in name:
-                does = found[2].strip(" '\"") if section else _first_line_below(document, number)
                 yield Task(runner, name, does, document, number)
 
 
