@@ -58,9 +58,8 @@ def learn_decisions(tree: ProjectFiles) -> Iterator[ProjectFact]:
             stated += [line for one in sections if one.title.lower() == "status" for line in one.body]
             said = next((one.body for one in sections if _OUTCOME.match(one.title)), [])
             yield from _make_decision(document, sections[0], stated, said)
-    for path in tree.match(*names["decision_lists"]):
-        if document := tree.document(path):
-            yield from _parse_decision_list(document)
+    for document in filter(None, map(tree.document, tree.match(*names["decision_lists"]))):
+        yield from _parse_decision_list(document)
 
 
 def _parse_decision_list(document: Document) -> Iterator[ProjectFact]:

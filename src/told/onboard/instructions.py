@@ -12,16 +12,17 @@ from told.agents import installed_agents
 from told.capture.sentences import count_words, split_sentences
 from told.onboard.files import (
     INSTRUCTIONS,
+    MAX_TEXT,
     Document,
     ProjectFact,
     ProjectFiles,
     load_names,
     load_pattern,
     read_text_file,
-    shorten,
     skip_front_matter,
 )
 from told.pattern import lazy_pattern
+from told.text import shorten
 
 _CUE_WEIGHT = 0.3  # of each sign that a sentence states something for every session
 _MAX_FILES = 30
@@ -107,7 +108,7 @@ def parse_instructions(document: Document, least: float = _CUE_WEIGHT) -> list[I
         line = whole.count("\n", 0, sentence.start)
         is_listed = sentence.item and _RULE_HEADING.search(f"{headings[line]} {sentence.heading}")
         weight = _CUE_WEIGHT * (bool(_IMPERATIVE.match(sentence.text)) + bool(is_listed))
-        text = shorten(whole[sentence.start : sentence.end].replace("**", "").strip(" *_"))
+        text = shorten(whole[sentence.start : sentence.end].replace("**", "").strip(" *_"), MAX_TEXT)
         if weight >= least and text.count("`") % 2 == 0:  # not cut in the middle of a command
             found.setdefault(text, Instruction(text, document, line + 1, weight))
     return list(found.values())
@@ -119,7 +120,7 @@ def learn_instructions(tree: ProjectFiles) -> Iterator[ProjectFact]:
     found += tree.match(*load_names()["contributing"])
     if found:
         text = f"Instructions are in {', '.join(dict.fromkeys(found))}"
-        yield ProjectFact(INSTRUCTIONS, "files", shorten(text), ".")
+        yield ProjectFact(INSTRUCTIONS, "files", shorten(text, MAX_TEXT), ".")
 
 
 def _unwrap(lines: Sequence[str]) -> str:
