@@ -237,9 +237,9 @@ def _find_last(sentences: Sequence[Sentence], place: int, cue: Cue) -> int:
     last = place
     while last + 1 < len(sentences) and sentences[last + 1].line == sentences[place].line:
         following = sentences[last + 1].text
-        goes_on = cue.name == "request" and last == place
+        goes_on = cue.name in ("request", "reversal") and last == place
         if (
-            is_work(following)
+            (is_work(following) and cue.name != "reversal")
             or not (goes_on or completes(following))
             or not _fits(sentences[place : last + 2])
         ):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from told.capture.pasted import find_typed
@@ -26,12 +26,13 @@ class Sentence:
     heading: str  # of the list
 
 
-def split_sentences(message: str) -> list[Sentence]:
-    """Return the sentences that a person typed in a message."""
+def split_sentences(message: str, lines: Sequence[tuple[int, int]] | None = None) -> list[Sentence]:
+    """Return the sentences that a person typed in a message, or those of the given lines."""
     found: list[Sentence] = []
     heading = ""
     unwrapped = message.replace("\n", " ")
-    for number, (start, end) in enumerate(_join_lines(message)):
+    spans = find_typed(message) if lines is None else lines
+    for number, (start, end) in enumerate(_join_lines(message, spans)):
         bullet = _BULLET.match(message, start, end)
         first = bullet.end() if bullet else start
         text = message[first:end].strip()
@@ -59,10 +60,10 @@ def count_words(text: str) -> int:
     return len(WORD.findall(text))
 
 
-def _join_lines(message: str) -> Iterator[tuple[int, int]]:
+def _join_lines(message: str, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """Yield the lines, joining paragraphs that were wrapped by hand."""
     pending: tuple[int, int] | None = None
-    for start, end in find_typed(message):
+    for start, end in spans:
         if pending and _continues(message, pending, start, end):
             pending = (pending[0], end)
             continue

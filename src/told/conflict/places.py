@@ -8,6 +8,7 @@ from told.words import split_words
 _WORDS = {name: frozenset(words.split()) for name, words in load_table(__file__).items()}
 BEFORE_FOLDER, ARTICLES = _WORDS["before_folder"], _WORDS["articles"]
 ALL, BUT, AND = _WORDS["all"], _WORDS["but"], _WORDS["and"]
+CORRECTING = _WORDS["correcting"]
 _FILE_ENDINGS = _WORDS["file_endings"]
 _MIN_LIMITED = 3  # words of a statement that is limited to a folder
 

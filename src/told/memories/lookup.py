@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from told.capture.grammar import cut_lead
 from told.capture.statements import Statement
-from told.conflict.compare import compare_statement, find_repeated
+from told.conflict.compare import compare_statement
+from told.conflict.same import say_same
 from told.hashing import blake2s
 from told.ingest.forgotten import Marker, split_words
 from told.memories.journal_writer import JournalWriter
@@ -155,7 +156,7 @@ def find_same(memories: Memories, text: str, scopes: Sequence[str], now: int, st
     rows = memories.match(match_any(terms), _COLUMN_WEIGHTS, _MAX_COMPARED, scopes=scopes, status=status)
     loaded = memories.load([row for row, _ in rows])
     near = [loaded[row] for row, _ in rows if row in loaded]
-    return find_repeated(near, text)
+    return [old for old in near if say_same(old.text, text)]
 
 
 def may_confirm(memory: Memory, session: str, trust: str, *, sure: bool) -> bool:
