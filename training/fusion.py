@@ -19,6 +19,7 @@ import os
 import re
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,11 +30,10 @@ from benchmarks.retrieval import Told, Words, tuning_part
 from told.search import rank as weights
 from told.search.rank import compute_signals
 from told.search.sessions import gather_candidates, make_rank_context
-from training.weights_file import SOURCES
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
-OUT = SOURCES / "search" / "rank.py"
+OUT = Path(weights.__file__)
 _CHATS = 5  # of LoCoMo; the others are held apart
 _PARTS = 5  # of LongMemEval; all but one are held apart
 _HALVES = 2  # of the coding history

@@ -10,17 +10,18 @@ from __future__ import annotations
 import collections
 import os
 from collections.abc import Container, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from told.recall import prompt
 from told.recall.prompt import count_unknown, extract_wording, mask_numbers
 from told.words import split_words
 from training.table_pairs import statements
-from training.weights_file import SOURCES
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "quiet")
-OUT = SOURCES / "recall" / "quiet_weights.txt"
+OUT = Path(prompt.__file__).with_name("quiet_weights.txt")
 _ENGLISH, _OTHERS = 1.0, 0.5  # how much they count
 _COURTESIES = (
     "thanks, now", "please", "ok,", "great, now", "bitte", "danke, jetzt", "merci, maintenant", "por favor",
@@ -109,9 +110,9 @@ def format_weights(learned: Mapping[str, int], known: Container[str]) -> str:
 
 def _counted(quiet: list[str], needing: list[str], weight: float) -> Iterable[Text]:
     for prompts, is_quiet in ((quiet, True), (needing, False)):
-        for prompt in prompts:
-            words = mask_numbers(split_words(prompt))
-            said = frozenset(extract_wording(words, asks=prompt.rstrip().endswith("?")))
+        for one in prompts:
+            words = mask_numbers(split_words(one))
+            said = frozenset(extract_wording(words, asks=one.rstrip().endswith("?")))
             yield Text(tuple(words), said, is_quiet, weight / len(prompts))
 
 

@@ -154,7 +154,7 @@ def test_explain_says_why_each_memory_is_in_or_out(project: Machine) -> None:
     assert "install" in first
     assert row.startswith("in ")
     assert "Use pnpm, never npm." in row
-    assert "topics 0." in why
+    assert "meaning 0." in why
     made = project.told("explain", "install zod", "--json").json
     assert made["memories"][0]["in"] is True
 

@@ -33,7 +33,7 @@ def test_health_reports_memories_without_vectors(tmp_path: Path) -> None:
     assert connection is not None
     memories = SqliteMemories(connection)
     with memories.writer.transaction():
-        memories.writer.put(memory(0, SAID[0]), lambda *_: IndexFields("", ""))
+        memories.writer.put(memory(0, SAID[0]), lambda *_: IndexFields(""))
     assert "told re-embed" in vector_notes(str(tmp_path))[0]
     with memories.writer.transaction():
         memories.writer.put(memory(0, SAID[1]), make_index_fields)

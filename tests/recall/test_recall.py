@@ -65,7 +65,6 @@ def asked(memories: Memories, prompt: str, folder: str = "") -> list[str]:
         ("install zod pls", "Use pnpm, never npm."),
         ("ship it now", "Never deploy between 02:45 and 03:30 UTC."),
         ("open a pr", "Merge requests go against the branch next."),
-        ("the list feels sluggish", "Customer Example GmbH is the one for performance checks."),
         ("bitte einchecken", "Commit messages follow Conventional Commits."),
         ("users get logged out all the time", "Authentication is done by Clerk."),
         ("run the specs", "Tests need the container `broker` running: pytest -n 2."),
@@ -196,7 +195,7 @@ def test_explain_names_layers_and_verdicts() -> None:
     found = recall(known, RecallRequest("install zod with npm", (SHOP,), NOW))
     rows = explain(found)
     assert [one.verdict for one in rows][:1] == ["in"]
-    assert any(said.startswith("topics") and "install" in said for said in rows[0].layers)
+    assert any(said.startswith("meaning") for said in rows[0].layers)
     assert "install" in describe_prompt(found)
     assert describe_prompt(recall(known, RecallRequest("thx", (SHOP,), NOW))) == "Nothing to look up: talk."
 
@@ -215,11 +214,11 @@ def test_candidate_is_never_recalled(prompt: str, kind: str, locked: bool, age: 
     assert "m1" not in asked(bank(unsure), prompt)
 
 
-def test_prompt_gets_at_most_six_lines() -> None:
+def test_prompt_gets_at_most_eight_lines() -> None:
     known = [memory(number, f"Install package {number} with pnpm only.") for number in range(1, 20)]
-    assert len(asked(bank(*known), "install a package with pnpm")) <= 6
+    assert len(asked(bank(*known), "install a package with pnpm")) <= 8
     locked = [one._replace(locked=True) for one in known]
-    assert len(asked(bank(*locked), "install a package with pnpm")) <= 6
+    assert len(asked(bank(*locked), "install a package with pnpm")) <= 8
 
 
 def test_unrelated_fact_is_not_shown_for_housekeeping() -> None:

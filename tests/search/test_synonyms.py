@@ -1,4 +1,4 @@
-"""Synonyms, slots and tasks."""
+"""Synonyms and slots."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import pytest
 from told.search.tokens import (
     SAME,
     SLOTS,
-    TASKS,
     VALUES,
     are_alternatives,
     canonical,
@@ -54,13 +53,7 @@ def test_synonyms_share_canonical_word(word: str, stands_for: str) -> None:
     assert canonical(stands_for) == stands_for
 
 
-def test_words_of_one_task_share_it() -> None:
-    assert TASKS["commit"] & TASKS["release"]
-    assert TASKS["test"] & TASKS["pytest"]
-    assert not TASKS["commit"] & TASKS["rtos"]
-
-
 def test_tables_are_lower_case_and_slots_have_alternatives() -> None:
-    assert all(word == word.lower() for table in (SAME, SLOTS, VALUES, TASKS) for word in table)
+    assert all(word == word.lower() for table in (SAME, SLOTS, VALUES) for word in table)
     for slot in {slot for slots in SLOTS.values() for slot in slots}:
         assert len({VALUES[word] for word, slots in SLOTS.items() if slot in slots}) > 1, slot

@@ -38,7 +38,7 @@ def memory(number: int, text: str, **more: Any) -> Memory:
 def put(store: Memories, *memories: Memory) -> None:
     with store.writer.transaction():
         for one in memories:
-            store.writer.put(one, lambda text, *_: IndexFields("extrawords" if "getUser" in text else "", ""))
+            store.writer.put(one, lambda text, *_: IndexFields("extrawords" if "getUser" in text else ""))
 
 
 def damage(store: Memories) -> list[str]:

@@ -33,7 +33,7 @@ def test_failed_transaction_changes_nothing(store: SqliteMemories) -> None:
 
     def stop() -> None:
         with store.writer.transaction():
-            store.writer.put(memory(2, "Use pip."), lambda *_: IndexFields("", ""))
+            store.writer.put(memory(2, "Use pip."), lambda *_: IndexFields(""))
             raise KeyError
 
     with pytest.raises(KeyError):

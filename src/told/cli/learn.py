@@ -27,6 +27,7 @@ from told.recall.brief import make_shown_payload
 from told.recall.recall import describe_prompt, recall
 from told.recall.recall import explain as explain_recall
 from told.service.local import answer_now
+from told.store.fts import unquote_phrase
 from told.store.memories.protocol import Memories
 from told.store.sessions.facts import TO_CAPTURE, WorkQueue
 from told.text import count_tokens
@@ -156,7 +157,7 @@ def explain(context: Context, arguments: Arguments) -> None:
                 }
                 for one in rows
             ]  # fmt: skip
-            topics = dict(sorted(found.prompt.topics.items()))
+            topics = dict.fromkeys(map(unquote_phrase, found.prompt.names), 1.0)
             context.print_json(
                 {"understood": describe_prompt(found), "topics": topics, "memories": memories}
                 | ({"broken": list(found.broken)} if found.broken else {}),

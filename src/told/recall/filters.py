@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 
 from told.conflict.places import find_own_folder
 from told.recall.prompt import Prompt, RecallRequest, is_elsewhere, match_place
-from told.search.about import About
+from told.search.vectors.arithmetic import similarities
+from told.search.vectors.table import DIMENSIONS, table_model_id
 from told.store.memories.protocol import Memories
 from told.store.memories.records import ACTIVE, TEAM, TOOL, WAS, Memory
 
 MIN_CONFIDENCE = 0.3  # of a memory that is shown; a user's statement starts at 0.8
 ELSEWHERE = "for another folder"
 _MAX_CHAIN = 4  # newer memories that are followed
-_CLEAR_TOPIC = 0.7
+_SAME_SUBJECT = 0.36  # similarity to a rule for a folder
 
 
 def find_reason_against(memory: Memory, prompt: Prompt, request: RecallRequest) -> str:
@@ -44,27 +45,23 @@ def find_reason_hidden(memory: Memory, scopes: Sequence[str], now: int, *, tools
     return ""
 
 
-def find_overruled(memories: Sequence[Memory], about: Mapping[str, About], prompt: Prompt) -> frozenset[str]:
-    """Return the memories that a rule for the prompt's folder overrules."""
+def find_overruled(memories: Memories, found: Mapping[int, Memory], prompt: Prompt) -> frozenset[str]:
+    """Return the memories that a similar rule for the prompt's folder overrules."""
+    folders = {row: find_own_folder(one.text) for row, one in found.items()}
+    special = [row for row, folder in folders.items() if folder and match_place(folder, prompt)]
+    model = table_model_id() if special else ""
+    stored = memories.vectors.vectors(list(found), model) if model else {}
 
-    def get_clear_topics(memory: Memory) -> set[str]:
-        return {name for name, clarity in about[memory.id].topics.items() if clarity >= _CLEAR_TOPIC}
+    def is_overruled(row: int, one: Memory) -> bool:
+        # What a colleague said overrules nothing that the user did.
+        over = [by for by in special if not (one.is_decided_by_user and found[by].trust.startswith(TEAM))]
+        vectors = [stored[by][:DIMENSIONS] for by in over if by in stored]
+        return bool(vectors) and max(similarities(stored[row][:DIMENSIONS], vectors)) >= _SAME_SUBJECT
 
-    special, general = [], []
-    for one in memories:
-        folder = find_own_folder(one.text)
-        if not folder:
-            general.append(one)
-        elif match_place(folder, prompt):
-            special.append(one)
-    topics = set().union(*map(get_clear_topics, special))
-    decided = set().union(*(get_clear_topics(one) for one in special if not one.trust.startswith(TEAM)))
     return frozenset(
         one.id
-        for one in general
-        if not one.locked
-        # What a colleague said overrules nothing that the user did.
-        and not (decided if one.is_decided_by_user else topics).isdisjoint(get_clear_topics(one))
+        for row, one in found.items()
+        if row in stored and not folders[row] and not one.locked and is_overruled(row, one)
     )
 
 

@@ -1,18 +1,16 @@
-"""Read a prompt: its sentences, topics, places and wording."""
+"""Read a prompt: its sentences, places and wording."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from math import log2
-from types import MappingProxyType
 from typing import NamedTuple
 
 from told.conflict.places import ALL, AND, ARTICLES, BEFORE_FOLDER, BUT, find_own_folder, is_path
 from told.search.query import find_terms
 from told.search.tokens import VAGUE_WORDS
-from told.search.topics import find_topic_hints
 from told.store.fts import unquote_phrase
 from told.store.memories.records import Memory
 from told.text import fix_surrogates
@@ -20,7 +18,7 @@ from told.words import split_sentences, split_words
 
 # How much better a memory must fit a prompt that is worded like a general question, by the log odds of that;
 # a long one, which resembles something anyway, by the doublings of its words; and one without a subject.
-WORDING_SHARE, LENGTH_SHARE, NO_SUBJECT_SHARE = 0.10, 0.35, 0.35
+WORDING_SHARE, LENGTH_SHARE, NO_SUBJECT_SHARE = 0.10, 0.35, 0.42
 _LEAST_ODDS, _MOST_ODDS = -3.0, 6.0
 _USUAL_WORDS, _WORD_BYTES = 10, 8  # the latter for scripts without spaces
 _MAX_PROMPT = 4000  # characters
@@ -49,7 +47,6 @@ class Prompt(NamedTuple):
     text: str
     words: tuple[str, ...] = ()
     sentences: tuple[str, ...] = ()  # if there are several
-    topics: Mapping[str, float] = MappingProxyType({})  # how clearly each is named
     paths: tuple[str, ...] = ()  # named in the prompt, without a leading slash
     folder: str = ""  # the current folder below the project's root; empty at the root
     names: tuple[str, ...] = ()  # quoted terms of its subject; without one, of what it asks to do
@@ -71,10 +68,6 @@ def read_prompt(prompt: str, folder: str = "") -> Prompt:
     if len(sentences) > _MAX_SENTENCES:  # what is asked stands before or behind what is pasted
         half = _MAX_SENTENCES // 2
         sentences = (*sentences[:half], *sentences[-half:])
-    topics: dict[str, float] = {}
-    for strength, named in find_topic_hints(text):
-        for name in named:
-            topics[name] = max(topics.get(name, 0.0), strength)
     paths = tuple(dict.fromkeys(word.strip("/") for word in words if is_path(word)))
     terms = [
         one for one in find_terms(text, _MAX_TERMS) if unquote_phrase(one) not in _load_words("asking_words")
@@ -89,7 +82,7 @@ def read_prompt(prompt: str, folder: str = "") -> Prompt:
     doubt += NO_SUBJECT_SHARE if not names else 0.0
     doubt += LENGTH_SHARE * log2(max(1.0, length / _USUAL_WORDS))
     return Prompt(
-        text, words, sentences if len(sentences) > 1 else (), topics, paths,
+        text, words, sentences if len(sentences) > 1 else (), paths,
         folder.lower().strip("/"), tuple(names or terms), find_quiet_reason(words), doubt,
     )  # fmt: skip
 

@@ -8,15 +8,24 @@ from typing import NamedTuple
 from told.errors import ToldError
 from told.recall.filters import find_newer, find_overruled, find_reason_against, find_reason_hidden
 from told.recall.prompt import Prompt, RecallRequest, read_prompt
-from told.recall.score import PLACE, TOPICS, Matches, Scored, measure_use, score_memories, sort_key
+from told.recall.score import (
+    PLACE,
+    Matches,
+    Scored,
+    is_phrased,
+    measure_use,
+    score_memories,
+    sort_key,
+)
+from told.store.fts import unquote_phrase
 from told.store.memories.protocol import Memories
 from told.store.memories.records import Memory
 
-# Lowest scores; a locked rule needs less. However clearly a prompt needs something, a memory must fit a bit,
-# and more if it has phrases of prompts that need it.
-FLOOR, LOCKED_FLOOR, LEAST, LEAST_PHRASED = 0.20, 0.12, 0.10, 0.30
-NEAR_BEST = 0.45  # lowest share of the best score
-MOST, MOST_OF_LONG = 6, 8  # lines for a prompt, and for one of several sentences
+# Lowest scores; a locked rule needs less. However clearly a prompt needs something, a memory must fit a bit.
+FLOOR, LOCKED_FLOOR, LEAST = 0.13, 0.12, 0.11
+FLOOR_PHRASED = 0.40  # of one with phrases of prompts that need it, however the prompt is worded
+NEAR_BEST, NEAR_BEST_PHRASED = 0.45, 0.80  # lowest share of the best score
+MOST = 8  # lines for a prompt
 _LONG = 3  # sentences
 MOST_OF_OTHERS = 2  # lines that the user neither said nor confirmed
 _MAX_EXPLAINED = 12
@@ -144,7 +153,7 @@ class _Selection(NamedTuple):
         found = self.matches.found
         reasons = {one.row: find_reason_against(one.memory, self.prompt, self.request) for one in found}
         fitting = [one for one in found if not reasons[one.row]]
-        overruled = find_overruled([one.memory for one in fitting], self.matches.about, self.prompt)
+        overruled = find_overruled(self.memories, {one.row: one.memory for one in fitting}, self.prompt)
         for one in fitting:
             if one.memory.id in overruled:
                 reasons[one.row] = OVERRULED
@@ -157,7 +166,7 @@ class _Selection(NamedTuple):
             one.row: f"{newer[one.memory.id].id}{IS_NEWER}" for one in fitting if one.memory.id in newer
         }
         fitting = self._put_newer(fitting, newer)
-        reasons |= _limit(fitting, MOST_OF_LONG if len(self.prompt.sentences) >= _LONG else MOST)
+        reasons |= _limit(fitting, is_long=len(self.prompt.sentences) >= _LONG)
         every = {one.row: one for one in (*found, *fitting)}
         judged = [Recalled(one, reasons[one.row]) for one in sorted(every.values(), key=sort_key)]
         return Recall(
@@ -171,7 +180,9 @@ class _Selection(NamedTuple):
         floor = LOCKED_FLOOR if one.memory.locked else FLOOR
         if PLACE in one.parts or one.row in self.matches.answering:
             return floor  # however the prompt is worded, this is about its folder or answers it
-        return max(floor + self.prompt.doubt, LEAST_PHRASED if one.memory.when else LEAST)
+        if is_phrased(one.memory) and not self.request.search:
+            return FLOOR_PHRASED
+        return max(floor + self.prompt.doubt, LEAST)
 
     def _put_newer(self, fitting: Sequence[Scored], newer: dict[str, Memory]) -> list[Scored]:
         """Put newer memories in the place of those that they probably replace."""
@@ -185,7 +196,7 @@ class _Selection(NamedTuple):
         for one in fitting:
             new = newer.get(one.memory.id)
             if new and new.id in rows and not find_reason_against(new, self.prompt, self.request):
-                own = known.get(new.id) or Scored(rows[new.id], new, one.score, one.parts, one.topics)
+                own = known.get(new.id) or Scored(rows[new.id], new, one.score, one.parts)
                 shown = own._replace(score=max(own.score, one.score))
             elif new:
                 continue
@@ -195,22 +206,24 @@ class _Selection(NamedTuple):
         return sorted(kept.values(), key=sort_key)
 
 
-def _limit(fitting: Sequence[Scored], most: int) -> dict[int, str]:
+def _limit(fitting: Sequence[Scored], *, is_long: bool) -> dict[int, str]:
     """Return why each memory is left out; empty if it is not.
 
-    Locked rules come first, then what the user decided.
+    Locked rules come first, then what the user decided. In a long prompt, each part may need something.
     """
+    best = fitting[0].score if fitting else 0.0
     ordered = sorted(
         fitting, key=lambda one: (not one.memory.locked, not one.memory.is_decided_by_user, *sort_key(one))
     )
     reasons = {}
     chosen = others = 0
     for one in ordered:
+        near = NEAR_BEST_PHRASED if is_phrased(one.memory) and not is_long else NEAR_BEST
         is_of_others = not one.memory.is_decided_by_user
         reasons[one.row] = ""
-        if chosen >= most or (is_of_others and others >= MOST_OF_OTHERS):
+        if chosen >= MOST or (is_of_others and others >= MOST_OF_OTHERS):
             reasons[one.row] = ENOUGH
-        elif not one.memory.locked and one.score < NEAR_BEST * fitting[0].score:
+        elif not one.memory.locked and one.score < best * near:
             reasons[one.row] = TOO_LITTLE
         else:
             chosen += 1
@@ -232,8 +245,8 @@ def describe_prompt(found: Recall) -> str:
     prompt = found.prompt
     if prompt.quiet:
         return f"Nothing to look up: {prompt.quiet}."
-    named = sorted(prompt.topics, key=lambda name: (-prompt.topics[name], name))
-    parts = [f"topics: {', '.join(named[:8])}" if named else "no topic that is known"]
+    named = ", ".join(map(unquote_phrase, prompt.names))
+    parts = [f"about: {named}" if named else "no subject"]
     parts += [f"paths: {len(prompt.paths)}"] if prompt.paths else []
     parts += ["in a folder of the project"] if prompt.folder else []
     parts += [f"a memory must score {max(0.0, FLOOR + prompt.doubt):.2f}"]
@@ -241,10 +254,7 @@ def describe_prompt(found: Recall) -> str:
 
 
 def _describe_layers(one: Scored) -> tuple[str, ...]:
-    found = []
-    for name, value in one.parts.items():
-        why = f" ({', '.join(one.topics)})" if name == TOPICS else ""
-        found.append(f"{name} {value:.2f}{why}")
+    found = [f"{name} {value:.2f}" for name, value in one.parts.items()]
     use = _describe_use(one.memory)
     return (*found, use) if use else tuple(found)
 

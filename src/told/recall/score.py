@@ -1,7 +1,7 @@
 """Find the memories that could fit a prompt, and score how well each does.
 
 Meaning counts most: how much more similar than usual the prompt, or one of its sentences, is to the statement
-and to the phrases of prompts that need it. Shared words, topics and places add to that.
+and to the phrases of prompts that need it. Shared words and places add to that.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from math import log
 from typing import NamedTuple
 
 from told.recall.prompt import Prompt, RecallRequest, find_places, is_everyday_term, match_place
-from told.search.about import About, parse_about
 from told.search.vectors.arithmetic import count_column_differences, estimate_similarity, similarities
 from told.search.vectors.language import make_prompt_vector
 from told.search.vectors.table import table_model_id
@@ -19,9 +18,9 @@ from told.store.memories.match import SIGN_COUNT, pack_vector_signs
 from told.store.memories.protocol import Memories
 from told.store.memories.records import AGENT, OBSERVATION, TOOL, USER, Memory
 
-MEANING, WORDS, TOPICS, PLACE = LAYERS = ("meaning", "words", "topics", "place")
+MEANING, WORDS, PLACE = LAYERS = ("meaning", "words", "place")
 # How much a layer counts beside the meaning.
-WEIGHTS = {MEANING: 1.0, WORDS: 0.25, TOPICS: 0.10, PLACE: 0.30}
+WEIGHTS = {MEANING: 1.0, WORDS: 0.25, PLACE: 0.30}
 _WORDS_ALONE = 2.0  # factor of the words if there is no table of meanings
 MAX_LEARNED = 0.1  # share by which use changes a score
 _TRUST_WEIGHTS = {AGENT: 0.6, TOOL: 0.6}
@@ -38,7 +37,6 @@ _MAX_LOADED, _MAX_LOCKED, _MAX_PLACED = 40, 40, 40
 _MAX_SEARCHED = 200  # memories compared and loaded in a search, whose filters drop some
 _USUAL_SIMILARITY, _USUAL_COUNT = 0.06, 10  # of unrelated texts; counts like that many memories
 _FEW_MEMORIES, _FEWEST = 60, 20
-_TOPIC_DECAY, _TOPIC_CEILING = 0.7, 4.0
 _PRIOR_USED, _PRIOR_SHOWN = 1.0, 4.0  # before anything happened: as if shown four times and used once
 
 
@@ -49,15 +47,13 @@ class Scored(NamedTuple):
     memory: Memory
     score: float
     parts: dict[str, float]
-    topics: tuple[str, ...] = ()  # the shared ones
     learned: float = 0.0  # share by which past use changed the score
 
 
 class Matches(NamedTuple):
-    """The scored memories, best first, and what they are about."""
+    """The scored memories, best first."""
 
     found: tuple[Scored, ...]
-    about: dict[str, About]
     answering: frozenset[int] = frozenset()  # rows of those that have all that the prompt names
 
 
@@ -69,8 +65,7 @@ def score_memories(memories: Memories, prompt: Prompt, request: RecallRequest) -
     locked = memories.locked(request.scopes, _MAX_LOCKED)
     placed = _find_placed(memories, prompt, request.scopes)
     naming = sorted(words, key=lambda row: (-words[row], -row))[:most]
-    compared = _MAX_SEARCHED if request.search else _MAX_NEAR
-    meaning = compare_meaning(memories, prompt, request.scopes, (*naming, *locked, *placed), compared)
+    meaning = compare_meaning(memories, prompt, request, (*naming, *locked, *placed))
     share = WEIGHTS[WORDS] * (1.0 if meaning else _WORDS_ALONE)
     rough = {
         row: meaning.get(row, 0.0) + share * words.get(row, 0.0) for row in dict.fromkeys((*meaning, *naming))
@@ -78,17 +73,13 @@ def score_memories(memories: Memories, prompt: Prompt, request: RecallRequest) -
     near = [row for row in rough if rough[row] > 0 or prompt.folder]
     best = sorted(near, key=lambda row: (-rough[row], -row))
     loaded = memories.load(dict.fromkeys((*best[:most], *placed)))
-    about = {one.id: parse_about(memories.about(one)) for one in loaded.values()}
-    topics = _score_topics(prompt, {row: about[one.id] for row, one in loaded.items()}, count)
     scores: list[Scored] = []
     for row, one in sorted(loaded.items()):
-        value, shared = topics.get(row, (0.0, ()))
-        parts = {
-            MEANING: meaning.get(row, 0.0), WORDS: share * words.get(row, 0.0),
-            TOPICS: WEIGHTS[TOPICS] * value, PLACE: WEIGHTS[PLACE] * _score_place(prompt, one),
-        }  # fmt: skip
-        scores.append(_combine(row, one, parts, shared))
-    return Matches(tuple(sorted(scores, key=sort_key)), about, answering)
+        parts = {MEANING: meaning.get(row, 0.0), WORDS: share * words.get(row, 0.0)}
+        if not is_phrased(one):  # else its phrases say more than a folder that both name
+            parts[PLACE] = WEIGHTS[PLACE] * _score_place(prompt, one)
+        scores.append(_combine(row, one, parts))
+    return Matches(tuple(sorted(scores, key=sort_key)), answering)
 
 
 def sort_key(one: Scored) -> tuple[float, int, str]:
@@ -119,7 +110,7 @@ def _measure_shared_words(
 
 
 def measure_rarity(frequency: int, count: int) -> float:
-    """Return the rarity of a word or topic; few memories are treated as a sample of many."""
+    """Return the rarity of a word; few memories are treated as a sample of many."""
     if frequency > 1 and count < _FEW_MEMORIES:
         frequency = 1 + (frequency - 1) * _FEW_MEMORIES // max(count, _FEWEST)
     count = max(count, frequency, _FEW_MEMORIES)
@@ -138,17 +129,18 @@ def _find_placed(memories: Memories, prompt: Prompt, scopes: Sequence[str]) -> l
 
 
 def compare_meaning(
-    memories: Memories, prompt: Prompt, scopes: Sequence[str], also: Iterable[int], most: int
+    memories: Memories, prompt: Prompt, request: RecallRequest, also: Iterable[int]
 ) -> dict[int, float]:
     """Return how much more similar than usual memories are; empty without the table of meanings.
 
     Args:
         memories: The open memories.
         prompt: The prompt.
-        scopes: The active scopes.
+        request: Where to look, and whether the user searches.
         also: Rows to compare in any case.
-        most: Memories to compare beside them.
     """
+    scopes, most = request.scopes, _MAX_SEARCHED if request.search else _MAX_NEAR
+    join = max if request.search else _join_phrases
     model = table_model_id()
     texts = (prompt.text, *prompt.sentences)
     asked = [one for one in map(make_prompt_vector, texts) if one] if model else []
@@ -173,16 +165,18 @@ def compare_meaning(
         scores = similarities(vector, vectors)
         excess = [max(known, score - margin) for known, score in zip(excess, scores, strict=True)]
     rest = iter(excess)
-    return {
-        row: _join_phrases([next(rest) for _ in range(0, len(blob), size)]) for row, blob in stored.items()
-    }
+    return {row: join([next(rest) for _ in range(0, len(blob), size)]) for row, blob in stored.items()}
+
+
+def is_phrased(memory: Memory) -> bool:
+    """Tell whether a memory has enough phrases of prompts that need it to go by them."""
+    return len(memory.when) >= _BEST_PHRASES
 
 
 def _join_phrases(values: Sequence[float]) -> float:
-    """Return the mean of a statement's value and of its best phrases' values."""
-    statement, *phrases = values
-    best = sorted(phrases)[-_BEST_PHRASES:]
-    return (statement + sum(best) / len(best)) / 2 if best else statement
+    """Return the mean of the best phrases' values; the statement counts only if they are fewer."""
+    best = sorted(values[1:])[-_BEST_PHRASES:] if len(values) > _BEST_PHRASES else values
+    return sum(best) / len(best)
 
 
 def _find_nearest(near: Sequence[tuple[memoryview[int], bytes]], most: int) -> list[int]:
@@ -201,30 +195,6 @@ def _find_nearest(near: Sequence[tuple[memoryview[int], bytes]], most: int) -> l
     return found[:most]
 
 
-def _score_topics(
-    prompt: Prompt, about: Mapping[int, About], count: int
-) -> dict[int, tuple[float, tuple[str, ...]]]:
-    """Score the shared topics up to about 1, and name the rarest."""
-    shared = {row: prompt.topics.keys() & one.topics.keys() for row, one in about.items()}
-    counts: dict[str, int] = {}
-    for names in shared.values():
-        for name in names:
-            counts[name] = counts.get(name, 0) + 1
-    found = {}
-    for row, names in shared.items():
-        own = about[row].topics
-        values = sorted(
-            (
-                (measure_rarity(counts[name], count) * prompt.topics[name] * min(1.0, own[name]), name)
-                for name in names
-            ),
-            reverse=True,
-        )
-        total = sum(value * _TOPIC_DECAY**place for place, (value, _) in enumerate(values))
-        found[row] = (total / _TOPIC_CEILING, tuple(name for _, name in values[:3]))
-    return found
-
-
 def _score_place(prompt: Prompt, memory: Memory) -> float:
     """Return how surely a memory is for the prompt's folder, file or command."""
     text = f" {prompt.text.lower()} "
@@ -233,7 +203,7 @@ def _score_place(prompt: Prompt, memory: Memory) -> float:
     return max((match_place(place, prompt) for place in find_places(memory)), default=0.0)
 
 
-def _combine(row: int, memory: Memory, parts: Mapping[str, float], topics: tuple[str, ...]) -> Scored:
+def _combine(row: int, memory: Memory, parts: Mapping[str, float]) -> Scored:
     """Combine the layers, weighted by trust, confidence, importance and use."""
     own = {name: round(value, 4) for name, value in parts.items() if value > 0 or (value and name == MEANING)}
     score = sum(own.values())
@@ -245,7 +215,7 @@ def _combine(row: int, memory: Memory, parts: Mapping[str, float], topics: tuple
     if memory.importance:
         score *= 1.0 + _IMPORTANCE_SHARE * (memory.importance - 5.0) / 5.0
     learned = measure_use(memory)
-    return Scored(row, memory, round(score * (1.0 + learned), 4), own, topics, learned)
+    return Scored(row, memory, round(score * (1.0 + learned), 4), own, learned)
 
 
 def measure_use(memory: Memory) -> float:

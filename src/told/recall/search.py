@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from told.recall.filters import ELSEWHERE
 from told.recall.prompt import RecallRequest
-from told.recall.recall import ENOUGH, FLOOR, IS_NEWER, OVERRULED, TOO_LITTLE, Recalled, recall
+from told.recall.recall import ENOUGH, IS_NEWER, OVERRULED, TOO_LITTLE, Recalled, recall
 from told.recall.score import WORDS
 from told.search.query import Query
 from told.search.rank import MIN_QUESTION_WORDS, SessionGroup
@@ -26,6 +26,7 @@ from told.words import WORD, split_words, stem
 MAX_FIRST = 3  # memories before the first session
 # Of a memory that a brief would leave out; a shared topic alone is a guess.
 MIN_FIT, MIN_FIT_WITHOUT_WORDS = 0.6, 1.5
+_FULL = 0.20  # the score of a memory that fits well
 _OWN_REASONS = ("", TOO_LITTLE, ENOUGH, OVERRULED, ELSEWHERE)  # a brief's own reasons to leave a memory out
 _MAX_LISTED = 500  # newest memories among which a named time is looked for
 
@@ -69,7 +70,9 @@ def is_from(memory: Memory, window: tuple[int, int]) -> bool:
 def search_memories(memories: Memories, question: MemoryQuestion) -> list[MemoryMatch]:
     """Return the memories that answer a question, best first."""
     query = question.query
-    scopes = question.scopes or _list_scopes(memories)
+    scopes = question.scopes or tuple(
+        dict.fromkeys(scope for status, _, scope, *_ in memories.counts() if status == ACTIVE)
+    )
     if query.window and not query.words:  # only a time is asked for
         rows = memories.listed(scopes=scopes, limit=_MAX_LISTED, observations=False)
         listed = [one for one in memories.load(rows).values() if is_from(one, query.window)]
@@ -79,21 +82,12 @@ def search_memories(memories: Memories, question: MemoryQuestion) -> list[Memory
         recalled = recall(memories, request)
         found = _score(query, recalled.chosen, recalled.left_out)
         if query.must:
-            quoted = memories.get(_find_quoted(memories, query, scopes))
+            quoted = memories.load(memories.latest(match_all(query.must), _MAX_LISTED, scopes=scopes))
             scores = {one.memory.id: one.score for one in found}
             exact = [MemoryMatch(one, scores.get(one.id, 1.0), is_sure=True) for one in quoted.values()]
             found = exact or found
     found = [one for one in found if question.accepts(one.memory) and _is_current(one.memory, question.now)]
     return sorted(found, key=_sort_key)
-
-
-def _list_scopes(memories: Memories) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(scope for status, _, scope, *_ in memories.counts() if status == ACTIVE))
-
-
-def _find_quoted(memories: Memories, query: Query, scopes: Sequence[str]) -> list[str]:
-    rows = memories.latest(match_all(query.must), _MAX_LISTED, scopes=scopes)
-    return [one.id for one in memories.load(rows).values()]
 
 
 def _score(query: Query, chosen: Sequence[Recalled], others: Iterable[Recalled]) -> list[MemoryMatch]:
@@ -102,14 +96,14 @@ def _score(query: Query, chosen: Sequence[Recalled], others: Iterable[Recalled])
     is_question = len(query.words) > 1  # a single word has to be there
     found = []
     for one in (*chosen, *others):
-        memory, fit = one.memory, round(one.score / FLOOR, 3)
+        memory, fit = one.memory, round(one.score / _FULL, 3)
         is_whole = not _is_only_said_by_agent(memory) and _contains_all(memory, query.words)
         if is_whole and one.against.endswith(IS_NEWER):  # probably outdated, and these are its words
             found.append(MemoryMatch(memory, min(fit, MIN_FIT), is_sure=False))
         if one.against not in _OWN_REASONS:
             continue
         has_words = WORDS in one.parts
-        is_shown = memory.id in shown and memory.trust != TOOL and (has_words or is_question)
+        is_shown = memory.id in shown and fit >= 1 and memory.trust != TOOL and (has_words or is_question)
         is_sure = is_whole or is_shown
         if is_sure or fit >= (MIN_FIT if has_words else least):
             is_timely = not query.window or is_from(memory, query.window)

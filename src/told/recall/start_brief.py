@@ -123,8 +123,11 @@ class _StartBrief:
                 continue
             if checkpoint.status != OPEN:
                 continue
+            made = to_row(checkpoint, row.path)
+            stored = row.title, row.overview, row.next_steps
             # The store has only redacted text. A file that differs from it was edited.
-            redacted = checkpoint if _is_stored(checkpoint, row) else self.redact(checkpoint, row.path)
+            is_stored = (made.title, made.overview, made.next_steps) == stored
+            redacted = checkpoint if is_stored else self.redact(checkpoint, row.path)
             if redacted and (redacted.goal or redacted.title or redacted.pending or redacted.questions):
                 yield row, redacted
 
@@ -294,7 +297,9 @@ def select_start_memories(
 
     def need_key(row: int) -> tuple[bool, bool, float, int]:
         one = valid[row]
-        return one.kind == FACT, not one.always, -_measure_need(one), -row
+        # How much sessions need it, by what happened with it so far.
+        need = round(one.confidence * (1.0 + one.importance / 10) * (1.0 + measure_use(one)), 2)
+        return one.kind == FACT, not one.always, -need, -row
 
     first = sorted((row for row in valid if valid[row].locked), key=sort_key)
     lately = sorted((row for row in valid if valid[row].id in changed), key=sort_key)[:_MAX_CHANGED]
@@ -303,11 +308,6 @@ def select_start_memories(
     return StartMemories(
         tuple(valid[row] for row in ordered), len(first), len(locked) - hidden, frozenset(changed)
     )
-
-
-def _measure_need(memory: Memory) -> float:
-    """Return how much sessions need a memory, by what happened with it so far."""
-    return round(memory.confidence * (1.0 + memory.importance / 10) * (1.0 + measure_use(memory)), 2)
 
 
 def _find_newest(memories: Memories, scopes: Sequence[str], kinds: Sequence[str], limit: int) -> list[int]:
@@ -324,11 +324,6 @@ def _restore(row: CheckpointRow) -> Handover:
     steps = row.next_steps[: 2 * _MAX_NEXT].split("\n")
     pending = tuple(one.removeprefix("- ") for one in steps)
     return Handover(row.overview, pending=pending, title=row.title, at=row.at)
-
-
-def _is_stored(checkpoint: Handover, row: CheckpointRow) -> bool:
-    made = to_row(checkpoint, row.path)
-    return (made.title, made.overview, made.next_steps) == (row.title, row.overview, row.next_steps)
 
 
 def _cut_end(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Prepare what is indexed beside a text: extra words, topics and passages."""
+"""Prepare what is indexed beside a text: extra words and passages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from told.pattern import lazy_pattern
-from told.search.about import format_about
 from told.search.dates import MONTHS, WEEKDAYS, day_word
 from told.search.vectors.table import embed
 from told.store.memories.records import Embedding, IndexFields
@@ -109,7 +108,7 @@ def _strip_vowel_signs(text: str) -> str:
 def make_index_fields(text: str, at: int, when: Sequence[str] = ()) -> IndexFields:
     """Return what is indexed for a memory's text, time (ms) and phrases of prompts that need it."""
     plain = remove_placeholders(text)
-    return IndexFields(make_extra_words(plain, at), format_about(plain), embed_memory(text, when))
+    return IndexFields(make_extra_words(plain, at), embed_memory(text, when))
 
 
 def embed_memory(text: str, when: Sequence[str] = ()) -> Embedding:

@@ -11,7 +11,6 @@ from told.store.fts import quote_phrase, unquote_phrase
 from told.words import character_pairs, is_unspaced, split_identifier, split_scripts
 
 MAX_TERMS = 24  # of a long paste, the most specific terms are kept
-MAX_HEADS = 4  # words
 _MAX_TEXT = 6000
 _MAX_WORD = 64
 _MAX_PHRASE = 4

@@ -31,14 +31,6 @@ def _load_slots(table: dict[str, str]) -> tuple[dict[str, tuple[str, ...]], dict
     return slots, values
 
 
-def _load_tasks(table: dict[str, str]) -> dict[str, frozenset[str]]:
-    tasks: dict[str, set[str]] = {}
-    for task, words in table.items():
-        for word in words.split():
-            tasks.setdefault(SAME.get(word, word), set()).add(task)
-    return {word: frozenset(names) for word, names in tasks.items()}
-
-
 # Literal strings, as in '…', are read several times faster.
 _SYNONYMS = load_table(__file__, "data/synonyms")
 _STOP_WORDS = load_table(__file__, "data/stop_words")
@@ -49,7 +41,6 @@ for _words in map(str.split, _SYNONYMS["same"].splitlines()):
         SAME.setdefault(_word, _words[0])
 # `pnpm` is a value of the slot `package-manager`; values of one slot are alternatives.
 SLOTS, VALUES = _load_slots(_SYNONYMS["slots"])
-TASKS = _load_tasks(_SYNONYMS["tasks"])
 
 STOP_WORDS_BY_LANGUAGE = {name: frozenset(words.split()) for name, words in _STOP_WORDS["stop_words"].items()}
 STOP_WORDS = frozenset().union(*STOP_WORDS_BY_LANGUAGE.values())

@@ -120,9 +120,6 @@ class Memories(Protocol):
     def load_ids(self, ids: Iterable[str]) -> dict[int, Memory]:
         """Return memories by row, given their ids."""
 
-    def about(self, memory: Memory) -> str:
-        """Return the stored topics of a memory that was read here."""
-
     def ids_with_prefix(self, prefix: str, limit: int = 10) -> list[str]:
         """Return the ids that start with a prefix."""
 

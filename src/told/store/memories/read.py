@@ -68,7 +68,6 @@ class SqliteMemories(MemoryIndex):
         self.writer = MemoryWriter(connection)
         self.vectors = MemoryVectors(connection)
         self.left_out: Collection[int] = ()  # rows that are not loaded
-        self._about: dict[str, str] = {}
 
     def get(self, ids: Iterable[str]) -> dict[str, Memory]:
         """Return memories by id, skipping damaged rows."""
@@ -81,10 +80,6 @@ class SqliteMemories(MemoryIndex):
     def load_ids(self, ids: Iterable[str]) -> dict[int, Memory]:
         """Return memories by row, given their ids."""
         return dict(self._load("id", ids))
-
-    def about(self, memory: Memory) -> str:
-        """Return the stored topics of a memory that was read here."""
-        return self._about.get(memory.id, "")
 
     def ids_with_prefix(self, prefix: str, limit: int = 10) -> list[str]:
         """Return the ids that start with a prefix."""
@@ -304,7 +299,6 @@ class SqliteMemories(MemoryIndex):
             sql = f"SELECT {_COLUMNS} FROM memory WHERE {column} IN ({_marks(some)}) ORDER BY row"
             found += self._fetch(sql, some)
         intact = [row for row in found if row[0] not in self.left_out and hash_row(row[:-1]) == row[-1]]
-        self._about.update([(row[1], row[-2]) for row in intact])
         return [(row[0], parse_memory(row[1:_END])) for row in intact]
 
 

@@ -166,7 +166,6 @@ class IndexFields(NamedTuple):
     """What is indexed of a memory's text."""
 
     extra: str  # extra words
-    about: str  # topics and first keywords
     embedding: Embedding = Embedding()
 
 
@@ -215,7 +214,7 @@ COLUMNS = (
     "detail", "last_at", "last_machine", "last_number",
 )  # fmt: skip
 INDEXED = ("scope_word", "text", "words", "extra")
-WRITTEN = ("row", *COLUMNS, "scope_word", "words", "extra", "about", "hash")
+WRITTEN = ("row", *COLUMNS, "scope_word", "words", "extra", "hash")
 # Tables that link to memories, with their key columns.
 LINK_TABLES = {
     "trigger_of": ("kind", "value", "scope", "row"),
@@ -269,7 +268,7 @@ def row_offset(machine: str) -> int:
     return int.from_bytes(blake2s(machine.encode(), digest_size=4).digest(), "big") & _LOW
 
 
-def make_row(row: int, memory: Memory, extra: str, about: str) -> tuple[Any, ...]:
+def make_row(row: int, memory: Memory, extra: str) -> tuple[Any, ...]:
     """Return the values of a row in the order of WRITTEN."""
     detail = dump_json([memory.evidence, memory.triggers, memory.entities, memory.edges])
     plain = [getattr(memory, name) for name in COLUMNS[:_DETAIL]]
@@ -279,7 +278,7 @@ def make_row(row: int, memory: Memory, extra: str, about: str) -> tuple[Any, ...
     word = make_scope_word(memory.scope, memory.status) if memory.text else ""
     if word and memory.status in _STATUS_WORDS:
         word = f"{_STATUS_WORDS[memory.status]} {word}"
-    values = (row, *values, word, memory.words, extra, about)
+    values = (row, *values, word, memory.words, extra)
     return (*values, hash_row(values))
 
 

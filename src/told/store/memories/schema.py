@@ -91,7 +91,7 @@ def optimize_index(connection: apsw.Connection) -> None:
 
 def dump_facts(connection: apsw.Connection) -> dict[str, list[Any]]:
     """Return what only depends on the journal, not on machine or version."""
-    columns = ", ".join(name for name in WRITTEN if name not in ("extra", "about", "hash"))
+    columns = ", ".join(name for name in WRITTEN if name not in ("extra", "hash"))
     tables = {
         name: sorted(fetch(connection, f"SELECT * FROM {name}")) for name in (*LINK_TABLES, *_OTHER_TABLES)
     }

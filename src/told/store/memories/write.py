@@ -30,7 +30,7 @@ from told.store.memories.records import (
 
 _INSERT = f"INSERT INTO memory({', '.join(WRITTEN)}) VALUES({', '.join('?' * len(WRITTEN))})"
 _UPDATE = f"UPDATE memory SET {', '.join(f'{name} = ?' for name in WRITTEN[1:])} WHERE row = ?"
-_STORED = f"SELECT row, about, {', '.join(INDEXED)}, {', '.join(COLUMNS)} FROM memory WHERE id = ?"
+_STORED = f"SELECT row, {', '.join(INDEXED)}, {', '.join(COLUMNS)} FROM memory WHERE id = ?"
 _PLACES = [WRITTEN.index(name) for name in INDEXED]
 
 
@@ -38,7 +38,6 @@ class _Stored(NamedTuple):
     """A memory as it is stored."""
 
     row: int
-    about: str
     indexed: tuple[str, ...]
     memory: Memory
 
@@ -60,13 +59,13 @@ class MemoryWriter(IndexedWriter):
         row = old.row if old else self._find_free_row(make_row_id(memory))
         made: IndexFields | None = None
         if old and old.memory.text == memory.text:
-            extra, about = old.indexed[3], old.about
+            extra = old.indexed[3]
         elif memory.text:
             made = make_fields(memory.text, memory.created, memory.when)
-            extra, about = made.extra, made.about
+            extra = made.extra
         else:
-            extra = about = ""
-        values = make_row(row, memory, extra, about)
+            extra = ""
+        values = make_row(row, memory, extra)
         indexed = tuple(values[place] for place in _PLACES)
         if old is None:
             self._db.execute(_INSERT, values)
@@ -168,8 +167,8 @@ class MemoryWriter(IndexedWriter):
         found = self._fetch(_STORED, (memory_id,))
         if not found:
             return None
-        row, about, *values = found[0]
-        return _Stored(row, about, tuple(values[: len(INDEXED)]), parse_memory(values[len(INDEXED) :]))
+        row, *values = found[0]
+        return _Stored(row, tuple(values[: len(INDEXED)]), parse_memory(values[len(INDEXED) :]))
 
     def _find_free_row(self, row: int) -> int:
         while self._fetch("SELECT 1 FROM memory WHERE row = ?", (row,)):

@@ -28,7 +28,7 @@ from told.store.postgres.memories.write import JOINED, LOADED, PostgresWriter
 _OWN = "m.owner = %(person)s"
 _TRUST = f"CASE WHEN {_OWN} THEN m.trust ELSE %(theirs)s || coalesce(p.name, m.owner) END"
 _LOAD = (
-    f"SELECT m.row, m.about, m.owner, coalesce(p.name, m.owner), {LOADED} FROM {JOINED}"
+    f"SELECT m.row, m.owner, coalesce(p.name, m.owner), {LOADED} FROM {JOINED}"
     " LEFT JOIN person p ON p.team = %(team)s AND p.person = m.owner"
 )
 _IDLE = ", ".join(f"m.{name}" for name in IdleMemory._fields)
@@ -58,7 +58,6 @@ class PostgresMemories(MemoryIndex):
         self.writer = PostgresWriter(connection, viewer)
         self.vectors = PostgresVectors(connection, viewer)
         self.left_out: Collection[int] = ()  # rows that are not loaded
-        self._about: dict[str, str] = {}
         self._own = f" AND {_OWN}" if only_own else ""
 
     def get(self, ids: Iterable[str]) -> dict[str, Memory]:
@@ -72,10 +71,6 @@ class PostgresMemories(MemoryIndex):
     def load_ids(self, ids: Iterable[str]) -> dict[int, Memory]:
         """Return memories by row, given their ids."""
         return dict(self._load("id", clean_all(ids)))
-
-    def about(self, memory: Memory) -> str:
-        """Return the stored topics of a memory that was read here."""
-        return self._about.get(memory.id, "")
 
     def ids_with_prefix(self, prefix: str, limit: int = 10) -> list[str]:
         """Return the ids that start with a prefix."""
@@ -320,9 +315,9 @@ class PostgresMemories(MemoryIndex):
         found: dict[int, Memory] = {}
         rows = self._fetch(statement, values=values)
         # Of two memories with the same id the viewer's counts: it comes last.
-        rows.sort(key=lambda row: row[2] == self._viewer.person)
+        rows.sort(key=lambda row: row[1] == self._viewer.person)
         seen: dict[str, int] = {}
-        for row, about, owner, name, *columns in rows:
+        for row, owner, name, *columns in rows:
             if row in self.left_out:
                 continue
             memory = parse_memory(columns)
@@ -331,7 +326,6 @@ class PostgresMemories(MemoryIndex):
             if column == "id" and memory.id in seen:
                 del found[seen[memory.id]]
             seen[memory.id] = row
-            self._about[memory.id] = about
             found[row] = memory
         return sorted(found.items())
 

@@ -38,7 +38,7 @@ DETAIL = (
 LOADED = ", ".join(DETAIL if name == "detail" else f"m.{name}" for name in COLUMNS)
 JOINED = "memory m LEFT JOIN memory_own o ON o.team = %(team)s AND o.owner = %(person)s AND o.row = m.row"
 _PLAIN = tuple(name for name in COLUMNS if name != "detail")
-_CHANGED = (*_PLAIN, "detail", "extra", "about", "shared")
+_CHANGED = (*_PLAIN, "detail", "extra", "shared")
 _NAMES = ("row", *_CHANGED)
 # Longer values find no memory: one row of an index has less than 2,704 bytes for the value, scope and reader.
 _MAX_LISTED = 600  # bytes
@@ -52,7 +52,7 @@ _UPDATE = (
     " WHERE team = %(team)s AND row = %(row)s AND owner = %(person)s"
 )
 _STORED = (
-    f"SELECT m.row, m.extra, m.about, m.shared, {LOADED} FROM {JOINED}"
+    f"SELECT m.row, m.extra, m.shared, {LOADED} FROM {JOINED}"
     " WHERE m.team = %(team)s AND m.id = %(id)s AND m.owner = %(person)s"
 )
 # Tables that list active memories by scope and reader, and those of the owner alone.
@@ -67,7 +67,6 @@ class _Stored(NamedTuple):
 
     row: int
     extra: str
-    about: str
     shared: bool
     memory: Memory
 
@@ -103,16 +102,15 @@ class PostgresWriter(ViewerQueries):
             old = None
         made: IndexFields | None = None
         if old and old.memory.text == memory.text:
-            extra, about = old.extra, old.about
+            extra = old.extra
         elif memory.text:
             made = make_fields(memory.text, memory.created, memory.when)
-            extra, about = made.extra, made.about
+            extra = made.extra
         else:
-            extra = about = ""
+            extra = ""
         new = _Stored(
             old.row if old else make_row_id(memory),
             extra,
-            about,
             is_shared(memory, self._viewer.team),
             memory,
         )
@@ -196,11 +194,11 @@ class PostgresWriter(ViewerQueries):
     def _write(self, new: _Stored, *, is_new: bool) -> int:
         """Write the row of a memory; return its number."""
         memory, row = new.memory, new.row
-        made = dict(zip(WRITTEN, make_row(row, memory, new.extra, new.about), strict=True))
+        made = dict(zip(WRITTEN, make_row(row, memory, new.extra), strict=True))
         columns = [(LABELS[name], clean(str(made[name]))) for name in ("text", "words", "extra")]
         reader = "" if new.shared else self._viewer.person
         marks = [*split_words(str(made["scope_word"])), reader_mark(self._viewer.team, reader)]
-        values: dict[str, Any] = clean_values({name: made[name] for name in (*_PLAIN, "extra", "about")})
+        values: dict[str, Any] = clean_values({name: made[name] for name in (*_PLAIN, "extra")})
         values |= {
             "locked": memory.locked, "shared": new.shared, "row": row,
             "detail": clean(dump_json([memory.triggers, memory.entities])),
@@ -293,8 +291,8 @@ class PostgresWriter(ViewerQueries):
         found = self._fetch(_STORED, id=memory_id)
         if not found:
             return None
-        row, extra, about, shared, *values = found[0]
-        return _Stored(row, extra, about, shared, parse_memory(values))
+        row, extra, shared, *values = found[0]
+        return _Stored(row, extra, shared, parse_memory(values))
 
     def _remove(self, old: _Stored) -> None:
         self._unlink(old)
