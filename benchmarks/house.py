@@ -90,6 +90,9 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:  # noqa: ARG001 - the 
         ],
         "local_imports": sum(map(_local_imports, nodes.values())),
         "files_executed_by_a_prompt": _executed(_PROMPT_SETUP, 'call("install the packages", "second")'),
+        "files_executed_by_a_prompt_that_replaces": _executed(
+            _PROMPT_SETUP, 'call("From now on we always use npm here, never pnpm.", "second")'
+        ),
         "files_executed_by_a_transcript_line": _executed(_LINE_SETUP, "call()"),
         "rooms": {room: {"files": files, "lines": count} for room, (files, count) in sorted(rooms.items())},
     }

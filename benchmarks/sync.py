@@ -86,7 +86,7 @@ class Machine:
 
     def sync(self, place: str, transport: Transport) -> None:
         """Exchange everything at a place."""
-        stores = SyncStores(self.home, self.memories, self.connection, self.key, _now(), str)
+        stores = SyncStores(self.home, self.memories, self.connection, self.key, str, _now())
         result = sync_space(stores, self.space(place), place, transport)
         assert not result.problems, result.problems
 

@@ -18,7 +18,7 @@ TALKS = (
                 (Call("read", "src/cart/total.ts"), Call("read", "src/invoice/render.ts")),
             ),
             Turn(
-                "Round once per invoice, half up. Our accountant wants it that way, so never per line.",
+                "Round once per invoice, half up. Remember: our accountant never wants VAT rounded per line.",
                 "Done: VAT is now rounded once on the sum, half up, in one function `roundVat` that cart and "
                 "invoice share. I added a test with the three lines that differed.",
                 (
@@ -91,7 +91,7 @@ TALKS = (
                 (Call("read", "locales/fr.json"), Call("read", "locales/en.json")),
             ),
             Turn(
-                "Translate them, formal address (vous), and keep the placeholders",
+                "Translate them. From now on, French texts use the formal address (vous).",
                 "All eleven keys are there now, with `vous` and the same placeholders as in English.",
                 (Call("edit", "locales/fr.json"),),
             ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -13,7 +14,7 @@ from collections.abc import Sequence
 from lab import CannotRunError, script
 from lab.agents import real_agents
 from lab.bench import Bench
-from lab.machine import Machine
+from lab.machine import Machine, told_program
 from lab.model import Model
 from lab.npm import Shelf
 from lab.wires.base import Answer, Asked, compact
@@ -22,6 +23,10 @@ _AGENTS = ("claude-code", "codex", "gemini-cli")
 _QUOTE = "our customer ids are UUIDs and not plain integers"
 _TEXT = "Customer ids are UUIDs, not integers."
 _MESSAGE = f"I looked at the importer again, and the thing is that {_QUOTE}, whatever the schema says of it."
+_LATER_QUOTE = "parcels above 30 kg go by freight and never by post"
+_LATER_TEXT = "Parcels above 30 kg go by freight, never by post."
+_LATER_MESSAGE = f"one thing about shipping, {_LATER_QUOTE}, the depot refuses them"
+_LONGEST_WAIT = 60.0  # seconds
 _LIE = "Deploys go out on Fridays only."
 
 
@@ -32,7 +37,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("agents", nargs="*", default=[])
     chosen = parser.parse_args(words)
     answer_to = script.answer_to
-    script.answer_to = _answer  # type: ignore[assignment]
+    script.answer_to = _answer
     works = True
     try:
         with Model(os.path.join(chosen.scratch, "reader-requests")) as model:
@@ -48,7 +53,7 @@ def main(words: Sequence[str]) -> int:
     return 0 if works else 1
 
 
-def _answer(_asked: Asked) -> Answer:
+def _answer(asked: Asked) -> Answer:
     """Answer with one statement that the user typed and one that nobody did."""
     item = {
         "text": _TEXT,
@@ -60,6 +65,10 @@ def _answer(_asked: Asked) -> Answer:
         "when": ["change the importer"],
         "always": False,
     }
+    if any(_LATER_QUOTE in text for _, text in asked.said):
+        return Answer(
+            compact({"items": [item | {"text": _LATER_TEXT, "quote": _LATER_QUOTE}], "candidates": []})
+        )
     lie = item | {"text": _LIE, "quote": _LIE}
     return Answer(compact({"items": [item, lie], "candidates": [], "summary": None}))
 
@@ -98,28 +107,63 @@ def _reader(machine: Machine, model: Model, label: str, title: str, config: str)
     reached = model.requests.get(label, [])
     tools = sorted({tool for one in reached for tool in one.tools})
     briefed = any(one.has("<told>") for one in reached)
-    works = memories == [_TEXT] and len(sessions) == 1 and not briefed and done.get("unproven") == 1
+    waited = _wait_for_memory(machine)
+    works = (
+        memories == [_TEXT]
+        and bool(waited)
+        and len(sessions) == 1
+        and not briefed
+        and done.get("unproven") == 1
+    )
     print(
         f"{title}: {'works' if works else 'FAILS'}; {len(reached)} requests, tools {tools or 'none'},"
         f" told in it: {briefed}, remembered {memories}, sessions {len(sessions)},"
         f" tokens {done.get('tokens_in')} + {done.get('tokens_out')}, error {done.get('error')},"
-        f" {seconds:.1f} s",
+        f" {seconds:.1f} s; from the end of a session to its memory {waited or 0:.1f} s",
         flush=True,
     )
     return works
 
 
-def _write_session(machine: Machine) -> None:
-    base = {"sessionId": "5b8a1f6e-0000-4000-8000-000000000001", "cwd": machine.project, "version": "2.1.0"}
-    asked = {"role": "user", "content": _MESSAGE}
-    answered = {"role": "assistant", "id": "m1", "content": [{"type": "text", "text": "Done."}]}
+def _wait_for_memory(machine: Machine) -> float | None:
+    """End a session as Claude Code does; return after how many seconds its memory is there."""
+    path = _write_session(machine, 2, _LATER_MESSAGE)
+    session = os.path.splitext(os.path.basename(path))[0]
+    call = {
+        "session_id": session,
+        "transcript_path": path,
+        "cwd": machine.project,
+        "reason": "prompt_input_exit",
+    }
+    began = time.monotonic()
+    subprocess.run(
+        [*told_program(), "hook", "claude-code", "end"], input=json.dumps(call).encode(), cwd=machine.project,
+        env=machine.environ(), capture_output=True, timeout=60, check=False,
+    )  # fmt: skip
+    while time.monotonic() - began < _LONGEST_WAIT:
+        if _LATER_TEXT in [one["text"] for one in machine.told_json("memories").get("memories", [])]:
+            return time.monotonic() - began
+        time.sleep(0.2)
+    return None
+
+
+def _write_session(machine: Machine, number: int = 1, message: str = _MESSAGE) -> str:
+    base = {
+        "sessionId": f"5b8a1f6e-0000-4000-8000-{number:012}", "cwd": machine.project, "version": "2.1.0",
+    }  # fmt: skip
+    asked = {"role": "user", "content": message}
+    answered = {"role": "assistant", "id": f"m{number}", "content": [{"type": "text", "text": "Done."}]}
     lines = [
-        base | {"type": "user", "uuid": "u1", "timestamp": "2026-01-05T10:00:00.000Z", "message": asked},
-        base
-        | {"type": "assistant", "uuid": "a1", "timestamp": "2026-01-05T10:00:05.000Z", "message": answered},
+        base | {"type": "user", "uuid": f"u{number}", "timestamp": _stamp(5), "message": asked},
+        base | {"type": "assistant", "uuid": f"a{number}", "timestamp": _stamp(0), "message": answered},
     ]
     path = f".claude/projects/-acme/{base['sessionId']}.jsonl"
-    machine.write(path, "".join(json.dumps(line) + "\n" for line in lines))
+    return machine.write(path, "".join(json.dumps(line) + "\n" for line in lines))
+
+
+def _stamp(seconds: int) -> str:
+    """Return the time so many seconds ago, as Claude Code writes it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(time.time() - seconds))
 
 
 if __name__ == "__main__":

@@ -20,7 +20,8 @@ ROWS = (
     ("audit", "reasoning"), ("reader",), ("checkpoints",), ("learning",), ("onboard", "retention"),
     ("recall",), ("memories",), ("conflict",), ("capture",), ("ingest",), ("agents",), ("sync",),
     ("journal",), ("search",), ("store",), ("redact",), ("fence",), ("endpoint",), ("settings",),
-    ("jsontext",), ("files",), ("text",), ("model", "errors", "hashing", "pattern"), ("__init__",),
+    ("jsontext",), ("files",), ("tables", "text", "words"),
+    ("model", "errors", "hashing", "pattern"), ("__init__",),
 )  # fmt: skip
 LEVEL = {room: level for level, rooms in enumerate(ROWS) for room in rooms}
 

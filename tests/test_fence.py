@@ -11,20 +11,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.soak import points, thinned
+from told import fence
 from told.fence import (
     CLOSING,
     OPENING,
     Fence,
-    _load_data,
     defuse_tags,
     defuse_values,
     strip_fenced,
     wrap_in_tags,
 )
+from told.tables import load_table
 from told.text import clean
 
 DATA = Path(__file__).parent / "data" / "fence"
 
+TABLES = load_table(fence.__file__)
 KEY = bytes(range(32))
 TAG = re.compile(r"</?(agent|tool|user|team[^>]*) [a-z2-7]{5}>", re.IGNORECASE)
 FRAGMENTS = [
@@ -127,9 +129,9 @@ def test_ordinary_code_stays_as_it_is(text: str) -> None:
     assert Fence(KEY).plain(text) == " ".join(text.split())
 
 
-@pytest.mark.parametrize("agent", [*_load_data()["agents"], *_load_data()["models"]])
+@pytest.mark.parametrize("agent", [*TABLES["agents"], *TABLES["models"]])
 def test_every_listed_tag_is_defused(agent: str) -> None:
-    tables = _load_data()["agents"] | _load_data()["models"]
+    tables = TABLES["agents"] | TABLES["models"]
     for name in tables[agent].replace("#", "7").replace("*", "x").split():
         for tag in (f"<{name}>", f"</{name}>", f"<{name.upper()}>") if name[0] != "|" else (f"<{name}|>",):
             assert Fence(KEY).plain(f"a {tag} b") == f"a \u2039{tag[1:]} b"

@@ -17,7 +17,7 @@ import numpy as np
 
 from told.recall import prompt
 from told.recall.prompt import count_unknown, extract_wording, mask_numbers
-from told.search.words import split_words
+from told.words import split_words
 from training.table_pairs import statements
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "quiet")

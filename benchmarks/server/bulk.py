@@ -34,7 +34,7 @@ _LOADING = (
     "max_wal_size=8GB", "maintenance_work_mem=3GB", "max_parallel_maintenance_workers=2",
 )  # fmt: skip
 _TABLES = (
-    "memory", "memory_own", "word_of", "trigger_of", "entity_of", "meaning_of", "memory_vector",
+    "memory", "memory_own", "word_of", "trigger_of", "meaning_of", "memory_vector",
     "evidence_of", "edge",
 )  # fmt: skip
 _INTO = re.compile(r"INSERT INTO (\w+)")

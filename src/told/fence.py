@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
-import tomllib
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from told.hashing import blake2s
 from told.pattern import lazy_pattern
+from told.tables import load_table
 from told.text import clean
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
@@ -183,14 +182,8 @@ class _Names(NamedTuple):
 
 
 @cache
-def _load_data() -> dict[str, Any]:
-    with open(os.path.join(os.path.dirname(__file__), "fence.toml"), "rb") as file:
-        return tomllib.load(file)
-
-
-@cache
 def _load_names() -> _Names:
-    data = _load_data()
+    data = load_table(__file__)
     names = [name for table in ("agents", "models") for row in data[table].values() for name in row.split()]
     plain = [name for name in names if name[0] != "|" and name[-1] != "*"]
     long = {name for name in plain if name.lower() != name or "-" in name or "_" in name or name[-1] == "#"}
@@ -217,7 +210,7 @@ def _load_signs() -> dict[int, str]:
             for code in range(first, end)
             if len(plain := unicodedata.normalize("NFKC", chr(code))) == 1
         }
-    return signs | {ord(sign): row[0] for row in _load_data()["signs"]["alike"] for sign in row[1:]}
+    return signs | {ord(sign): row[0] for row in load_table(__file__)["signs"]["alike"] for sign in row[1:]}
 
 
 def _join_name(name: str) -> str:

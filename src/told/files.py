@@ -125,6 +125,14 @@ def is_utf8(path: str) -> bool:
     return True
 
 
+def get_change_time(path: str) -> int:
+    """Return when a file was last changed, in ms; 0 without one."""
+    try:
+        return os.stat(path).st_mtime_ns // 1_000_000
+    except OSError:
+        return 0
+
+
 def is_folder(path: str) -> bool:
     """Return whether the path is a folder and not a link to one."""
     try:

@@ -150,11 +150,12 @@ def test_a_secret_in_it_is_told_to_nobody(machine: Machine, pulled: Path) -> Non
 
 def test_what_was_forgotten_does_not_come_back_with_it(machine: Machine, pulled: Path) -> None:
     session = machine.claude(
-        ("The flamingo account is number four", "I will remember that."), cwd=str(pulled.parent.parent)
+        ("Remember: the flamingo account is number four", "I will remember that."),
+        cwd=str(pulled.parent.parent),
     )
     assert machine.told("index").code == 0
     assert machine.told("forget", "--session", session, "--force").code == 0
-    put(pulled, goal="Ask somebody. The flamingo account is number four", by="agent")
+    put(pulled, goal="Ask somebody. The flamingo account is number four.", by="agent")
 
     shown = brief(machine)
     assert "Ask somebody" in shown

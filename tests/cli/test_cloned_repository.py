@@ -70,7 +70,8 @@ def test_a_session_file_in_git_teaches_nothing(machine: Machine, clone: Path) ->
 def test_a_session_file_of_ones_own_teaches(machine: Machine, clone: Path) -> None:
     (clone / ".aider.chat.history.md").write_text(AIDER)
     (clone / ".gitignore").write_text(".aider*\n")
-    assert [text.rstrip(".") for text in learn(machine)] == [RULE]
+    (text,) = learn(machine)
+    assert text.rstrip(".").endswith(RULE)
 
 
 @pytest.mark.parametrize("name", ["README.md", "AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md", "docs/STATE.md"])

@@ -55,6 +55,18 @@ def test_what_was_said_in_a_session_is_known_without_being_asked_for(desk: Machi
     assert place["quote"] in RULE
 
 
+def test_why_shows_what_a_statement_leans_on(desk: Machine) -> None:
+    desk.claude(
+        ("which port does the preview use?", "It starts on 8123 by default. Shall I keep port 8123?"),
+        ("remember: never change it without asking me", "Saved."),
+        at=ago(days=2), cwd=str(desk.home / "work/shop"),
+    )  # fmt: skip
+    (found,) = memories(desk, "--status", "candidate")
+    assert "8123" not in found["text"]
+    assert "Shall I keep port 8123?" in desk.told("why", found["id"], "--json").json["said_after"]
+    assert "Said after: <" in desk.told("why", found["id"]).out
+
+
 def test_while_another_told_learns_an_empty_list_is_not_the_last_word(desk: Machine) -> None:
     say(desk, RULE)
     desk.told_home.mkdir()

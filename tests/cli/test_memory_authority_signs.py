@@ -69,7 +69,7 @@ def test_what_was_typed_into_a_session_ends_an_older_memory_unless_it_is_locked(
     monkeypatch.setattr("time.time_ns", lambda: int(ago().timestamp()) * 10**9)
     say(desk, "add the date picker", new, at=ago(days=1))
     assert desk.told("index").code == 0
-    assert texts(desk) == [old if locked else "Always use pnpm to install packages in this repo, never npm."]
+    assert texts(desk) == [old if locked else new]
     why = desk.told("why", made, "--json").json
     assert why["status"] == ("active" if locked else "superseded")
     waiting = desk.told("proposals", "--json")

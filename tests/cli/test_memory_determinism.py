@@ -137,4 +137,4 @@ def test_the_last_word_holds_in_whatever_order_sessions_are_read(
         say(desk, "add the date picker", CHANGES[number], at=ago(days=20 - number), session=session)
         assert desk.told("index").code == 0
     rows = desk.told("memories", "--json").json["memories"]
-    assert [row["text"] for row in rows] == ["Always use pnpm to install packages in this repo, never npm."]
+    assert [row["text"] for row in rows] == [CHANGES[-1]]

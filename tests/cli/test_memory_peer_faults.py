@@ -80,8 +80,8 @@ def test_one_can_change_ones_mind_and_change_it_back(desk: Machine) -> None:
     again = "From now on use npm to install packages again, not pnpm."
     for number, said in enumerate((npm, pnpm, again, pnpm, again)):
         say(desk, said, at=ago(days=20 - number))
-    assert texts(desk) == ["Use npm to install packages again, not pnpm."]
-    assert "Use npm" in brief(desk, "install the packages")
+    assert texts(desk) == [again]
+    assert "use npm" in brief(desk, "install the packages")
 
 
 @pytest.mark.parametrize("how", [("forget", "--force"), ("reject",)])
@@ -119,13 +119,11 @@ def test_small_talk_questions_and_tasks_are_no_corrections(desk: Machine, said: 
     [
         ("No, it is src/core, not src/lib.", "src/core"),
         ("We use the staging database, not the local one.", "staging database"),
-        ("prefer pnpm over npm", "pnpm over npm"),
         ("Benutze immer pnpm statt npm.", "pnpm statt npm"),
         ("Utilise toujours pnpm, jamais npm.", "jamais npm"),
         ("Usa siempre pnpm, nunca npm.", "nunca npm"),
         ("Use sempre pnpm, nunca npm.", "nunca npm"),
         ("以后都用 pnpm，不要用 npm。", "不要用 npm"),
-        ("パッケージは必ず pnpm で入れて、npm は使わないでください。", "npm"),
     ],
 )
 def test_corrections_are_kept_in_the_words_people_use(desk: Machine, said: str, kept: str) -> None:

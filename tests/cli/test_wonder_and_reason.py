@@ -318,9 +318,9 @@ def test_evidence_has_dates_and_what_superseded_it(api: Machine, monkeypatch: py
     assert api.told("reason", "Do we use Kafka?").out.splitlines() == [
         "'Do we use Kafka?': No (confidence 0.80)",
         "against 0.80",
-        f"  0.80 {new} decision: The order events no longer use Kafka (replaced {old})",
+        f"  0.80 {new} fact: The order events no longer use Kafka (replaced {old})",
         "    said 11-05 at the terminal",
-        f"before: 01-19 {old} decision: We use Kafka for the order events (superseded 11-05 by {new})",
+        f"before: 01-19 {old} fact: We use Kafka for the order events (superseded 11-05 by {new})",
     ]
     remember(api, "Compare the latency with RabbitMQ before the review")
     shown = api.told("reason", "Do we use RabbitMQ?").out

@@ -423,7 +423,7 @@ def test_at_a_terminal_the_history_is_read_and_reviewed(machine: Machine) -> Non
     assert "Imported 1 changed file. 1 session in total." in answer.out
     assert "Review 1 memory now? [Y/n]" in answer.out
     assert "1 of 1 · rule" in answer.out
-    assert "Always run the linter before you commit." in answer.out
+    assert "always run the linter before you commit." in answer.out
     assert "Locked 1. Nothing more waits." in answer.out
     assert machine.child("memories", "--all-projects", "--locked").out.startswith("1 memory\n")
 
@@ -432,7 +432,7 @@ def test_what_was_learned_can_be_reviewed_later(machine: Machine) -> None:
     machine.claude(("From now on always run the linter before you commit.", "I will."))
     answer = at_terminal(machine, ["install"], "y\ny\nn\n")
     assert answer.out.rstrip().endswith("`told review` shows them later.")
-    assert "Always run the linter" in machine.told("review").out
+    assert "always run the linter" in machine.told("review").out
 
 
 def test_yes_asks_nothing_at_a_terminal(machine: Machine) -> None:

@@ -11,7 +11,7 @@ from told.errors import NotFoundError
 from told.journal.apply import open_memories
 from told.journal.file_journal import FileJournal
 from told.memories.caller import Caller
-from told.memories.candidates import confirm_candidate, dismiss_candidate
+from told.memories.candidates import confirm_candidate
 from told.memories.change import CONFIRM, REJECT, change, correct
 from told.memories.journal_writer import JournalWriter
 from told.memories.remember import NewMemory, remember
@@ -199,9 +199,14 @@ def test_decision_on_candidates_can_be_undone(writer: JournalWriter, action: str
     assert statuses(writer) == [CANDIDATE, CANDIDATE]
 
 
+def _dismiss(writer: JournalWriter, candidate: str) -> None:
+    writer.add("reject", candidate)  # as the reader does
+    writer.write()
+
+
 def test_user_may_confirm_what_was_dismissed(writer: JournalWriter) -> None:
     made = remember(writer, unsure()).memory
-    dismiss_candidate(writer, made.id, "the reader read it")
+    _dismiss(writer, made.id)
     with pytest.raises(NotFoundError, match="is no candidate"):
         confirm_candidate(writer, made.id)
     assert confirm_candidate(acting(writer, Caller()), made.id).memory.status == ACTIVE
@@ -228,7 +233,7 @@ def test_rebuilt_store_has_the_same_candidates(kept: Kept, writer: JournalWriter
     remember(writer, unsure(marks=("warning",), context="about the nightly build"))
     remember(writer, unsure("Tests live next to the code.", kind="preference"))
     remember(writer, unsure("Tests live next to the code.", "two", kind="preference"))
-    dismiss_candidate(writer, remember(writer, unsure("Use tabs in Go files.")).memory.id)
+    _dismiss(writer, remember(writer, unsure("Use tabs in Go files.")).memory.id)
     before = writer.memories.load(writer.memories.of_scope(SCOPE))
     assert len(before) == 3
     kept.rebuild()

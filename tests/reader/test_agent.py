@@ -6,11 +6,13 @@ import json
 import os
 import sys
 import time
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.cli.machine import ago
+from tests.install.wired_machine import at_terminal
 from tests.reader.test_review import IDS, IDS_TEXT, answers, item, say, texts
 from told.agents import installed_agents
 from told.agents.headless import HeadlessTask, is_scratch_folder
@@ -186,3 +188,22 @@ def test_a_session_that_ended_just_now_is_read(chosen: Machine) -> None:
     assert texts(chosen) == []
     assert chosen.told("sweep", "--ended", f"claude-code/{session}").code == 0
     assert texts(chosen) == [IDS_TEXT]
+
+
+def test_install_asks_and_reads_the_last_days(desk: Machine) -> None:
+    install(desk, "claude", prints(answers(item())))
+    say(desk, IDS, at=datetime.now(UTC) - timedelta(days=3))
+    answer = at_terminal(desk, ["install", "--agent", "claude-code"], "y\ny\ny\ny\n")
+    assert answer.code == 0, answer.err
+    assert "Let Claude Code read finished sessions for what you taught it?" in answer.out
+    assert "Read the last 30 days now? 1 session, about" in answer.out
+    assert "Customer ids are UUIDs, not integers." in " ".join(answer.out.split())
+    assert "reader" in (desk.told_home / "config.toml").read_text()
+
+
+@pytest.mark.parametrize("words", [["--yes"], []])
+def test_install_without_a_terminal_says_how_to_turn_it_on(desk: Machine, words: list[str]) -> None:
+    install(desk, "claude", prints(answers(item())))
+    said = desk.told("install", "--agent", "claude-code", *words).out
+    assert "`told config set reader.mode agent` lets your agent read finished sessions." in said
+    assert desk.told("config", "get", "reader.mode").out == "off\n"

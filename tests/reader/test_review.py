@@ -435,3 +435,16 @@ def test_a_programs_prompts_are_not_read(desk: Machine, endpoint: ModelServer) -
     desk.told("learn", "--yes")
     (asked,) = endpoint.asked()
     assert "exact marker" not in str(asked)
+
+
+@pytest.mark.parametrize("text", ["", "Go ahead with the toggle."])
+def test_what_was_not_spoken_of_is_not_ended(desk: Machine, endpoint: ModelServer, text: str) -> None:
+    old = "Never deploy the billing service on Fridays."
+    desk.told("remember", old)
+    endpoint.answer = lambda asked: answers(
+        item(text=text, quote="go ahead with the toggle", replaces=[one["id"] for one in asked["known"]])
+    )
+    say(desk, "looks fine, go ahead with the toggle", at=ago(days=-1))
+    assert desk.told("learn", "--yes", "--json").json["ended"] == 0
+    assert old in texts(desk)
+    assert len(desk.told("proposals", "--json").json["proposals"]) == 1

@@ -60,7 +60,7 @@ def test_no_leak_from_judge_answers(desk: Desk, model: ModelServer) -> None:
     Talk(desk).turn(SAID, "The docs are not updated yet.", edit(f"{desk.project}/src/ids.py")).compact()
     said = desk.told("learn", "--yes")
     assert len(model.requests) == 2, "one for the items, one for the summary"
-    assert any(text.startswith(KNOWN) for text in desk.texts()), "the words around it are kept"
+    assert any(QUOTE in text for text in desk.texts()), "the user's own words are kept"
     assert leaks([("learn", (said.out + said.err).encode())]) == []
     assert "Ship it" in desk.told("checkpoints", "--json").out, "the summary is kept"
     assert_prints_nothing(desk)

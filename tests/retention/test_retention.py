@@ -508,7 +508,7 @@ def test_rebuild_restores_archived_memory(machine: FakeMachine) -> None:
     machine.put_away(memory)
     assert machine.status(memory) == ARCHIVED
     assert find_damage(machine.memories.connection) == []
-    for table in ("trigger_of", "entity_of", "word_of"):
+    for table in ("trigger_of", "word_of"):
         assert dump_facts(machine.memories.connection)[table] == []
     restore(machine.writer(), [machine.read(memory)])
     assert machine.read(memory)._replace(last=before.last) == before

@@ -15,7 +15,7 @@ from told.store.database import fetch
 from told.store.postgres.database import Connection, Database, Viewer
 from told.store.postgres.sessions.match import TeamTurnIndex
 from told.store.postgres.sessions.queries import project_number
-from told.store.postgres.sessions.read import TeamSessionReader, TeamTimelineReader
+from told.store.postgres.sessions.read import TeamSessionReader
 from told.store.postgres.sessions.write import PushedSession, TeamSessionWriter
 from told.store.sessions.checkpoints import Projects
 from told.store.sessions.erase import SessionEraser, purge_sessions
@@ -182,13 +182,10 @@ class PostgresSessions:
         return project_number(key)
 
     @contextmanager
-    def reading(self) -> Iterator[tuple[TeamSessionReader, TeamTimelineReader, TeamTurnIndex]]:
+    def reading(self) -> Iterator[tuple[TeamSessionReader, None, TeamTurnIndex]]:
         viewer = self.viewer
         with self.database.viewing(viewer) as connection:
-            yield (
-                TeamSessionReader(connection, viewer), TeamTimelineReader(connection, viewer),
-                TeamTurnIndex(connection, viewer),
-            )  # fmt: skip
+            yield TeamSessionReader(connection, viewer), None, TeamTurnIndex(connection, viewer)
 
     @contextmanager
     def writing(self) -> Iterator[TeamSessionWriter]:

@@ -103,12 +103,12 @@ def test_changed_memory_matches_new_words_only(store: Memories) -> None:
     put(store, first)
     put(store, first._replace(text="Use uv.", entities=("uv",), triggers=(Trigger("command", "uv"),)))
     assert (found(store, '"pip"'), found(store, '"uv"')) == ([], ["mmmmmm01"])
-    assert store.by_entity(["pip"], [HERE]) == store.by_trigger("command", ["pip"], [HERE]) == []
-    assert len(store.by_entity(["UV"], [HERE])) == len(store.by_trigger("command", ["uv"], [HERE])) == 1
+    assert store.by_trigger("command", ["pip"], [HERE]) == []
+    assert len(store.by_trigger("command", ["uv"], [HERE])) == 1
     assert damage(store) == []
 
 
-def test_triggers_and_entities_link_active_memories_only(store: Memories) -> None:
+def test_triggers_link_active_memories_only(store: Memories) -> None:
     trigger = (Trigger("path", "src/api/"),)
     put(
         store,
@@ -119,7 +119,6 @@ def test_triggers_and_entities_link_active_memories_only(store: Memories) -> Non
     )
     rows = store.by_trigger("path", ["src/api/users.py", "src/", "src/api/"], [HERE, EVERYWHERE])
     assert ids(store, rows) == ["mmmmmm04", "mmmmmm01"]
-    assert ids(store, store.by_entity(["Api"], [HERE])) == ["mmmmmm01"]
 
 
 def test_lists_are_newest_first(store: Memories) -> None:
@@ -227,7 +226,6 @@ def test_any_text_can_be_stored_and_asked_for(store: Memories, text: str) -> Non
         assert store.frequency(expression, 5, scopes=[HERE]) <= 2
         assert len(store.latest(expression, 5, scopes=[HERE])) <= 2
     store.with_term(phrase, 5, scopes=[text, HERE])
-    store.by_entity([text], [HERE, text])
     store.by_trigger(text, [text], [text])
     assert (store.shown_in(text), store.noted(text), store.get([text])) == ({}, {}, {})
     assert found(store, '"zebra"', HERE) == ["mmmmmm02"]

@@ -52,7 +52,7 @@ def test_tampered_row_is_reported_and_skipped(store: SqliteMemories) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        "UPDATE entity_of SET name = 'other'", "DELETE FROM trigger_of", "UPDATE shown SET at = at + 1",
+        "UPDATE trigger_of SET value = 'other'", "DELETE FROM trigger_of", "UPDATE shown SET at = at + 1",
         "UPDATE edge SET kind = 'supports'", "INSERT INTO memory_words(memory_words) VALUES('delete-all')",
     ],
 )  # fmt: skip

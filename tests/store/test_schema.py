@@ -15,8 +15,9 @@ import pytest
 from tests.ingest.box import differences
 from tests.store.older import history, stored
 from told.app import stores
+from told.store.opening import read_version
 from told.store.sessions import schema
-from told.store.sessions.schema import VERSION, find_damage, migrate, read_version
+from told.store.sessions.schema import VERSION, find_damage, migrate
 
 if TYPE_CHECKING:
     from pathlib import Path

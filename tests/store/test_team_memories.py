@@ -31,7 +31,6 @@ from told.store.postgres.memories.read import PostgresMemories
 from told.store.postgres.memories.search import MemorySearch, Vector
 from told.store.postgres.memories.vectors import (
     EmbeddingModel,
-    drop_model,
     register_model,
     write_missing_vectors,
 )
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
 SHOP, NOW = "project:github.com/acme/shop", 1_790_000_000_000
 SAID = "Never deploy the flamingo service on a Friday."
 TABLES = (
-    "memory", "memory_own", "word_of", "trigger_of", "entity_of", "meaning_of", "evidence_of",
+    "memory", "memory_own", "word_of", "trigger_of", "meaning_of", "evidence_of",
     "edge", "shown", "noted", "orphan", "memory_vector", "operation", "operation_of", "series",
 )  # fmt: skip
 
@@ -365,5 +364,3 @@ def test_hybrid_search_fuses_words_and_meaning(team: Team, stack: ExitStack) -> 
     ).fetchall()
     assert "memory_vector_" in repr(plan)
     stack.close()
-    drop_model(team.database, model.model)
-    assert team.own("SELECT 1 FROM memory_vector WHERE team = %s") == []

@@ -23,7 +23,7 @@ from told.search.sessions import search_sessions
 from told.store.fts import quote_phrase
 from told.store.postgres.database import Database, Viewer
 from told.store.postgres.sessions.read import Ownership
-from told.store.sessions.read import Filter, TimelinePosition
+from told.store.sessions.read import Filter
 from told.store.sessions.schema import project_token
 
 NOTE = Checkpoint("own", 1, "Zeppelin note", "overview", NOON, status=OPEN)
@@ -41,7 +41,7 @@ def ann(postgres: Database) -> PostgresSessions:
 
 def seen_by(store: PostgresSessions, viewer: Viewer) -> list[object]:
     """Return all that a person finds with told."""
-    with PostgresSessions(store.database, viewer).reading() as (reader, timeline, index):
+    with PostgresSessions(store.database, viewer).reading() as (reader, _, index):
         found = search_sessions(index, "zeppelin hangar", now=NOON)
         rows = [group.session for group in found.sessions]
         texts = index.texts([turn.turn for turn in found.turns])
@@ -51,7 +51,7 @@ def seen_by(store: PostgresSessions, viewer: Viewer) -> list[object]:
             *reader.checkpoints(Filter(), 9), *reader.sessions_like("", 9),
             *reader.checkpoints_like("", 9), *reader.projects(Filter()), *index.session_projects(),
             *index.find_prompts(["zeppelin"], ["z"]), *index.similar_terms("zeppelyn"),
-            *timeline.after(TimelinePosition(0), Filter(), 9), *reader.turns(1), *reader.refs_of(1),
+            *reader.turns(1), *reader.refs_of(1),
             *reader.files_of(1),
             *range(index.turn_count()), *range(index.frequency(quote_phrase("zeppelin"), 9)),
         ]  # fmt: skip

@@ -118,7 +118,7 @@ class Machine:
         return space
 
     def stores(self) -> SyncStores:
-        return SyncStores(self.home, self.memories, self.connection, self.key, self.now, str)
+        return SyncStores(self.home, self.memories, self.connection, self.key, str, self.now)
 
     def sync(self, place: Transport, space: Space | None = None, *, plain: bool = False) -> Exchange:
         return sync_space(self.stores(), space or self.space(plain=plain), "shelf", place)

@@ -99,7 +99,7 @@ class _Home:
         source = Source(self.folder, memories, self.connection, self.key, str, self.now)
         found = collect(source, version="1", made="now", private=True, sessions=False)
         memories.close()
-        value: dict[str, Any] = json.loads("".join(format_export(found.head, found.lists)))
+        value: dict[str, Any] = json.loads("".join(format_export(*found)))
         return value
 
     def load(self, value: dict[str, Any]) -> bool:

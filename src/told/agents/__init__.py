@@ -13,6 +13,8 @@ from glob import glob
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from told.words import WORD
+
 if TYPE_CHECKING:  # a command that lists sessions needs the names only
     from told.agents.base import Agent, DetectedAgent
 
@@ -118,7 +120,7 @@ def agent_of_client(client: str) -> str:
     >>> agent_of_client("Visual Studio Code"), agent_of_client("cursor-vscode"), agent_of_client("claude-ai")
     ('vscode-copilot', 'cursor', '')
     """
-    said = set("".join(letter if letter.isalnum() else " " for letter in client[:200].lower()).split())
+    said = set(WORD.findall(client[:200].lower()))
     agents = [agent for agent in installed_agents().values() if not agent.is_fallback]
     full = [agent.name for agent in agents if set(agent.name.split("-")) <= said]
     if full:

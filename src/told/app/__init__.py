@@ -380,7 +380,6 @@ class MemorySession:
         from told.memories.remember import NewMemory, validate_text  # noqa: PLC0415
         from told.memories.said import Draft, find_replaced, list_messages, verify  # noqa: PLC0415
         from told.memories.scopes import validate_kind  # noqa: PLC0415
-        from told.memories.session_notes import note_reader  # noqa: PLC0415
 
         redact = self.app.redact
         new = NewMemory(validate_text(redact(text)), self.named_scope(scope), validate_kind(kind), locked)
@@ -394,7 +393,4 @@ class MemorySession:
             spans = self.memories.noted(PROMPTED).get(f"{agent}/{session}", "")
             self._said = list_messages(self.app.reading, self.home, agent, session, spans)
         new = new._replace(agent=self.caller.agent, session=self.caller.session, quote=quote, replaces=old)
-        draft = verify(new, self._said or [])
-        if not draft.why_not:
-            note_reader(self.home, self.caller.agent, self.caller.session)
-        return draft
+        return verify(new, self._said or [])

@@ -9,9 +9,9 @@ import apsw
 
 from told.errors import BusyError, DiskFullError, MissingError
 from told.store.database import UNWRITABLE
-from told.store.opening import can_write, open_database, set_foreign_aside
+from told.store.opening import can_write, open_database, read_version, set_foreign_aside
 from told.store.sessions.forgets import is_behind, note_erased
-from told.store.sessions.schema import TABLES, VERSION, is_current, migrate, read_version
+from told.store.sessions.schema import TABLES, VERSION, is_current, migrate
 
 
 def open_store(path: str, *, any_version: bool = False) -> apsw.Connection:

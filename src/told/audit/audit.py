@@ -29,8 +29,8 @@ from told.audit.pairs import (
 from told.capture.entities import find_triggers
 from told.onboard.files import Document, ProjectFiles
 from told.onboard.instructions import find_instruction_files, parse_instructions
-from told.onboard.onboard import OnboardPlan, plan_onboarding, read_project, source_file_of
-from told.onboard.tasks import MAKEFILES, find_tasks, parse_scripts, parse_targets
+from told.onboard.onboard import plan_onboarding, read_project, source_file_of
+from told.onboard.tasks import MAKEFILES, find_tasks, parse_table, parse_targets
 from told.pattern import lazy_pattern
 from told.recall.filters import MIN_CONFIDENCE
 from told.store.memories.protocol import Memories
@@ -53,13 +53,9 @@ _SECRET_FILES = (".env", ".env.local", ".env.development", ".env.production", ".
 _MAX_MANIFESTS = 60
 _MAX_HOSTS = 8
 
-_SAYS_GONE = PATTERNS["says_gone"]
-_EXAMPLE = PATTERNS["example"]
-_PLACEHOLDER = PATTERNS["placeholder"]
-_NEGATION = PATTERNS["discourages"]
-_SAYS_WHERE = PATTERNS["says_where"]
-_HOST_NAME = PATTERNS["host_name"]
-_RUN_SCRIPT = PATTERNS["run_script"]
+_SAYS_GONE, _SAYS_WHERE = PATTERNS["says_gone"], PATTERNS["says_where"]
+_EXAMPLE, _PLACEHOLDER, _NEGATION = PATTERNS["example"], PATTERNS["placeholder"], PATTERNS["discourages"]
+_HOST_NAME, _RUN_SCRIPT = PATTERNS["host_name"], PATTERNS["run_script"]
 _OPERATOR = lazy_pattern(r"\s*(?:&&|\|\||;|\|)\s*")
 _RUNNERS = ("make", "just", "task", "poe")
 _RUNNER_FLAGS = {"tox": "-e", "nox": "-s"}
@@ -143,21 +139,21 @@ class ProjectState:
     @cached_property
     def _tasks(self) -> dict[str, set[str]]:
         tree = self.tree
+        manifests = [path for path in tree.files if path.endswith("/package.json")][:_MAX_MANIFESTS]
+        makefiles = [
+            path for path in tree.files if path.endswith(".mk") or os.path.basename(path) in MAKEFILES
+        ]
+        documents = [tree.document(path) for path in makefiles[:_MAX_MANIFESTS]]
         found: dict[str, set[str]] = {}
-        for task in find_tasks(tree):
+        for task in (
+            *find_tasks(tree),
+            *(task for path in manifests for task in parse_table(tree.document(path), "run", "scripts")),
+            *(task for document in documents for task in parse_targets(document)),
+        ):
             runner = "run" if task.runner.endswith(" run") else task.runner
             found.setdefault(runner, set()).add(task.name)
-        for path in [one for one in tree.files if one.endswith("/package.json")][:_MAX_MANIFESTS]:
-            scripts = parse_scripts(tree.document(path), "scripts", "")
-            found.setdefault("run", set()).update(task.name for task in scripts)
-        makefiles = [one for one in tree.files if one.rpartition("/")[2] in MAKEFILES]
-        makefiles += [one for one in tree.files if one.endswith(".mk")]
-        for path in makefiles[:_MAX_MANIFESTS]:
-            document = tree.document(path)
-            if document is not None and "%:" in document.text:
-                found.pop("make", None)  # a pattern rule may make anything
-                break
-            found.setdefault("make", set()).update(task.name for task in parse_targets(document))
+        if any(one is not None and "%:" in one.text for one in documents):
+            found.pop("make", None)  # a pattern rule may make anything
         return found
 
 
@@ -187,7 +183,11 @@ def audit(
         found += (_date(one, project.tree) for one in compare_with_files(shown, instructions, documents))
         if any(one.scope == scope and source_file_of(one) for one in every):
             facts = read_project(project.tree, redact)
-            found += _find_stale(plan_onboarding(memories, facts, scope, key, now))
+            plan = plan_onboarding(memories, facts, scope, key, now)
+            changed = [one.instead for one in plan.new if one.instead]
+            for old in (one for one in (*plan.gone, *changed) if one.status == ACTIVE):
+                where = source_file_of(old).rpartition("#")[0]
+                found.append(Finding(STALE, old, "{} no longer says so.", where, do=("told onboard",)))
     known = {project_key(scope) for scope in projects}
     elsewhere = sum(bool(project_key(one.scope)) and project_key(one.scope) not in known for one in every)
     unique = {(one.what, one.memory.id, one.name, one.other.id if one.other else ""): one for one in found}
@@ -225,13 +225,6 @@ def _is_expired(memory: Memory, now: int) -> bool:
     return bool(memory.expires) and memory.expires <= now
 
 
-def _find_stale(plan: OnboardPlan) -> Iterator[Finding]:
-    changed = [one.instead for one in plan.new if one.instead]
-    for old in (one for one in (*plan.gone, *changed) if one.status == ACTIVE):
-        where = source_file_of(old).rpartition("#")[0]
-        yield Finding(STALE, old, "{} no longer says so.", where, do=("told onboard",))
-
-
 def _find_missing_names(memory: Memory, project: ProjectState) -> Iterator[Finding]:
     named = [(one.kind, one.value) for one in (*find_triggers(memory.text), *memory.triggers)]
     paths = dict.fromkeys(value for kind, value in named if kind == "path")
@@ -239,7 +232,10 @@ def _find_missing_names(memory: Memory, project: ProjectState) -> Iterator[Findi
     if not _SAYS_GONE.search(memory.text):
         for path in paths:
             yield from _check_path(memory, path, project)
-        yield from _check_hosts(memory, project)
+        for host in dict.fromkeys(match.group(1).lower() for match in _HOST_NAME.finditer(memory.text)):
+            if not host.startswith("example.") and ".example." not in host and project.is_lost_host(host):
+                why = "{} was in files of the project; no file has it now."
+                yield Finding(HOST, memory, why, host, do=propose_change(memory))
     yield from _check_tasks(memory, commands, project)
 
 
@@ -247,11 +243,20 @@ def _check_path(memory: Memory, given: str, project: ProjectState) -> Iterator[F
     path = _checkable_path(given, project)
     if not path or project.exists(path):
         return
-    actions = _propose_actions(memory, given, project.find_moved(path))
+    moved = project.find_moved(path)
+    actions = propose_change(memory)
+    if moved and memory.trust == USER and given in memory.text and moved not in memory.text:
+        actions = (f"told correct {memory.id} {quote(memory.text.replace(given, moved))}",)
     former = project.describe_former(path)
     if former:
         yield Finding(GONE, memory, f"{{}} {former}.", given, do=actions)
-    elif _claims_existence(memory.text, path):
+    elif (
+        "/" in path
+        and "." in os.path.basename(path).strip(".")
+        and _SAYS_WHERE.search(memory.text)
+        and not _EXAMPLE.search(memory.text)
+        and not _NEGATION.search(memory.text)
+    ):
         why = "{} is not in this project, and never was as far as told knows."
         yield Finding(GONE, memory, why, given, do=actions, sure=False)
 
@@ -263,20 +268,6 @@ def _checkable_path(given: str, project: ProjectState) -> str:
     path = project.relative_path(given.rstrip(".,:;/"))
     is_url = "/" in path and _HOST_NAME.fullmatch(path.partition("/")[0])
     return "" if not path or _PLACEHOLDER.search(path) or is_url else path
-
-
-def _claims_existence(text: str, path: str) -> bool:
-    is_file = "/" in path and "." in path.rpartition("/")[2].strip(".")
-    says_where = is_file and _SAYS_WHERE.search(text) is not None
-    return says_where and not _EXAMPLE.search(text) and not _NEGATION.search(text)
-
-
-def _propose_actions(memory: Memory, old: str, new: str) -> tuple[str, ...]:
-    """Propose to correct the user's own memory, with the new path if it is known."""
-    changed = memory.text.replace(old, new) if new and memory.trust == USER and new not in memory.text else ""
-    if changed and changed != memory.text:
-        return (f"told correct {memory.id} {quote(changed)}",)
-    return propose_change(memory)
 
 
 def _check_tasks(memory: Memory, commands: list[str], project: ProjectState) -> Iterator[Finding]:
@@ -309,11 +300,3 @@ def _find_task_calls(text: str, commands: list[str]) -> Iterator[tuple[str, str,
                 yield runner, name, f"{runner} {name}"
         elif runner in _RUNNER_FLAGS and len(words) > 2 and words[1] == _RUNNER_FLAGS[runner]:
             yield f"{runner} {words[1]}", words[2], " ".join(words[:3])
-
-
-def _check_hosts(memory: Memory, project: ProjectState) -> Iterator[Finding]:
-    hosts = dict.fromkeys(match.group(1).lower() for match in _HOST_NAME.finditer(memory.text))
-    for host in hosts:
-        if not host.startswith("example.") and ".example." not in host and project.is_lost_host(host):
-            why = "{} was in files of the project; no file has it now."
-            yield Finding(HOST, memory, why, host, do=propose_change(memory))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from told.conflict.relation import CHANGES, MAY_CHANGE, Relation, judge
+from told.conflict.relation import CHANGES, MAY_CHANGE, judge
 from told.conflict.same import normalise_claim, quote_covers, reverses, say_same
 from told.onboard.files import Document, compile_pattern
 from told.onboard.instructions import Instruction
@@ -24,11 +24,13 @@ KINDS = (
     GONE, COMMAND, HOST, PROGRAM, CONTRADICTS, OUTDATED, DENIED, REPEATS, IN_FILE, STALE, EXPIRED, FADED,
 )  # fmt: skip
 
-_MAX_SHARING = 60  # a word that more memories share brings none together
-_MAX_PARTNERS = 12  # of a memory
-_MAX_PAIRS = 2000
 _MIN_OVERLAP = 0.2  # share of words that a memory and a file's statement need to contradict each other
 _PROSE_OVERLAP = 0.3  # share of words, if a file's statement may be mere description
+# What an edge between two memories means.
+_EDGES = {
+    CONTRADICTS: (CONTRADICTS, "The second one contradicts it. Which one applies?"),
+    WAS: (OUTDATED, "The second one probably replaces it. Do both apply?"),
+}
 _QUOTES = ('"', "“", "„", "«")
 _MIN_WORDS = 3  # of a statement that is looked up in a file
 PATTERNS = {
@@ -75,16 +77,19 @@ def compare_memories(memories: Sequence[Memory]) -> Iterator[Finding]:
     for one in memories:
         for edge in one.edges:
             old, pair = by_id.get(edge.target), frozenset((one.id, edge.target))
-            if old is None or pair in seen or edge.kind not in (CONTRADICTS, WAS):
-                continue
-            seen.add(pair)
-            yield _contradiction(old, one) if edge.kind == CONTRADICTS else _outdated(old, one)
+            if old is not None and pair not in seen and edge.kind in _EDGES:
+                seen.add(pair)
+                what, why = _EDGES[edge.kind]
+                yield Finding(what, old, why, other=one, do=_ask(old, one), sure=what == CONTRADICTS)
     by_words: dict[tuple[str, ...], list[Memory]] = {}
-    for new in sorted(memories, key=_age):
+    for new in sorted(memories, key=lambda one: (one.created, one.number, one.id)):
         alike = by_words.setdefault(normalise_claim(new.text), [])
         old = next((one for one in alike if _scopes_overlap(one, new) and say_same(one.text, new.text)), None)
         if old is not None and frozenset((old.id, new.id)) not in seen:
-            yield _duplicate(old, new)
+            # The locked, the user's or the global memory of two stays, else the older one.
+            stays, goes = (new, old) if _authority(new) > _authority(old) else (old, new)
+            why = "It says the same as another."
+            yield Finding(REPEATS, goes, why, other=stays, do=(reject_command(goes),))
         alike.append(new)
 
 
@@ -98,88 +103,52 @@ def compare_with_files(
         instructions: Every statement of the files, also one that is only likely to matter.
         documents: The files.
     """
-    seen: set[str] = set()
-    files = [(one, _normalise(one.text)) for one in documents]
+    files = [(one.path, _normalise(one.text)) for one in documents]
+    statements = [(one, _words(one.text)) for one in instructions]
     for memory in memories:
-        text = _normalise(memory.text).strip(" .")
-        place = next((one for one, content in files if text in content), None)
-        is_denied = place is not None and any(
-            text in _normalise(one.text) and _is_opposite(memory.text, one.text) for one in instructions
-        )
-        if place is not None and text.count(" ") >= _MIN_WORDS - 1 and not is_denied:
-            seen.add(memory.id)
-            yield _in_file(memory, place.path)
-    pairs = _find_similar_pairs([one.text for one in memories], [one.text for one in instructions])
-    denied: set[tuple[str, str]] = set()
-    for first, second in pairs:
-        memory, instruction = memories[first], instructions[second]
-        file = instruction.document
-        where = f"{file.path}:{instruction.line}"
-        is_covered = quote_covers(instruction.text, memory.text) and len(memory.text.split()) >= _MIN_WORDS
-        is_opposite = _is_opposite(memory.text, instruction.text)
-        is_same = say_same(memory.text, instruction.text)
-        if (is_covered or is_same) and not is_opposite:
-            if memory.id not in seen and instruction.is_clear:
-                seen.add(memory.id)
-                yield _in_file(memory, where)
-            continue
-        why = "the opposite" if is_opposite else _find_contradiction(memory.text, instruction)
-        if why and (memory.id, file.path) not in denied:
-            denied.add((memory.id, file.path))
-            cases = (
-                f"if the file is right: {reject_command(memory)}",
-                "if the memory is right: change the file",
-            )
-            says = f"{{}} says otherwise: {why}."
-            yield Finding(DENIED, memory, says, where, do=cases, sure=False, instruction=instruction)
+        text, words = _normalise(memory.text).strip(" ."), _words(memory.text)
+        # A statement with the memory's words that denies it does not repeat it.
+        near = [one for one, others in statements if _share(words, others) >= _MIN_OVERLAP]
+        denied = [one for one in near if reverses(memory.text, one.text) or reverses(one.text, memory.text)]
+        is_whole = text.count(" ") >= _MIN_WORDS - 1
+        is_denied = any(text in _normalise(one.text) for one in denied)
+        places = [path for path, content in files if is_whole and not is_denied and text in content]
+        same = [one for one in near if one not in denied and _covers(one.text, memory.text)]
+        places += [f"{one.document.path}:{one.line}" for one in same if one.is_clear]
+        if places:
+            why = "{} says it already; an agent that reads the file is told twice."
+            do = (f"to keep it only in the file: {reject_command(memory)}",)
+            yield Finding(IN_FILE, memory, why, places[0], do=do)
+        seen: set[str] = set()
+        for one in near:
+            why = "the opposite" if one in denied else "" if one in same else _contradict(memory.text, one)
+            if why and one.document.path not in seen:
+                seen.add(one.document.path)
+                yield Finding(
+                    DENIED, memory, f"{{}} says otherwise: {why}.", f"{one.document.path}:{one.line}",
+                    do=(f"if the file is right: {reject_command(memory)}",
+                        "if the memory is right: change the file"),
+                    sure=False, instruction=one,
+                )  # fmt: skip
 
 
-def _find_contradiction(memory: str, instruction: Instruction) -> str:
+def _covers(said: str, text: str) -> bool:
+    """Tell whether a file's statement says no less than a memory."""
+    return say_same(text, said) or (len(text.split()) >= _MIN_WORDS and quote_covers(said, text))
+
+
+def _contradict(memory: str, instruction: Instruction) -> str:
     """Return why a file's statement contradicts a memory, whichever of them is newer."""
-    said, share = instruction.text, _overlap(memory, instruction.text)
-    is_prose = not instruction.is_clear and share < _PROSE_OVERLAP
-    if is_prose or share < _MIN_OVERLAP or said.startswith(_QUOTES):  # a description, or an example
+    said = instruction.text
+    is_prose = not instruction.is_clear and _share(_words(memory), _words(said)) < _PROSE_OVERLAP
+    if is_prose or said.startswith(_QUOTES):  # a description, or an example
         return ""
-    found: list[Relation] = [judge(memory, said), judge(said, memory)]
+    found = (judge(memory, said), judge(said, memory))
     return next((one.why for one in found if one.kind in (CHANGES, MAY_CHANGE)), "")
 
 
-def _find_similar_pairs(ours: Sequence[str], theirs: Sequence[str]) -> list[tuple[int, int]]:
-    """Return pairs of indexes of texts that share rare words, best pairs only."""
-    by_word: dict[str, list[int]] = {}
-    words = [_words(text) for text in theirs]
-    for place, found in enumerate(words):
-        for word in found:
-            by_word.setdefault(word, []).append(place)
-    pairs: dict[tuple[int, int], float] = {}
-    for place, text in enumerate(ours):
-        shared: dict[int, float] = {}
-        for word in _words(text):
-            others = by_word.get(word, ())
-            for other in others if len(others) <= _MAX_SHARING else ():
-                shared[other] = shared.get(other, 0.0) + 1 / len(others)
-        for other in sorted(shared, key=lambda other: (-shared[other], other))[:_MAX_PARTNERS]:
-            pairs[place, other] = shared[other]
-    return sorted(sorted(pairs, key=lambda pair: (-pairs[pair], pair))[:_MAX_PAIRS])
-
-
-def _is_opposite(one: str, other: str) -> bool:
-    return reverses(one, other) or reverses(other, one)
-
-
-def _overlap(one: str, other: str) -> float:
-    ours, theirs = _words(one), _words(other)
+def _share(ours: set[str], theirs: set[str]) -> float:
     return len(ours & theirs) / len(ours | theirs) if ours and theirs else 0.0
-
-
-def _contradiction(old: Memory, new: Memory) -> Finding:
-    why = "The second one contradicts it. Which one applies?"
-    return Finding(CONTRADICTS, old, why, other=new, do=_ask(old, new))
-
-
-def _outdated(old: Memory, new: Memory) -> Finding:
-    why = "The second one probably replaces it. Do both apply?"
-    return Finding(OUTDATED, old, why, other=new, do=_ask(old, new), sure=False)
 
 
 def _ask(old: Memory, new: Memory) -> tuple[str, ...]:
@@ -189,23 +158,6 @@ def _ask(old: Memory, new: Memory) -> tuple[str, ...]:
         f"if only {old.id} applies: {reject_command(new)}",
         f"if only {new.id} applies: {reject_command(old)}",
     )
-
-
-def _duplicate(old: Memory, new: Memory) -> Finding:
-    """Keep the locked, the user's or the global memory of two, else the older one."""
-    stays, goes = (new, old) if _authority(new) > _authority(old) else (old, new)
-    return Finding(REPEATS, goes, "It says the same as another.", other=stays, do=(reject_command(goes),))
-
-
-def _in_file(memory: Memory, where: str) -> Finding:
-    why = "{} says it already; an agent that reads the file is told twice."
-    return Finding(
-        IN_FILE, memory, why, where, do=(f"to keep it only in the file: {reject_command(memory)}",)
-    )
-
-
-def _age(memory: Memory) -> tuple[int, int, str]:
-    return memory.created, memory.number, memory.id
 
 
 def _authority(memory: Memory) -> tuple[bool, bool, bool]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
-from pathlib import Path
 from typing import Any
 
 from told.capture.sentences import has_cjk
 from told.pattern import lazy_pattern
 from told.store.memories.records import Trigger
+from told.tables import load_table
 from told.text import remove_placeholders
 
 _TICKED = lazy_pattern(r"`([^`\n]{1,120})`")
@@ -25,7 +24,7 @@ _SYMBOL = lazy_pattern(
 _FLAG = lazy_pattern(r"(?<![\w-])--[a-z][\w-]+")
 _WORD = lazy_pattern(r"[\w.+]+")
 _LETTERS = lazy_pattern(r"[^\W_]+")
-_NAMES: dict[str, Any] = tomllib.loads(Path(__file__).with_name("entities.toml").read_text(encoding="utf-8"))
+_NAMES: dict[str, Any] = load_table(__file__)
 _PROGRAMS = frozenset(_NAMES["programs"].split())
 _TOOLS = (_PROGRAMS | frozenset(_NAMES["tools"].split())) - frozenset(_NAMES["ambiguous"].split())
 _TASK_OF = {word: task for task, words in _NAMES["tasks"].items() for word in words.split()}

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from told.capture.cues import read_cues
+from told.capture.explicit import read_cues
 from told.capture.sentences import split_sentences
 from told.capture.statements import Statement, capture
+from told.pattern import lazy_pattern
 
+_LINE = lazy_pattern(r"[^\n]*\S[^\n]*")
 EXPLICIT, STOPPED, NO_CUE, PASTED = "explicit", "stopped", "no cue", "pasted"
 
 
@@ -30,18 +32,13 @@ class Explanation:
 
 
 def explain(message: str, before: str = "") -> Explanation:
-    """Explain how `capture` reads a message.
-
-    Args:
-        message: The text the user typed in one prompt.
-        before: The end of the agent's text before it.
-    """
+    """Explain how `capture` reads a message after the end of the agent's text before it."""
     cues = {one.sentence.start: one for one in read_cues(message, before)}
-    sentences = split_sentences(message, clauses=False)
+    sentences = split_sentences(message)
     found = [
-        (start, SentenceReading(text, PASTED))
-        for start, end, text in _list_lines(message)
-        if not any(one.start < end and start < one.end for one in sentences)
+        (line.start(), SentenceReading(line[0].strip(), PASTED))
+        for line in _LINE.finditer(message)
+        if not any(one.start < line.end() and line.start() < one.end for one in sentences)
     ]
     for one in sentences:
         reading = cues.get(one.start)
@@ -50,13 +47,3 @@ def explain(message: str, before: str = "") -> Explanation:
         found.append((one.start, SentenceReading(one.text, decision, cue, guard)))
     ordered = sorted(found, key=lambda one: one[0])
     return Explanation(tuple(one for _, one in ordered), tuple(capture(message, before)))
-
-
-def _list_lines(message: str) -> list[tuple[int, int, str]]:
-    """Return the start, end and text of the lines that are not blank."""
-    found, start = [], 0
-    for line in message.splitlines(keepends=True):
-        if line.strip():
-            found.append((start, start + len(line), line.strip()))
-        start += len(line)
-    return found

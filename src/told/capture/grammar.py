@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from told.capture.pasted_lines import ENDORSES
 from told.capture.sentences import count_words, has_cjk
 from told.pattern import lazy_pattern
+from told.tables import load_table
 
 # ruff: noqa: RUF001 - punctuation of many languages
 
@@ -23,7 +22,7 @@ QUOTED = lazy_pattern(
     r"“[^”\n]{3,600}”|«[^»\n]{3,600}»|„[^“”\n]{3,600}[“”]|(?<!\w)\"[^\"\n]{3,600}\"|(?<!\w)'[^'\n]{12,300}'(?!\w)"
     r"|「[^」\n]{3,600}」|`[^`\n]{1,200}`"
 )
-_DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_name("explicit.toml").read_text(encoding="utf-8"))
+_DATA = load_table(__file__, "explicit")
 _PARTS: dict[str, str] = _DATA["parts"]
 _OPENINGS = rf"(?:(?:{_PARTS['openings']})\b[\s,.!:;–—-]*)*"
 _FILLER = lazy_pattern(
@@ -146,12 +145,7 @@ def find_kind(text: str) -> str:
 
 
 def cut_lead(text: str, *, henceforth: bool = False) -> str:
-    """Return a statement without what only asks for it: `ok,`, `remember that`, `for the record:`.
-
-    Args:
-        text: The user's own sentence.
-        henceforth: Whether `from now on` goes, too.
-    """
+    """Return a statement without what only asks for it: `ok,`, `remember that`, if wanted `from now on`."""
     rest = text
     filler = _FILLER.match(text)
     if filler:

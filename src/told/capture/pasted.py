@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from told.capture.pasted_documents import SURE, find_document, introduces, is_sign
@@ -43,12 +44,7 @@ class Parts(NamedTuple):
 
 
 def mask_pasted(message: str, *, strict: bool = False) -> str:
-    """Replace pasted characters by spaces; the length stays the same.
-
-    Args:
-        message: The text of one prompt.
-        strict: Replace also what only may be pasted.
-    """
+    """Replace pasted characters by spaces of the same length; if strict, also what only may be pasted."""
     masked = ["\n" if char == "\n" else " " for char in message]
     parts = read_parts(message)
     for start, end in parts.typed if strict else parts.typed + parts.unsure:
@@ -56,14 +52,9 @@ def mask_pasted(message: str, *, strict: bool = False) -> str:
     return "".join(masked)
 
 
-def find_typed(message: str, *, documents: bool = False) -> list[Span]:
-    """Return the spans of the lines that a person typed, or may have typed.
-
-    Args:
-        message: The text of one prompt, or of an agent's answer.
-        documents: Keep documents, as an agent's answer is one.
-    """
-    parts = read_parts(message, documents=documents)
+def find_typed(message: str) -> list[Span]:
+    """Return the spans of the lines that a person typed, or may have typed."""
+    parts = read_parts(message)
     return sorted(parts.typed + parts.unsure)
 
 
@@ -73,7 +64,7 @@ def is_unsure(message: str, start: int, end: int) -> bool:
 
 
 @lru_cache(maxsize=16)  # of a message, its sentences and the answer before it
-def read_parts(message: str, *, documents: bool = False) -> Parts:
+def read_parts(message: str) -> Parts:
     """Tell what was typed from what was pasted."""
     if message.lstrip().startswith(_NOT_TYPED):
         return Parts((), ())
@@ -83,12 +74,12 @@ def read_parts(message: str, *, documents: bool = False) -> Parts:
     _mark_quoted(lines, marks)
     _mark_indented(message, lines, marks)
     endorsed = _mark_endorsed(lines, marks)
-    if not documents:
-        _mark_document(lines, marks)
+    _mark_document(lines, marks)
     found: tuple[list[Span], list[Span]] = ([], [])
-    for place, mark in enumerate(marks):
+    for place, (line, mark) in enumerate(zip(lines, marks, strict=True)):
         if mark != _PASTED:
-            found[mark].append(endorsed.get(place) or _cut_reported(message, lines[place]))
+            says = _SAYS.search(message, line.start, line.end)  # "The README says: …"
+            found[mark].append(endorsed.get(place) or (line.start, says.end() if says else line.end))
     return Parts(tuple(found[_TYPED]), tuple(found[_UNSURE]))
 
 
@@ -113,8 +104,7 @@ def _mark_output(lines: Sequence[Line]) -> list[int]:
 def _mark_quoted(lines: Sequence[Line], marks: list[int]) -> None:
     """Mark the paragraph after a line such as `The log says:`."""
     quoted = -1
-    for place, line in enumerate(lines[1:], 1):
-        before = lines[place - 1]
+    for place, (before, line) in enumerate(pairwise(lines), 1):
         if line.follows and marks[place - 1] == _TYPED and _INTRODUCES.search(before.text):
             quoted = -1 if BULLET.match(line.text) else line.paragraph
         if line.paragraph == quoted:
@@ -135,19 +125,15 @@ def _mark_indented(message: str, lines: Sequence[Line], marks: list[int]) -> Non
             elif not _MIN_INDENT.match(line.text):
                 in_list = False
             elif not in_list:
-                wrapped = before and _is_wrapped(message, before, line.start)
-                if block or (_INDENT.match(line.text) and not wrapped):
+                goes_on = (  # with a long sentence
+                    before is not None
+                    and message[before.end : line.start] == "\n"
+                    and len(before.text) >= _WRAPPED
+                    and before.text[-1] not in ".:!?。：！？"  # noqa: RUF001 - punctuation of many languages
+                )
+                if block or (_INDENT.match(line.text) and not goes_on):
                     marks[place] = _PASTED
             before = line if marks[place] != _PASTED else before
-
-
-def _is_wrapped(message: str, before: Line, start: int) -> bool:
-    """Tell whether an indented line goes on with the sentence before it."""
-    return (
-        message[before.end : start] == "\n"
-        and len(before.text) >= _WRAPPED
-        and before.text[-1] not in ".:!?。：！？"  # noqa: RUF001 - punctuation of many languages
-    )
 
 
 def _mark_document(lines: Sequence[Line], marks: list[int]) -> None:
@@ -155,23 +141,17 @@ def _mark_document(lines: Sequence[Line], marks: list[int]) -> None:
     signs, first = find_document(lines)
     if not signs:
         return
-    mark = _PASTED if signs >= SURE else _UNSURE
+    mark, own = _PASTED if signs >= SURE else _UNSURE, marks[-1]
     start = first
     while start and lines[start - 1].paragraph == lines[start].paragraph and not introduces(lines[start - 1]):
         start -= 1
         marks[start] = max(marks[start], _UNSURE)
-    last = split_paragraphs(lines)[-1]
-    for place in range(first, len(lines)):
-        own = mark
-        if place == last[0] > first and len(last) == 1 and _is_edge(lines[place]):
-            is_free = lines[place].text[0].islower() or lines[place].text.rstrip().endswith("?")
-            own = _TYPED if is_free else mark if is_sign(lines[place - 1]) else _UNSURE
-        marks[place] = max(marks[place], own)
-
-
-def _is_edge(line: Line) -> bool:
-    """Tell whether a line can be what a user adds below a document."""
-    return line.shape == PROSE and len(line.text.split()) <= _MAX_EDGE and not is_sign(line)
+    marks[first:] = [max(one, mark) for one in marks[first:]]
+    last = lines[-1]
+    is_alone = len(split_paragraphs(lines)[-1]) == 1 and len(lines) - 1 > first
+    if is_alone and last.shape == PROSE and len(last.text.split()) <= _MAX_EDGE and not is_sign(last):
+        is_free = last.text[0].islower() or last.text.rstrip().endswith("?")
+        marks[-1] = own if is_free else marks[-1] if is_sign(lines[-2]) else max(own, _UNSURE)
 
 
 def _mark_endorsed(lines: Sequence[Line], marks: list[int]) -> dict[int, Span]:
@@ -188,9 +168,3 @@ def _mark_endorsed(lines: Sequence[Line], marks: list[int]) -> dict[int, Span]:
                 marks[at] = _TYPED
                 found[at] = (lines[at].start + len(QUOTE.match(lines[at].text)[0]), lines[at].end)  # type: ignore[index]
     return found
-
-
-def _cut_reported(message: str, line: Line) -> Span:
-    """Return a line up to the words that it reports: `The README says: …`."""
-    says = _SAYS.search(message, line.start, line.end)
-    return (line.start, says.end()) if says else (line.start, line.end)

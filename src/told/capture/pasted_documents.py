@@ -34,11 +34,8 @@ _QUESTION = 10  # words of a line that asks about a text
 
 def find_document(lines: Sequence[Line]) -> tuple[int, int]:
     """Return how many signs of a document the lines have, and the place of the first."""
-    signs = [*_find_patterns(lines), *_find_labels(lines), *_find_mail(lines)]
-    frame = _find_frame(lines)
-    if frame is not None:
-        signs.append((1, frame))
-    signs += _find_titles(lines, is_framed=frame is not None)
+    finders = (_find_patterns, _find_labels, _find_mail, _find_frame, _find_titles)
+    signs = [sign for find in finders for sign in find(lines)]
     return sum(weight for weight, _ in signs), min((place for _, place in signs), default=len(lines))
 
 
@@ -46,7 +43,8 @@ def introduces(line: Line) -> bool:
     """Tell whether a short line points at what follows: `here is what I got:`."""
     text = line.text.strip()
     points = _POINTS.search(text) or _INTRODUCES.search(text)
-    return _is_short(text) and line.shape == PROSE and bool(points) and not _TEACHES.search(text)
+    is_short = len(text.split()) <= _INTRODUCTION
+    return is_short and line.shape == PROSE and bool(points) and not _TEACHES.search(text)
 
 
 def is_sign(line: Line) -> bool:
@@ -60,27 +58,19 @@ def _find_patterns(lines: Sequence[Line]) -> Iterable[tuple[int, int]]:
             place = next((place for place, line in enumerate(lines) if pattern.search(line.text)), None)
             if place is not None:
                 yield weight, place
-    closing = [place for place, line in enumerate(lines) if place and _CLOSES.search(line.text)]
-    if closing:
-        yield 1, _find_top(lines)
-    headers = [place for place, line in enumerate(lines) if _HEADER.match(line.text.strip())]
-    if len(headers) > 1:
-        yield SURE, headers[0]
-    bold = [place for place, line in enumerate(lines) if line.text.lstrip().startswith("**")]
-    if len(bold) > 1:
-        yield 1, bold[0]
-    rules = [place for place, line in enumerate(lines) if line.text.strip() == "---"]
+    if any(_CLOSES.search(line.text) for line in lines[1:]):
+        yield 1, 0
+    bare = [line.text.strip() for line in lines]
+    for is_sign_of, weight in ((_HEADER.match, SURE), (lambda text: text.startswith("**"), 1)):
+        places = [place for place, text in enumerate(bare) if is_sign_of(text)]
+        if len(places) > 1:
+            yield weight, places[0]
+    rules = [place for place, text in enumerate(bare) if text == "---"]
     if len(rules) > 1 and any(_KEY.match(line.text) for line in lines[rules[0] + 1 : rules[1]]):
         yield SURE, rules[0]
 
 
-def _find_top(lines: Sequence[Line]) -> int:
-    """Return the place after a short first paragraph, else 0."""
-    first = split_paragraphs(lines)[0]
-    return 1 if len(first) == 1 < len(lines) and _is_short(lines[0].text) else 0
-
-
-def _find_titles(lines: Sequence[Line], *, is_framed: bool) -> Iterable[tuple[int, int]]:
+def _find_titles(lines: Sequence[Line]) -> Iterable[tuple[int, int]]:
     """Find headings and furniture of a page; headings alone may be the user's own."""
     weights = [_weigh_title(line) for line in lines]
     for place, line in enumerate(lines[1:], 1):
@@ -88,7 +78,7 @@ def _find_titles(lines: Sequence[Line], *, is_framed: bool) -> Iterable[tuple[in
             weights[place - 1] = SURE
     places = [place for place, weight in enumerate(weights) if weight]
     only_headings = all(_HEADING.match(lines[place].text) for place in places)
-    if sum(weights) >= _PAGE and (len(places) > 1 or is_framed or not only_headings):
+    if sum(weights) >= _PAGE and (len(places) > 1 or not only_headings):
         yield 1 if only_headings or sum(weights) < 2 * SURE else SURE, places[0]
 
 
@@ -132,7 +122,7 @@ def _find_mail(lines: Sequence[Line]) -> Iterable[tuple[int, int]]:
     if greeting is not None:
         yield SURE, greeting
     elif ends:
-        yield 1, _find_top(lines)
+        yield 1, 0
 
 
 def _is_greeting(text: str) -> bool:
@@ -156,17 +146,16 @@ def _is_signed(lines: Sequence[Line], place: int) -> bool:
     )
 
 
-def _find_frame(lines: Sequence[Line]) -> int | None:
-    """Return where a block begins that a short paragraph beside it asks about or points at."""
-    for place, line in enumerate(lines[:-1]):
-        if introduces(line) and _is_block(lines[place + 1 :]):
-            return place + 1
+def _find_frame(lines: Sequence[Line]) -> Iterable[tuple[int, int]]:
+    """Find a block that a short paragraph beside it asks about or points at."""
     paragraphs = split_paragraphs(lines)
+    starts = [place + 1 for place, line in enumerate(lines[:-1]) if introduces(line)]
+    found = [place for place in starts if _is_block(lines[place:])]
     if len(paragraphs) > 1 and len(paragraphs[-1]) == 1 and _asks(lines[-1]) and _is_block(lines[:-1]):
-        return 0
+        found.append(0)
     if len(paragraphs) > 1 and len(paragraphs[0]) == 1 and _asks(lines[0]) and _is_block(lines[1:]):
-        return 1
-    return None
+        found.append(1)
+    yield from [(1, place) for place in found[:1]]
 
 
 def _asks(line: Line) -> bool:
@@ -179,7 +168,3 @@ def _is_block(lines: Sequence[Line]) -> bool:
     first = lines[0]
     is_typed = BULLET.match(first.text) or first.text[0].islower() or not first.follows
     return first.shape != OUTPUT and not is_typed and (len(lines) > 1 or len(first.text) >= _BLOCK)
-
-
-def _is_short(text: str) -> bool:
-    return len(text.split()) <= _INTRODUCTION

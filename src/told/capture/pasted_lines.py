@@ -25,8 +25,11 @@ MAX_ENDORSED = 8  # lines of a quotation that the user asks to remember
 _HEAD, _TAIL = 12_000, 4_000  # characters of a long message that are read
 _MAX_LINE = 2_000  # characters; nobody types a longer line
 _LINE = lazy_pattern(r"[^\n]+")
-_FENCE = lazy_pattern(r"^[ \t]*(```+|~~~+|´´´+|\"\"\"|'''|/\*)", re.MULTILINE)  # noqa: RUF001 - as above
-_OPENING = lazy_pattern(r"<([A-Za-z][\w:.-]*)((?: [^<>\n]{0,200})?)>")
+_BLOCK = lazy_pattern(
+    r"^[ \t]*(?P<fence>```+|~~~+|´´´+|\"\"\"|'''|/\*)"  # noqa: RUF001 - as above
+    r"|<(?P<tag>[A-Za-z][\w:.-]*)(?P<attributes>(?: [^<>\n]{0,200})?)>",
+    re.MULTILINE,
+)
 _OUTPUT, _CODE, _QUOTED = (
     lazy_pattern(rf"\s*(?:{'|'.join(DATA['lines'][name])})") for name in ("output", "code", "quoted")
 )
@@ -121,9 +124,7 @@ def _find_label(text: str) -> str:
 
 def _find_shape(text: str) -> int:
     bare = text.strip()
-    if len(text) > _MAX_LINE:
-        return OUTPUT
-    if _OUTPUT.match(text):
+    if len(text) > _MAX_LINE or _OUTPUT.match(text):
         return OUTPUT
     if _QUOTED.match(text) or _is_brief_line(bare):
         return QUOTED
@@ -145,53 +146,34 @@ def _is_brief_line(text: str) -> bool:
 
 
 def _skip_blocks(message: str) -> Iterator[Span]:
-    """Yield the spans outside code fences, block comments and tags."""
+    """Yield the spans outside code fences, block comments and tags, and fenced text to remember."""
     place = searched = 0
     never_closed: set[str] = set()
-    fence = _FENCE.search(message)
-    while opening := _OPENING.search(message, searched):
-        while fence and fence.start() < opening.start():
-            yield from _skip_fence(message, place, fence)
-            place = searched = _find_fence_end(message, fence)
-            fence = _FENCE.search(message, place)
-        if opening.start() < searched:
+    while block := _BLOCK.search(message, searched):
+        end = _find_end(message, block, never_closed)
+        searched = end or block.end()
+        if not end:
             continue
-        end = _find_tag_end(message, opening, never_closed)
-        if end:
-            yield place, opening.start()
-            place = end
-            while fence and fence.start() < place:
-                fence = _FENCE.search(message, place)
-        searched = end or opening.end()
-    while fence:
-        yield from _skip_fence(message, place, fence)
-        place = _find_fence_end(message, fence)
-        fence = _FENCE.search(message, place)
+        yield place, block.start()
+        start = message.find("\n", block.end()) + 1 if block["fence"] else 0
+        if start and ENDORSES.search(message[max(place, block.start() - 200) : block.start()].rstrip()):
+            inside = message[start:end].rstrip().rstrip(block["fence"][0])
+            if inside.count("\n") <= MAX_ENDORSED:
+                yield start, start + len(inside.rstrip())
+        place = end
     yield place, len(message)
 
 
-def _skip_fence(message: str, place: int, fence: re.Match[str]) -> Iterator[Span]:
-    """Yield what precedes a fence, and what is in it if the user asks to remember that."""
-    yield place, fence.start()
-    start, end = message.find("\n", fence.end()) + 1, _find_fence_end(message, fence)
-    if start and ENDORSES.search(message[max(place, fence.start() - 200) : fence.start()].rstrip()):
-        inside = message[start:end].rstrip().rstrip(fence.group(1)[0])
-        if inside.count("\n") <= MAX_ENDORSED:
-            yield start, start + len(inside.rstrip())
-
-
-def _find_fence_end(message: str, fence: re.Match[str]) -> int:
-    sign = fence.group(1)
-    closing = {"/*": "*/"}.get(sign, sign) if sign[0] in "/\"'" else f"\n{sign}"
-    found = message.find(closing, fence.end())
-    return len(message) if found < 0 else found + len(closing)
-
-
-def _find_tag_end(message: str, opening: re.Match[str], never_closed: set[str]) -> int:
-    """Return where the closing tag ends, or 0."""
-    for closing in (f"</{opening.group(1)}{opening.group(2)}>", f"</{opening.group(1)}>"):
-        found = -1 if closing in never_closed else message.find(closing, opening.end())
+def _find_end(message: str, block: re.Match[str], never_closed: set[str]) -> int:
+    """Return where a block ends: a fence at the latest with the message; 0 if a tag is never closed."""
+    if sign := block["fence"]:
+        closings = ["*/" if sign == "/*" else sign if sign[0] in "\"'" else f"\n{sign}"]
+    else:
+        closings = [f"</{block['tag']}{block['attributes']}>", f"</{block['tag']}>"]
+    for closing in closings:
+        found = -1 if closing in never_closed else message.find(closing, block.end())
         if found >= 0:
             return found + len(closing)
-        never_closed.add(closing)
-    return 0
+        if not sign:
+            never_closed.add(closing)
+    return len(message) if sign else 0

@@ -17,12 +17,13 @@ _DATA: dict[str, Any] = tomllib.loads(
     Path(__file__).with_name("retractions.toml").read_text(encoding="utf-8")
 )
 _PARTS = ("drop", "said", "rule", "ends", "words", "clause")
-_NEGATION = lazy_pattern(_DATA["negations"], re.IGNORECASE)
-_PAST = lazy_pattern(_DATA["past"], re.IGNORECASE)
+_FORMS = ("said_patterns", "rules", "denials")
 _ONCE = lazy_pattern(_DATA["once"], re.IGNORECASE)
-_EXISTENCE = lazy_pattern(_DATA["existence"], re.IGNORECASE)
 _MAX_SENTENCES = 40  # of a message
 _MAX_LENGTH = 240  # characters of a sentence
+NEGATION = lazy_pattern(_DATA["negations"], re.IGNORECASE)
+PAST = lazy_pattern(_DATA["past"], re.IGNORECASE)  # of a denial that is about what happened once
+NOT_THERE = lazy_pattern(_DATA["existence"], re.IGNORECASE)  # of a denial that something exists
 FILLERS = frozenset(_DATA["fillers"])
 
 
@@ -40,27 +41,22 @@ def find_retractions(message: str) -> list[Retraction]:
     """Return what the user takes back in a message; pasted, quoted and asked text takes back nothing."""
     blank = blank_quotations(mask_pasted(message))
     found = []
-    for sentence in split_sentences(message, clauses=False)[:_MAX_SENTENCES]:
+    for sentence in split_sentences(message)[:_MAX_SENTENCES]:
         text = blank[sentence.start : sentence.end].strip()
-        if len(text) <= _MAX_LENGTH and "?" not in text:
-            is_first = "\n" not in message[: sentence.start].lstrip()
-            read = _read(message[sentence.start : sentence.end].strip(), text.rstrip(" .!"))
-            found += [one._replace(is_first=is_first) for one in read]
-    return found
-
-
-def _read(quote: str, text: str) -> list[Retraction]:
-    for name in ("said_patterns", "rules", "denials"):
-        match = _compile(name).fullmatch(text)
-        if match is None:
+        if len(text) > _MAX_LENGTH or "?" in text:
             continue
-        about = next(value for value in match.groups() if value)
-        if _ONCE.search(about):
-            return []
-        negation = _NEGATION.search(about)
-        if name != "denials" or (negation and negation.start()):  # "not the first file" denies no statement
-            return [Retraction(quote, about.strip(), name == "rules", name == "denials")]
-    return []
+        matches = ((name, _compile(name).fullmatch(text.rstrip(" .!"))) for name in _FORMS)
+        for name, match in matches:
+            about = next(filter(None, match.groups())).strip() if match else ""
+            if _ONCE.search(about):
+                break
+            negation = NEGATION.search(about)
+            if about and (name != "denials" or (negation and negation.start())):  # not "not the first file"
+                quote = message[sentence.start : sentence.end].strip()
+                is_first = "\n" not in message[: sentence.start].lstrip()
+                found.append(Retraction(quote, about, name == "rules", name == "denials", is_first))
+                break
+    return found
 
 
 @cache
@@ -69,18 +65,3 @@ def _compile(name: str) -> re.Pattern[str]:
     for part in _PARTS * 2:
         joined = joined.replace(f"{{{part}}}", _DATA[part])
     return lazy_pattern(f"{_DATA['opening']}(?:{joined}){_DATA['tail']}", re.IGNORECASE)
-
-
-def is_past(text: str) -> bool:
-    """Tell whether a denial is about what happened once."""
-    return bool(_PAST.search(text))
-
-
-def denies_existence(text: str) -> bool:
-    """Tell whether a denial says that something does not exist."""
-    return bool(_EXISTENCE.search(text))
-
-
-def has_negation(text: str) -> bool:
-    """Tell whether a statement denies something."""
-    return bool(_NEGATION.search(text))

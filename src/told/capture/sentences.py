@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from told.capture.pasted import find_typed
 from told.pattern import lazy_pattern
+from told.words import WORD, find_sentences
 
 # ruff: noqa: RUF001 - punctuation of many languages
 
 _BULLET = lazy_pattern(r"\s*(?:[-*•+–]|\(?\d{1,3}[.)]|[a-zA-Z][.)]|#{1,6})[ \t]+")
-_END = lazy_pattern(r"""[.!?…]+["')\]”’*]*(?=\s|$)|[。！？；]+["」』）”]*|[.]{3,}""")
-_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-_ABBREVIATIONS = frozenset(_DATA["abbreviations"].split())
-_CLAUSE = lazy_pattern(
-    r";\s+|\s[-–—]{1,2}\s|:\s+|,\s+(?:but|so|and|then|which|because|aber|sondern|mais|donc|et|pero|y|mas|e)\s"
-    r"|\s(?:but|because)\s|[，；：]"
-)
-_MAX_SENTENCE = 30  # words; a longer sentence is split into clauses
-_MIN_CLAUSE = 5  # words
-_WORD = lazy_pattern(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence or clause with its span in the message."""
+    """A sentence with its span in the message."""
 
     start: int
     end: int
@@ -37,17 +26,13 @@ class Sentence:
     heading: str  # of the list
 
 
-def split_sentences(message: str, *, clauses: bool = True, documents: bool = False) -> list[Sentence]:
-    """Return the sentences that a person typed in a message.
-
-    Args:
-        message: The text of one prompt.
-        clauses: Whether long sentences are split into clauses.
-        documents: Whether a whole document counts: an agent's answer is one.
-    """
+def split_sentences(message: str, lines: Sequence[tuple[int, int]] | None = None) -> list[Sentence]:
+    """Return the sentences that a person typed in a message, or those of the given lines."""
     found: list[Sentence] = []
     heading = ""
-    for number, (start, end) in enumerate(_join_lines(message, documents=documents)):
+    unwrapped = message.replace("\n", " ")
+    spans = find_typed(message) if lines is None else lines
+    for number, (start, end) in enumerate(_join_lines(message, spans)):
         bullet = _BULLET.match(message, start, end)
         first = bullet.end() if bullet else start
         text = message[first:end].strip()
@@ -57,7 +42,8 @@ def split_sentences(message: str, *, clauses: bool = True, documents: bool = Fal
             heading = ""
         found += [
             Sentence(left, right, message[left:right], number, bullet is not None, heading)
-            for left, right in _split_line(message, first, end, clauses)
+            for left, right in find_sentences(unwrapped, first, end)
+            if count_words(message[left:right])
         ]
     return found
 
@@ -71,13 +57,13 @@ def count_words(text: str) -> int:
     """Return the number of words; each CJK character counts as one."""
     if has_cjk(text):
         text = "".join([f" {char} " if "\u3040" <= char <= "\u9fff" else char for char in text])
-    return len(_WORD.findall(text))
+    return len(WORD.findall(text))
 
 
-def _join_lines(message: str, *, documents: bool) -> Iterator[tuple[int, int]]:
+def _join_lines(message: str, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """Yield the lines, joining paragraphs that were wrapped by hand."""
     pending: tuple[int, int] | None = None
-    for start, end in find_typed(message, documents=documents):
+    for start, end in spans:
         if pending and _continues(message, pending, start, end):
             pending = (pending[0], end)
             continue
@@ -96,44 +82,3 @@ def _continues(message: str, before: tuple[int, int], start: int, end: int) -> b
     return (
         (last.isalnum() or last == ",") and following[:1].islower() and not _BULLET.match(message, start, end)
     )
-
-
-def _split_line(message: str, start: int, end: int, clauses: bool) -> Iterator[tuple[int, int]]:
-    place = start
-    for stop in _END.finditer(message, start, end):
-        if stop.group() == "." and _is_abbreviated(message[max(place, stop.start() - 8) : stop.start()]):
-            continue
-        yield from _split_clauses(message, place, stop.end(), clauses)
-        place = stop.end()
-    yield from _split_clauses(message, place, end, clauses)
-
-
-def _is_abbreviated(text: str) -> bool:
-    """Tell whether a word is an abbreviation: `e.g`, `J`."""
-    word = text[-1:] and text.replace("(", " ").split(" ")[-1]
-    return word.lower() in _ABBREVIATIONS or (len(word) == 1 and word.isupper())
-
-
-def _split_clauses(message: str, start: int, end: int, clauses: bool) -> Iterator[tuple[int, int]]:
-    while start < end and message[start].isspace():
-        start += 1
-    while start < end and message[end - 1].isspace():
-        end -= 1
-    if start >= end or not count_words(message[start:end]):
-        return
-    if not clauses or count_words(message[start:end]) <= _MAX_SENTENCE:
-        yield start, end
-        return
-    place = start
-    for cut in _CLAUSE.finditer(message, start, end):
-        if (
-            count_words(message[place : cut.start()]) >= _MIN_CLAUSE
-            and count_words(message[cut.start() : end]) >= _MIN_CLAUSE
-        ):
-            yield place, cut.start() + 1 if message[cut.start()] == ";" else cut.start()
-            place = cut.end()
-            if cut.group()[0] == "," or cut.group().strip() in {"but", "because"}:
-                place = cut.start() + (1 if cut.group()[0] == "," else 0)
-                while message[place].isspace():
-                    place += 1
-    yield place, end

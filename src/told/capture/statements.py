@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from told.capture.entities import find_entities, find_triggers
-from told.capture.explicit import Explicit, find_explicit
+from told.capture.explicit import find_explicit
 from told.capture.grammar import find_kind, is_task
 from told.capture.pasted import is_unsure
 from told.capture.retractions import find_retractions
@@ -29,7 +29,6 @@ class Statement:
     certainty: float = 1.0
     marks: tuple[str, ...] = ()  # of correction, preference, warning
     sure: bool = True  # False for a candidate
-    explicit: bool = True  # the user taught it in so many words
     requested: bool = False  # the user asked for it to be remembered
     pasted: bool = False  # it may be pasted: a candidate that no repeat confirms
 
@@ -50,29 +49,20 @@ def describe_statement(text: str) -> Description:
 
 
 def capture(message: str, before: str = "", asked: str = "") -> list[Statement]:  # noqa: ARG001 - one day
-    """Return what a user teaches explicitly in a message, in its order.
-
-    Args:
-        message: The text the user typed in one prompt.
-        before: The end of the agent's text before it.
-        asked: The user's own message before that.
-    """
+    """Return what a user teaches explicitly in a message after the agent's text `before`, in its order."""
     found = find_explicit(message, before)
     if not found:
         return []
     taken_back = [one.quote for one in find_retractions(message)]  # it ends a memory and makes none
-    return [
-        _make_statement(message, one)
-        for one in found
-        if not any(one.quote in quote or quote in one.quote for quote in taken_back)
-    ]
-
-
-def _make_statement(message: str, one: Explicit) -> Statement:
-    pasted = is_unsure(message, one.start, one.end)
-    sure = not pasted and not one.leans and count_words(one.text) <= _MAX_WORDS
-    return Statement(
-        one.kind, one.quote, one.text, one.scope, find_triggers(one.text), find_entities(one.text),
-        1.0 if sure else _UNSURE, (one.cue.mark,) if one.cue.mark else (),
-        sure=sure, explicit=sure, requested=sure and one.cue.is_request, pasted=pasted,
-    )  # fmt: skip
+    statements = []
+    for one in found:
+        if any(one.quote in quote or quote in one.quote for quote in taken_back):
+            continue
+        pasted = is_unsure(message, one.start, one.end)
+        sure = not pasted and not one.leans and count_words(one.text) <= _MAX_WORDS
+        statements.append(Statement(
+            one.kind, one.quote, one.text, one.scope, find_triggers(one.text), find_entities(one.text),
+            1.0 if sure else _UNSURE, (one.cue.mark,) if one.cue.mark else (),
+            sure=sure, requested=sure and one.cue.is_request, pasted=pasted,
+        ))  # fmt: skip
+    return statements

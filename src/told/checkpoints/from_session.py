@@ -74,13 +74,14 @@ def build_from_session(
     files = _list_files(touched, root)
     if is_work and changed is not None and not _has_changes(touched):
         files = [*changed()][: 2 * _MAX_ITEMS] or files
+    title = session.title or next((one.asked for one in (first, *turns) if is_informative(one.asked)), "")
     found = Handover(
         _make_goal(first, turns), tuple(list_done(turns, root)),
         tuple(_list_pending(turns, under_way=under_way)), tuple(_list_decisions(memories, session)),
         tuple(files), tuple(_list_plans(touched, root)),
         tuple(_list_references(reading.refs_of(session.id), turns)),
         () if under_way else tuple(find_questions(_last_relevant(turns).answered)[:2]),
-        title=_make_title(session, first, turns), agent=session.agent, session=session.native,
+        title=shorten(clean(title), _MAX_TITLE), agent=session.agent, session=session.native,
         project=project, folder=session.cwd, branch=session.branch, at=now, by=TOOL,
     )  # fmt: skip
     is_worth = found.done or found.pending or found.decisions or _has_changes(touched)
@@ -97,11 +98,6 @@ def last_work_time(reading: SessionReading, session: SessionRow) -> int:
 def _last_relevant(turns: Sequence[TurnRow]) -> TurnRow:
     """Return the last turn that is more than thanks or a farewell."""
     return next((one for one in reversed(turns) if used_tools(one) or is_informative(one.asked)), turns[-1])
-
-
-def _make_title(session: SessionRow, first: TurnRow, turns: Sequence[TurnRow]) -> str:
-    title = session.title or next((one.asked for one in (first, *turns) if is_informative(one.asked)), "")
-    return shorten(clean(title), _MAX_TITLE)
 
 
 def _make_goal(first: TurnRow, turns: Sequence[TurnRow]) -> str:

@@ -1,26 +1,23 @@
 """Extract what was done, what is left and what was asked from a session's turns."""
 
-# ruff: noqa: RUF001 - phrases and punctuation of many languages
-
 from __future__ import annotations
 
 import re
-import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 
 from told.agents.reading import DOING, OPEN, PLAN_MARK, parse_plan, parse_tasks
 from told.fence import strip_fenced
-from told.learning.observe import find_observations, summarise_answer
+from told.learning.observe import find_observations, split_lines, summarise_answer
 from told.learning.tool_calls import CREATE, EDIT, SHELL, parse_calls
 from told.pattern import lazy_pattern
 from told.recall.prompt import find_quiet_reason
-from told.search.words import split_words
 from told.store.sessions.read import TurnRow
+from told.tables import load_table
 from told.text import clean, shorten
+from told.words import split_sentences, split_words
 
-_MAX_ANSWER = 12_000  # characters at the end of an answer
+_MAX_LINES = 200  # at the end of an answer
 _MAX_LINE = 2_000  # characters
 _LAST_PARAGRAPHS = 3  # in which a question waits for the user
 _MIN_SENTENCE = 12  # bytes
@@ -30,13 +27,8 @@ _MAX_ANSWERS = 4
 _WIDTH = 200
 _PLAN_TURNS = 3  # an older to-do list is out of date
 _FULL_STEPS = 7_700  # characters of a turn's steps; later steps may be missing
-_MARKS = lazy_pattern(r"^\s*(?:#{1,6}\s+|(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX>~-]\]\s*)?|>\s*)+")
 _LISTED = lazy_pattern(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+")
 _TICKED = lazy_pattern(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[xX]\]|✅|✔|☑)")
-_CODE_FENCE = lazy_pattern(r"^\s*(?:```|~~~)")
-_SENTENCE = lazy_pattern(
-    r"[^.!?。！？]*(?:[.!?](?!\s|$|[)\"'*_])[^.!?。！？]*)*(?:[.!?]+[)\"'*_]*(?=\s|$)|[。！？]+|$)"
-)
 _QUESTION = ("?", "\uff1f")
 _COLON = (":", "\uff1a")
 _PHRASE_FORMS = {
@@ -52,7 +44,7 @@ _PHRASE_FORMS = {
 
 @cache
 def _load_phrases() -> dict[str, re.Pattern[str]]:
-    phrases = tomllib.loads(Path(__file__).with_name("phrases.toml").read_text(encoding="utf-8"))
+    phrases = load_table(__file__, "phrases")
     return {
         name: lazy_pattern(form.format("|".join(phrases[name].strip().splitlines())), re.IGNORECASE)
         for name, form in _PHRASE_FORMS.items()
@@ -107,7 +99,7 @@ def find_left_open(answer: str) -> list[str]:
 
 def find_questions(answer: str) -> list[str]:
     """Return the unanswered questions at the end of the last answer."""
-    paragraphs = [words for _, words in _split_lines(answer) if words][-_LAST_PARAGRAPHS:]
+    paragraphs = [words for _, words in _split_lines(answer)][-_LAST_PARAGRAPHS:]
     small_talk = _load_phrases()["small_talk"]
     return [
         _strip_bold(one)
@@ -121,7 +113,7 @@ def find_questions(answer: str) -> list[str]:
 
 def find_announced(answer: str) -> str:
     """Return the last sentence if it announces the agent's next step, or ""."""
-    last = [words for _, words in _split_lines(answer) if words][-1:]
+    last = [words for _, words in _split_lines(answer)][-1:]
     said = [one for words in last for one in _split_sentences(words)][-1:]
     return next((_strip_bold(one) for one in said if _is_narration(one)), "")
 
@@ -146,13 +138,12 @@ def _is_narration(words: str) -> bool:
 
 
 def _split_sentences(words: str) -> list[str]:
-    found = (match.group().strip() for match in _SENTENCE.finditer(words[:_MAX_LINE]))
-    return [one for one in found if one] or [words]
+    return split_sentences(words[:_MAX_LINE]) or [words]
 
 
 def _lines_after_work(answer: str) -> list[tuple[str, str]]:
     """Return the lines after the last one that announces the agent's next step."""
-    lines = [(line, words) for line, words in _split_lines(answer) if words]
+    lines = _split_lines(answer)
     last = -1
     for at, (line, words) in enumerate(lines):
         if not _LISTED.match(line) and (_is_narration(words) or _is_narration(_split_sentences(words)[-1])):
@@ -160,19 +151,9 @@ def _lines_after_work(answer: str) -> list[tuple[str, str]]:
     return lines[last + 1 :]
 
 
-def _split_lines(answer: str) -> Iterator[tuple[str, str]]:
-    """Yield the last lines, raw and without list marks; no code and no tables."""
-    in_code = False
-    lines = clean(strip_fenced(answer)).splitlines()
-    room, first = _MAX_ANSWER, len(lines)
-    while first and room > 0:
-        first -= 1
-        room -= len(lines[first]) + 1
-    for at, line in enumerate(lines):
-        if _CODE_FENCE.match(line):
-            in_code = not in_code
-        elif at >= first and not in_code and not line.lstrip().startswith("|"):
-            yield line, _MARKS.sub("", line).strip()
+def _split_lines(answer: str) -> list[tuple[str, str]]:
+    """Return the last lines, raw and without list marks; no code and no tables."""
+    return list(split_lines(clean(strip_fenced(answer))))[-_MAX_LINES:]
 
 
 def _match_heading(words: str) -> str | None:

@@ -160,7 +160,11 @@ class _ConfigRun:
         exists = os.path.lexists(self._path)
         before = _decode(read_config(self._path), self._path) if exists else make_template()
         after = change(before)
-        self._check(after)
+        values = check_values(parse_toml(after, self._path), self._path)
+        for agent in dict.fromkeys(place[1] for place in values if place[0] == "agents"):
+            full_agent_name(agent, self._path)
+        for rule in values.get(("redaction", "rules"), ()):
+            check_rule(rule)
         if after == before and exists:
             return False
         try:
@@ -169,13 +173,6 @@ class _ConfigRun:
         except OSError as error:
             raise cannot_write(self._path, error) from None
         return after != before
-
-    def _check(self, content: str) -> None:
-        values = check_values(parse_toml(content, self._path), self._path)
-        for agent in dict.fromkeys(place[1] for place in values if place[0] == "agents"):
-            full_agent_name(agent, self._path)
-        for rule in values.get(("redaction", "rules"), ()):
-            check_rule(rule)
 
     def _check_caller(self, name: str, *, allow_agents: bool = False) -> None:
         if not allow_agents and not detect_caller(self._environ).is_user:

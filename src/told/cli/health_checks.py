@@ -26,8 +26,9 @@ from told.store.database import UNWRITABLE
 from told.store.index_words import find_leftover_words
 from told.store.memories.names import FORGOTTEN
 from told.store.memories.read import SqliteMemories, memory_path, open_memory_database
+from told.store.opening import read_version
 from told.store.sessions.match import TurnIndex
-from told.store.sessions.schema import VERSION, find_damage, read_version
+from told.store.sessions.schema import VERSION, find_damage
 from told.store.sessions.source_states import SourceStates
 from told.store.sessions.sources import Inventory, Sources, StoreStatus
 

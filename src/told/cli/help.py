@@ -5,17 +5,14 @@ from __future__ import annotations
 import re
 import shlex
 import textwrap
-import tomllib
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from functools import cache
-from pathlib import Path
-from typing import Any
 
 from told.agents import all_agents
 from told.cli.arguments import Command, Option, all_commands, command_named
 from told.errors import UsageError
 from told.pattern import lazy_pattern
+from told.tables import load_table
 
 _START = """told: tell your coding agent once.
 
@@ -33,15 +30,9 @@ _NAME = lazy_pattern(r"[a-z][a-z-]*")
 SHELLS = ("bash", "zsh", "fish")
 
 
-@cache
-def _data() -> dict[str, Any]:
-    table = tomllib.loads(Path(__file__).with_name("help.toml").read_text(encoding="utf-8"))
-    return dict(table)
-
-
 def examples_of(command: str) -> list[tuple[str, str]]:
     """Return the examples of a command: what to type, and what it does."""
-    pairs = [line.partition(" # ") for line in _data()["examples"].get(command, [])]
+    pairs = [line.partition(" # ") for line in load_table(__file__)["examples"].get(command, [])]
     return [(typed, does) for typed, _, does in pairs]
 
 
@@ -49,7 +40,7 @@ def command_groups() -> list[tuple[str, list[Command]]]:
     """Return the commands by group, in the order of the help."""
     return [
         (group["name"], [command for name in group["commands"] if (command := command_named(name))])
-        for group in _data()["group"]
+        for group in load_table(__file__)["group"]
     ]
 
 
@@ -61,7 +52,9 @@ def help_text(name: str = "") -> str:
             parts.append(f"\n{group.capitalize()}\n")
             parts += [f"  {command.name:13} {command.summary}\n" for command in commands]
         return "".join(parts) + _END
-    command = command_named(name) or command_named(_data()["aliases"].get(name, "").partition(" ")[0])
+    command = command_named(name) or command_named(
+        load_table(__file__)["aliases"].get(name, "").partition(" ")[0]
+    )
     if command is None:
         raise UsageError(unknown_command(name))
     lines = [f"told {command.name}: {command.summary}\n", f"usage: {command.usage}"]
@@ -93,7 +86,7 @@ def _example_lines(examples: Sequence[tuple[str, str]]) -> list[str]:
 
 def resolve_alias(word: str) -> list[str]:
     """Return the command words for a likely word or a singular or plural; empty if unknown."""
-    found = _data()["aliases"].get(word)
+    found = load_table(__file__)["aliases"].get(word)
     if found:
         return shlex.split(found)
     for other in (f"{word}s", word.removesuffix("s"), word.replace("_", "-")):
@@ -105,13 +98,13 @@ def resolve_alias(word: str) -> list[str]:
 def unknown_command(word: str) -> str:
     """Return the error for a word that is no command, with what to use."""
     said = f'Unknown command "{word}".'
-    if hint := _data()["hints"].get(word):
+    if hint := load_table(__file__)["hints"].get(word):
         return f"{said} {hint}"
     known = [command.name for command in all_commands() if not command.hidden]
-    close = get_close_matches(word, [*known, *_data()["aliases"]], 1, 0.6)
+    close = get_close_matches(word, [*known, *load_table(__file__)["aliases"]], 1, 0.6)
     if not close:
         return f"{said} `told help` lists the commands."
-    return f'{said} Did you mean "told {_data()["aliases"].get(close[0], close[0])}"?'
+    return f'{said} Did you mean "told {load_table(__file__)["aliases"].get(close[0], close[0])}"?'
 
 
 def completion(words: Sequence[str], environ: Mapping[str, str]) -> int:  # noqa: ARG001 - as main calls it

@@ -167,6 +167,11 @@ _MOST_ARCHIVED = 2000  # memories in one sweep; the next one continues
 
 def index(context: Context, _: Arguments) -> None:
     """Import all new history, with a progress bar on a terminal."""
+    index_history(context, read=True)
+
+
+def index_history(context: Context, *, read: bool) -> None:
+    """Import all new history, and let the reader read it if it is on and the user agreed."""
     _require_space(context)
     remove_abandoned_files(context.home)
     files = import_all(context)
@@ -175,7 +180,8 @@ def index(context: Context, _: Arguments) -> None:
     if not context.settings.background:
         learned = _learn_all(context)
         _write_missed_checkpoints(context)
-        _run_reader(context, everything=True)
+        if read:
+            _run_reader(context, everything=True)
         _embed_new_turns(context)
         _archive_sessions(context, files)
         _enforce_cap(context)

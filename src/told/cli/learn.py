@@ -84,7 +84,7 @@ def _explain(context: Context, message: str) -> None:
             "sentences": [asdict(one) for one in found.sentences],
             "kept": [
                 {"text": one.text, "kind": one.kind, "marks": list(one.marks), "scope": one.scope,
-                 "quote": one.quote, "score": one.certainty, "explicit": one.explicit,
+                 "quote": one.quote, "score": one.certainty, "explicit": one.sure,
                  "status": "active" if one.sure else "candidate"}
                 for one in found.kept
             ],

@@ -31,6 +31,7 @@ from told.memories.history import (
     find_successors,
     read_history,
 )
+from told.memories.quotes import find_text_before
 from told.memories.scopes import MemoryFilter, find_memories, list_memories
 from told.store.memories.records import ARCHIVED, CANDIDATE, SUPERSEDED, UNCONFIRMED, Evidence, Memory
 from told.store.sessions.read import Filter, SessionRow, TurnRow
@@ -238,6 +239,7 @@ def _turn_json(context: Context, session: SessionRow, turn: TurnRow, *, full: bo
 
 
 _STEPS_SHOWN = 40
+_BEFORE_ROOM = 300  # characters of the agent's text before a quote
 
 
 def why(context: Context, arguments: Arguments) -> None:
@@ -246,6 +248,7 @@ def why(context: Context, arguments: Arguments) -> None:
         memory = view.find_one(arguments.phrase, any_status=True)
         earlier, later = find_predecessors(view.memories, memory.id), find_successors(view.memories, memory)
         steps = read_history(view.writer.journal, memory.id)
+        before = find_text_before(context.reading, memory, _BEFORE_ROOM)
         if context.as_json:
             shown = view.memories.sessions_showing(memory.id)
             context.print_json(view.json(memory) | {
@@ -255,9 +258,11 @@ def why(context: Context, arguments: Arguments) -> None:
                 "followed": memory.followed, "guard": guard_json(context, memory),
                 "history": [_step_json(one) for one in steps],
                 "machines": divergence_json(view, memory),
+                "said_after": context.fence.inline(before) if before else None,
             })  # fmt: skip
             return
         notes = [*_status_notes(memory), *divergence_notes(view, memory)]
+        notes += [f"Said after: {context.fence.inline(before)}"] if before else []
         if context.is_at_terminal:
             context.show(*memory_page(view, memory, earlier, later, notes))
             print_guard(context, memory)

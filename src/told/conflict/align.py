@@ -20,6 +20,7 @@ from told.conflict.reading import (
     EMPTY,
     PLACE,
     WEAK_SLOTS,
+    Count,
     Reading,
     is_name,
     is_number,
@@ -34,7 +35,7 @@ _SELECTING = load_words("selecting")
 _REVERSING = (DENY | load_words("only") | load_words("back")) - _SELECTING
 _PLAIN = (EMPTY | DENY | ANNOUNCING | _CHOOSING | load_words("prefers") | load_words("is")) - _SELECTING
 _BETWEEN = (ARTICLES | PLACE | _CONNECTORS | load_words("single")) - _CHOOSING
-_IS, _NUMBERED, _ADDING = load_words("is"), load_words("numbered"), load_words("adding")
+_IS, _ADDING = load_words("is"), load_words("adding")
 _INSISTING = load_words("insisting", "claims") | load_words("exchangeable")
 _BEFORE_MEASURE = _CONNECTORS | load_words("is") | load_words("measured")
 _TOPIC_MARKS = frozenset("は是用为為")  # before a value, in Japanese and Chinese
@@ -54,8 +55,7 @@ class Span(NamedTuple):
 
 def differ_in_subject(old: Reading, new: Reading) -> bool:
     """Tell whether two statements share a frame and name different subjects in it."""
-    spans = _find_named(old, new)
-    return len(spans) > 1 or (len(spans) == 1 and not _may_be_value(old, new, spans[0]))
+    return bool(_find_named(old, new)) and not _find_value_span(old, new)
 
 
 @lru_cache(maxsize=2048)
@@ -117,24 +117,24 @@ def _names_other(reading: Reading, span: Sequence[int], others: set[str]) -> boo
     )
 
 
+def _find_value_span(old: Reading, new: Reading) -> Span | None:
+    """Return the only place where two statements of one frame differ, if it may be the value."""
+    spans = _find_named(old, new)
+    return spans[0] if len(spans) == 1 and _may_be_value(old, new, spans[0]) else None
+
+
 def _may_be_value(old: Reading, new: Reading, span: Span) -> bool:
     """Tell whether the only difference may be the value."""
     first, second = old.units[slice(*span.old)], new.units[slice(*span.new)]
     before = old.units[: span.old[0]]
-    is_measure = is_number(first[0]) and is_number(second[0])
     tails = [_find_tail(one.units[at:]) for one, at in ((old, span.old[1]), (new, span.new[1]))]
-    if is_measure:
+    if is_number(first[0]) and is_number(second[0]):
         return all(len(tail) <= _MAX_TAIL for tail in tails)
     if not any(tails):
         return not _follows_choice(before)
     if not _TOPIC_MARKS.isdisjoint(before) or _is_chosen(before) or _is_chosen(new.units[: span.new[0]]):
         return True
-    return not set(before) <= _BETWEEN and _are_alternatives(first, second)
-
-
-def differ_in_value(old: Reading, new: Reading) -> bool:
-    """Tell whether two statements differ in one value and nothing else."""
-    return any(_find_values(old, new))
+    return not set(before) <= _BETWEEN and are_alternatives(first, second)
 
 
 def give_other_value(old: Reading, new: Reading) -> bool:
@@ -142,27 +142,25 @@ def give_other_value(old: Reading, new: Reading) -> bool:
 
     "in English" and "in short sentences" may both be true, "in English" and "in German" are not.
     """
-    ours, theirs = _find_values(old, new)
+    ours, theirs = find_values(old, new)
     if len(ours) != 1 or len(theirs) != 1:
         return False
-    return _are_alternatives(ours, theirs) or (
-        _is_written_as_name(old, ours[0]) and _is_written_as_name(new, theirs[0])
+    are_names = all(
+        is_name(unit) or (unit in reading.capitals and not is_number(unit))
+        for unit, reading in ((ours[0], old), (theirs[0], new))
     )
+    return are_names or are_alternatives(ours, theirs)
 
 
-def _is_written_as_name(reading: Reading, unit: str) -> bool:
-    return is_name(unit) or (unit in reading.capitals and not is_number(unit))
-
-
-def _find_values(old: Reading, new: Reading) -> tuple[list[str], list[str]]:
+def find_values(old: Reading, new: Reading) -> tuple[list[str], list[str]]:
     """Return the words of the one value in which two statements differ; nothing if they differ in more."""
     nothing: tuple[list[str], list[str]] = ([], [])
     if not DENY.isdisjoint((*old.units, *new.units)) or not _ADDING.isdisjoint((old.first, new.first)):
         return nothing
-    spans = _find_named(old, new)
-    if len(spans) != 1 or not _may_be_value(old, new, spans[0]):
+    span = _find_value_span(old, new)
+    if span is None:
         return nothing
-    (first, end), (other, last) = spans[0]
+    (first, end), (other, last) = span
     is_last = end == len(old.units) and last == len(new.units)
     shared = {unit for unit in old.units if unit not in _BETWEEN} & {*new.units} - _INSISTING
     least = 1 if first and old.units[first - 1] in _CONNECTORS else _MIN_SHARED  # "deploy to eu"
@@ -177,22 +175,34 @@ def _find_values(old: Reading, new: Reading) -> tuple[list[str], list[str]]:
 
 def give_other_measure(old: Reading, new: Reading) -> bool:
     """Tell whether two statements differ only in a number that is their value."""
-    spans = _find_named(old, new)
-    if len(spans) != 1 or not _may_be_value(old, new, spans[0]):
+    span = _find_value_span(old, new)
+    if span is None:
         return False
-    (first, end), (other, _) = spans[0]
+    (first, end), (other, last) = span
     one, two = old.units[first], new.units[other]
     if not first or not is_number(one) or not is_number(two) or measure_unit(one) != measure_unit(two):
         return False
     before = next((unit for unit in reversed(old.units[:first]) if unit not in ARTICLES), "")
-    if before in _NUMBERED or old.units[first + 1 : end] != new.units[other + 1 : spans[0].new[1]]:
+    if old.units[first + 1 : end] != new.units[other + 1 : last]:
         return False
-    return before in _BEFORE_MEASURE or bool(measure_unit(one)) or _counts(old, end)
+    counts = end < len(old.units) and old.units[end] not in _BETWEEN  # "3 partitions"
+    return before in _BEFORE_MEASURE or bool(measure_unit(one)) or counts
 
 
-def _counts(reading: Reading, at: int) -> bool:
-    """Tell whether a number is followed by what it counts: "3 partitions"."""
-    return at < len(reading.units) and reading.units[at] not in _BETWEEN
+def give_other_number(old: Reading, new: Reading) -> bool:
+    """Tell whether both give a number for the same thing, and another one."""
+    known, said = ({count.value for count in one.counts} for one in (old, new))
+    return any(
+        one.value not in said and other.value not in known and _measure_same(one, other)
+        for one in old.counts
+        for other in new.counts
+    )
+
+
+def _measure_same(one: Count, other: Count) -> bool:
+    around = (other.about, other.of)
+    is_near = (one.about and one.about in around) or (one.of and one.of in around)
+    return one.unit == other.unit and bool(one.unit or is_near)
 
 
 def _find_tail(units: Sequence[str]) -> list[str]:
@@ -214,7 +224,7 @@ def _follows_choice(before: Sequence[str]) -> bool:
     return bool(chosen) and not _BETWEEN.isdisjoint(before[before.index(chosen[0]) :])
 
 
-def _are_alternatives(ours: Sequence[str], theirs: Sequence[str]) -> bool:
-    """Tell whether two words are choices for the same thing: npm and pnpm."""
+def are_alternatives(ours: Sequence[str], theirs: Sequence[str]) -> bool:
+    """Tell whether two of some words are choices for the same thing: npm and pnpm."""
     slots = {slot for unit in ours for slot in SLOTS.get(unit, ())} - WEAK_SLOTS
     return any(not slots.isdisjoint(SLOTS.get(unit, ())) for unit in theirs)

@@ -6,7 +6,13 @@ value of the same attribute ("The port is 8000.", "The port is 9000.").
 
 from __future__ import annotations
 
-from told.conflict.align import differ_in_value, give_other_measure, give_other_value
+from told.conflict.align import (
+    are_alternatives,
+    find_values,
+    give_other_measure,
+    give_other_number,
+    give_other_value,
+)
 from told.conflict.parts import denies_whole, read_list, restates_rest
 from told.conflict.places import ALL, ARTICLES
 from told.conflict.reading import (
@@ -21,12 +27,11 @@ from told.conflict.reading import (
     is_number,
     load_words,
 )
-from told.conflict.subjects import Frame, find_difference, find_spans, get_tokens, read_frame
-from told.search.tokens import PUNCTUATION, SLOTS, VALUES, canonical_stem, is_unspaced, tokenize
+from told.conflict.subjects import Frame, find_difference, read_frame
+from told.search.tokens import PUNCTUATION, SLOTS, VALUES, canonical_stem, tokenize
+from told.words import is_unspaced
 
-_IS_SINGULAR, _CONNECTORS, _IS = load_words("is_singular"), load_words("connectors"), load_words("is")
-_CHOOSING, _NUMBERED, _BACK = load_words("choosing"), load_words("numbered"), load_words("back")
-_ONLY, _DENYING = load_words("only"), load_words("denying", "claims")
+_IS_SINGULAR, _BACK, _ONLY = load_words("is_singular"), load_words("back"), load_words("only")
 _FORMING, _BEFORE_NOUN = load_words("forming"), ARTICLES | ALL
 _MAX_VALUE = 3  # words
 BARE_CHOICE = "switches to another choice"  # ends one statement at most
@@ -40,16 +45,19 @@ def find_ending(old: Reading, new: Reading) -> str:
         return "drops a part of the old one" if restates_rest(old, new, rest) else ""
     if denies_whole(old, new):
         return "denies what the old one says"
-    if has_phrase(new, "change") or has_phrase(new, "announce"):
-        if not _ONLY.isdisjoint(new.tokens) and not _ONLY.intersection(new.tokens) <= set(old.tokens):
+    is_announced = has_phrase(new, "change") or has_phrase(new, "announce")
+    if is_announced or not _BACK.isdisjoint(new.tokens):
+        if not _ONLY.intersection(new.tokens) <= set(old.tokens):
             return ""
-        return _find_dropped(old, new) or _find_new_value(old, new) or _find_changed_value(old, new)
+        has_other = give_other_value(old, new) and not has_phrase(new, "add")
+        other = "gives another value" if has_other else ""
+        return _find_dropped(old, new) or _find_new_value(old, new) or other
     return _find_contrast(old, new) or _find_other_value(old, new)
 
 
 def find_rest(old: Reading, new: Reading) -> frozenset[str]:
     """Return what is left of an old list of which a new statement drops a part; else nothing."""
-    items = read_list(old).items
+    items = read_list(old)
     clauses = _split_dropped(new) if items else []
     dropped = {item for clause in clauses if clause - items <= old.words.keys() for item in clause & items}
     return items - dropped if dropped else frozenset()
@@ -86,8 +94,6 @@ def _find_dropped(old: Reading, new: Reading) -> str:
     frame = read_frame(old)
     choices = find_choices(old)
     values = frozenset(frame.keys[frame.value :]) & old.affirmed - _find_modifiers(frame)
-    if frame.value == 1 and "used" in old.tokens:
-        values |= {frame.keys[0]}  # "Redis is used for caching."
     for clause in _split_dropped(new):
         dropped = (values if len(clause & values) == len(clause) == 1 else choices) & clause
         if dropped and clause - dropped <= old.words.keys():
@@ -97,28 +103,23 @@ def _find_dropped(old: Reading, new: Reading) -> str:
 
 def _find_contrast(old: Reading, new: Reading) -> str:
     """Detect another choice for the same subject that names the old one: "spaces, not tabs"."""
-    chosen = find_choices(new) - old.affirmed
-    dropped = find_choices(old) & new.denied
-    if not chosen or not dropped:
-        return ""
+    chosen, dropped = find_choices(new) - old.affirmed, find_choices(old) & new.denied
     before, now = set(read_frame(old).keys) - dropped, set(read_frame(new).keys) - dropped - chosen
-    return _find_dropped(old, new) if before <= now or now <= before else ""
+    is_same = before <= now or now <= before
+    return _find_dropped(old, new) if chosen and dropped and is_same else ""
 
 
 def _split_dropped(new: Reading) -> list[frozenset[str]]:
     """Return the denied content words of each clause."""
     if is_unspaced_text(new):
         return _split_dropped_unspaced(new)
-    found: list[frozenset[str]] = []
-    clause: set[str] = set()
-    for token, is_denied in zip((*new.tokens, "."), (*find_denied(list(new.tokens)), False), strict=True):
+    clauses: list[set[str]] = [set()]
+    for token, is_denied in zip(new.tokens, find_denied(list(new.tokens)), strict=True):
         if token in PUNCTUATION:
-            if clause:
-                found.append(frozenset(clause))
-            clause = set()
+            clauses.append(set())
         elif is_denied and token not in EMPTY and not is_number(token):
-            clause.add(canonical_stem(token))
-    return found
+            clauses[-1].add(canonical_stem(token))
+    return [frozenset(clause) for clause in clauses if clause]
 
 
 def is_unspaced_text(reading: Reading) -> bool:
@@ -145,97 +146,34 @@ def _find_new_value(old: Reading, new: Reading) -> str:
     before, now = read_frame(old), read_frame(new)
     lost = [key for key in before.keys if key not in now.keys]
     fresh = [key for key in now.keys if key not in before.keys]
-    if is_bare_choice(new):
-        is_other = _share_slot([key for key in lost if key in find_choices(old)], fresh)
+    is_bare = 0 < len(now.keys) <= 2 and all(set(SLOTS.get(key, ())) - WEAK_SLOTS for key in now.keys)
+    if is_bare:  # "switched to pnpm"
+        is_other = are_alternatives([key for key in lost if key in find_choices(old)], fresh)
         return BARE_CHOICE if is_other else ""
     if now.topic.isdisjoint(before.topic) or not now.topic <= set(before.keys):
         return ""
     if not before.topic <= now.topic and old.head not in now.topic:
         return ""
-    return _compare_values(old, new, lost, fresh)
-
-
-def _find_changed_value(old: Reading, new: Reading) -> str:
-    """Detect a change word and another value in the same words."""
-    return "gives another value" if give_other_value(old, new) and not has_phrase(new, "add") else ""
-
-
-def is_bare_choice(new: Reading) -> bool:
-    """Tell whether a statement names only a new choice: "switched to pnpm"."""
-    keys = read_frame(new).keys
-    return 0 < len(keys) <= 2 and set(keys) <= _find_slot_values(read_frame(new))
-
-
-def _find_slot_values(frame: Frame) -> set[str]:
-    return {key for key in frame.keys if set(SLOTS.get(key, ())) - WEAK_SLOTS}
-
-
-def _compare_values(old: Reading, new: Reading, lost: list[str], fresh: list[str]) -> str:
-    if not lost or not fresh or len(lost) > _MAX_VALUE + 1 or len(fresh) > _MAX_VALUE + 1:
+    if max(len(lost), len(fresh)) > _MAX_VALUE + 1:
         return ""
-    if _share_slot(lost, fresh):
+    if are_alternatives(lost, fresh):
         return "names another choice for the same thing"
-    if _give_other_number(old, new):
-        return "gives another number"
-    names, others = (
-        [one for one in keys if is_name(one) or one in reading.proper_names]
-        for keys, reading in ((lost, old), (fresh, new))
-    )
-    if names and others and len(lost) == len(fresh) and not set(lost) & read_frame(old).topic:
-        return "gives another name"
-    return ""
-
-
-def _share_slot(lost: list[str], fresh: list[str]) -> bool:
-    slots = {slot for key in lost for slot in SLOTS.get(key, ())} - WEAK_SLOTS
-    return any(not slots.isdisjoint(SLOTS.get(key, ())) for key in fresh)
-
-
-def _give_other_number(old: Reading, new: Reading) -> bool:
-    """Tell whether both give one number of the same unit, and another."""
-    if len(old.counts) != 1 or len(new.counts) != 1:
-        return False
-    before, now = old.counts[0], new.counts[0]
-    is_near = before.about == now.about or before.about in new.words
-    alike = before.unit == now.unit and (before.unit or is_near)
-    return bool(alike) and before.value != now.value and before.about not in _NUMBERED
+    has_number = len(old.counts) == len(new.counts) == 1 and give_other_number(old, new)
+    return "gives another number" if has_number and lost and fresh else ""
 
 
 def _find_other_value(old: Reading, new: Reading) -> str:
     """Detect two statements that differ only in the value of one attribute."""
     if give_other_measure(old, new):
         return "gives another number"
-    before, now = read_frame(old), read_frame(new)
-    spans = find_spans(before, now)
-    if len(spans) != 1 or (old.denied and old.denied == new.denied):
+    ours, theirs = find_values(old, new)
+    if len(ours) != 1 or len(theirs) != 1:
         return ""
-    ours, theirs = get_tokens(old, before, spans[0].old), get_tokens(new, now, spans[0].new)
-    if not ours or not theirs or max(len(ours), len(theirs)) > _MAX_VALUE:
-        return ""
-    place = before.at[spans[0].old[0]]
-    connector = _find_connector(old, place)
-    if connector != _find_connector(new, now.at[spans[0].new[0]]) or not connector:
-        return ""
-    if any(token in _DENYING for token in (*old.tokens, *new.tokens)):
-        return ""
-    is_last = spans[0].old[1] == len(before.keys)
-    if len(ours) == len(theirs) == 1 and _share_slot([VALUES.get(ours[0], ours[0])], theirs):
-        return "names another choice for the same thing" if is_last or connector in _CHOOSING else ""
-    is_definite = connector in _IS_SINGULAR and spans[0].old[0] > 0 and is_last
-    named = all(
-        is_name(tokens[0]) or canonical_stem(tokens[0]) in reading.proper_names
-        for tokens, reading in ((ours, old), (theirs, new))
-    )
-    has_form = not _FORMING.isdisjoint((*old.tokens[:place],)) and differ_in_value(old, new)
-    return "gives another name" if (is_definite or has_form) and named else ""
-
-
-def _find_connector(reading: Reading, place: int) -> str:
-    """Return the word that connects a value with its subject."""
-    at = place - 1
-    while at >= 0 and reading.tokens[at] in _BEFORE_NOUN:
-        at -= 1
-    word = reading.tokens[at] if at >= 0 else ""
-    if word in PLACE and at and reading.tokens[at - 1] in _IS_SINGULAR:
-        return reading.tokens[at - 1]  # "is in Dublin"
-    return word if word in _CONNECTORS or word in _IS or word in _CHOOSING else ""
+    if are_alternatives(ours, theirs):
+        return "names another choice for the same thing"
+    before = [one for one in old.units[: old.units.index(ours[0])] if one not in _BEFORE_NOUN]
+    if before and before[-1] in PLACE:
+        before.pop()  # "is in Dublin"
+    is_definite = bool(before) and before[-1] in _IS_SINGULAR
+    has_form = not _FORMING.isdisjoint(before)
+    return "gives another name" if (is_definite or has_form) and give_other_value(old, new) else ""

@@ -3,35 +3,27 @@
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
-from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import lru_cache
-from pathlib import Path
 
-from told.conflict.reading import DENY, EMPTY, WEAK_SLOTS, Reading, load_groups, read_claim
+from told.conflict.reading import DENY, EMPTY, WEAK_SLOTS, load_groups, read_claim
 from told.pattern import lazy_pattern
-from told.search.tokens import (
-    STOP_WORDS,
-    STOP_WORDS_BY_LANGUAGE,
-    canonical,
-    canonical_stem,
-    is_unspaced,
-    tokenize,
-)
+from told.search.tokens import STOP_WORDS, STOP_WORDS_BY_LANGUAGE, canonical, canonical_stem, tokenize
 from told.search.vectors.arithmetic import similarity
 from told.search.vectors.table import make_vector
+from told.tables import load_table
+from told.words import WORD, is_unspaced
 
 _CLAUSE_STEMS = 3
 _MIN_PREFIX = 4  # letters that forms of one word share
 _ALIKE = 0.8  # of the letters of two spellings of a name
+_LOOK_ALIKES = {"CYRILLIC", "GREEK"}  # scripts with letters that look like Latin ones
 _OTHER_SCRIPT = 0.3  # share of the letters by which two texts are of different scripts
-_WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_WORDS = load_table(__file__)
 _DENY = DENY | frozenset(_WORDS["deny"].split())
 _NEVER = frozenset(("never", "dont", "no", "cannot"))
 _STRONG = _DENY - frozenset(_WORDS["limiting"].split())
-_WORD = lazy_pattern(r"[^\W_]+")
 _CLAUSE = lazy_pattern(
     r"[.;:!?。；：！？，、]+(?=\s|$|[^\x00-\x7f])|,\s+|\s[-–—(]+\s*|\s(?:and|und|et|y|e|и)\s"  # noqa: RUF001 - people write these
 )
@@ -57,7 +49,7 @@ def remove_invisible(text: str) -> str:
 def split_words(text: str) -> list[str]:
     """Return the words in lower case; each character of an unspaced script is one."""
     found: list[str] = []
-    for word in _WORD.findall(remove_invisible(text).casefold()):
+    for word in WORD.findall(remove_invisible(text).casefold()):
         found += list(word) if any(map(is_unspaced, word)) else [word]
     return found
 
@@ -85,18 +77,18 @@ def has_new_value(text: str, around: str, *, may_misspell: bool) -> bool:
     for name in names:
         words = split_words(name)
         new = [one for one in words if len(one) > 1 and one not in known and canonical(one) not in known]
-        if "".join(words) not in known and new and not (may_misspell and _is_misspelt("".join(new), around)):
+        if "".join(words) in known or not new:
+            continue
+        is_misspelt = may_misspell and not "".join(new).isdecimal()
+        if not is_misspelt or not get_close_matches("".join(new), split_words(around), 1, _ALIKE):
             return True
-    return any(_mixes_scripts(word) and word not in known for word in split_words(text))
+    unknown = (word for word in split_words(text) if not word.isascii() and word not in known)
+    return any("LATIN" in (found := set(_find_scripts(word))) and found & _LOOK_ALIKES for word in unknown)
 
 
-def _is_misspelt(name: str, around: str) -> bool:
-    return not name.isdecimal() and bool(get_close_matches(name, split_words(around), 1, _ALIKE))
-
-
-def _mixes_scripts(word: str) -> bool:
-    scripts = {unicodedata.name(char, "?").split()[0] for char in word if char.isalpha()}
-    return "LATIN" in scripts and bool(scripts & {"CYRILLIC", "GREEK"})
+def _find_scripts(text: str) -> list[str]:
+    """Return the script of each letter: LATIN, CYRILLIC."""
+    return [unicodedata.name(char, "?").split()[0] for char in text if char.isalpha()]
 
 
 def measure_shared(text: str, quote: str, message: str, before: str) -> float:
@@ -118,12 +110,9 @@ def measure_shared(text: str, quote: str, message: str, before: str) -> float:
     )
 
 
-def split_clauses(text: str) -> Iterator[frozenset[str]]:
-    """Yield the stems of each clause that has enough of them."""
-    for clause in _CLAUSE.split(text):
-        stems = content_stems(clause)
-        if len(stems) >= _CLAUSE_STEMS:
-            yield stems
+def split_clauses(text: str) -> list[frozenset[str]]:
+    """Return the stems of each clause that has enough of them."""
+    return [stems for stems in map(content_stems, _CLAUSE.split(text)) if len(stems) >= _CLAUSE_STEMS]
 
 
 @lru_cache(maxsize=64)
@@ -146,7 +135,7 @@ def find_share(wanted: frozenset[str], known: frozenset[str]) -> float:
 
 def _has(known: frozenset[str], stem: str) -> bool:
     """Tell whether a stem, another form of it, or a name that contains it is known."""
-    if stem in known or any(stem in _WORD.findall(one) for one in known if not one.isalnum()):
+    if stem in known or any(stem in WORD.findall(one) for one in known if not one.isalnum()):
         return True
     is_word = len(stem) >= _MIN_PREFIX and stem.isalpha()
     return is_word and any(
@@ -173,7 +162,11 @@ def is_reversed(said: str, text: str, *, strict: bool) -> bool:
     was_denied, is_denied = _denies(said), _denies(text)
     content = {stem for stem in now.affirmed | now.denied if stem not in _DENY}
     if strict:
-        if _has_other_value(before.reading, now.reading):
+        values = before.reading.values
+        if any(  # of one kind: MySQL instead of Postgres
+            slot in values and slot not in WEAK_SLOTS and own.isdisjoint(values[slot])
+            for slot, own in now.reading.values.items()
+        ):
             return True
         was_denied = not before.denied.isdisjoint(content) if before.denied else _denies(said, _STRONG)
         if now.denied:  # a denial of something new turns nothing round
@@ -185,15 +178,6 @@ def is_reversed(said: str, text: str, *, strict: bool) -> bool:
         found = turned if was_denied else swapped
     new = sum(not _has(known, stem) for stem in content)
     return bool(found) and (not new or (strict and new < len(found) and len(found) * 2 > len(content)))
-
-
-def _has_other_value(before: Reading, now: Reading) -> bool:
-    """Tell whether a statement names another value of one kind: MySQL instead of Postgres."""
-    return any(
-        slot not in WEAK_SLOTS and values.isdisjoint(before.values[slot])
-        for slot, values in now.values.items()
-        if slot in before.values
-    )
 
 
 def adds_denial(said: str, text: str) -> bool:
@@ -224,10 +208,9 @@ def differ_in_language(one: str, other: str) -> bool:
 
 def _find_languages(text: str) -> frozenset[str]:
     """Return the languages a text may be in: its script, or those with most of its stop words."""
-    letters = [char for char in text if char.isalpha()]
-    scripts = [unicodedata.name(char, "?").split()[0] for char in letters if not char.isascii()]
+    scripts = _find_scripts(text)
     foreign = [script for script in scripts if script != "LATIN"]
-    if len(foreign) > _OTHER_SCRIPT * len(letters):
+    if len(foreign) > _OTHER_SCRIPT * len(scripts):
         return frozenset(foreign)
     words = split_words(text)
     hits = {name: sum(word in known for word in words) for name, known in STOP_WORDS_BY_LANGUAGE.items()}

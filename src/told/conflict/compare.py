@@ -45,9 +45,7 @@ class Comparison(NamedTuple):
 
     repeats: tuple[Memory, ...] = ()
     replaces: tuple[tuple[Memory, str], ...] = ()  # with the reason
-    blocked: tuple[
-        tuple[Memory, str], ...
-    ] = ()  # it contradicts them, but they are locked or of another scope
+    blocked: tuple[tuple[Memory, str], ...] = ()  # contradicted, but locked or of another scope
     refines: tuple[Memory, ...] = ()
     outdated_by: tuple[tuple[Memory, str], ...] = ()  # later statements that replace it
     likely: tuple[tuple[Memory, str], ...] = ()  # probably replaced: to be asked, never done
@@ -85,16 +83,18 @@ def compare_statement(
     found = _find_candidates(memories, text, _list_compared_scopes(scope), now)
     near = [one for one in found if one.id != without]
     active = [one for one in near if _former_status(one) == ACTIVE]
-    repeats = [one for one in active if _is_repeated(one, text, scope)]
+    own = [one for one in active if one.scope == scope and not one.trust.startswith(TEAM)]
+    repeats = [one for one in own if say_same(one.text, text)]
     effects = [_judge_effect(one, text, scope, said_at) for one in active if one not in repeats]
     if not repeats:
         ended = [one for one in near if _former_status(one) == SUPERSEDED]
         known = {one.memory.id for one in effects if one.name == _REPLACED}
-        effects += [
-            _Effect(heir, *_end_heir(heir, scope, said_at))
-            for heir in _find_heirs(memories, text, ended)
-            if heir.id not in known
-        ]
+        for heir in _find_heirs(memories, text, ended):
+            if heir.id not in known and heir.scope == scope and not heir.trust.startswith(TEAM):
+                is_later = bool(said_at) and _last_said(heir) > said_at
+                name = _LATER if is_later else _BLOCKED if heir.locked else _REPLACED
+                why = "was said after it" if is_later else "goes back to what it was before"
+                effects.append(_Effect(heir, name, why))
     bare = [one for one in effects if one.name == _REPLACED and one.why == BARE_CHOICE]
     if len(bare) > 1:  # "switched to pnpm": nothing tells which of them it means
         effects = [one._replace(name=_LIKELY) if one in bare else one for one in effects]
@@ -120,10 +120,6 @@ def _list_compared_scopes(scope: str) -> list[str]:
     return list(dict.fromkeys((scope, *private, GLOBAL)))
 
 
-def _is_repeated(old: Memory, text: str, scope: str) -> bool:
-    return old.scope == scope and not old.trust.startswith(TEAM) and say_same(old.text, text)
-
-
 def _judge_effect(old: Memory, text: str, scope: str, said_at: int) -> _Effect:
     """Return what a statement does to an active memory, and why."""
     found = judge(old.text, text)
@@ -146,20 +142,6 @@ def _judge_effect(old: Memory, text: str, scope: str, said_at: int) -> _Effect:
     return _Effect(old, _REFINED if found.kind == REFINES else "", found.why)
 
 
-def _end_heir(heir: Memory, scope: str, said_at: int) -> tuple[str, str]:
-    """Return what a return to a former statement does to the one that replaced that."""
-    if heir.trust.startswith(TEAM) or heir.scope != scope:
-        return "", ""
-    if said_at and _last_said(heir) > said_at:
-        return _LATER, "was said after it"
-    return _BLOCKED if heir.locked else _REPLACED, "goes back to what it was before"
-
-
-def find_repeated(memories: Sequence[Memory], text: str) -> list[Memory]:
-    """Return the memories that say the same as a statement."""
-    return [old for old in memories if say_same(old.text, text)]
-
-
 def _former_status(memory: Memory) -> str:
     """Return the status of a memory before it was archived."""
     return memory.was if memory.status == ARCHIVED else memory.status
@@ -170,25 +152,25 @@ def _last_said(memory: Memory) -> int:
 
 
 def _find_candidates(memories: Memories, text: str, scopes: Sequence[str], now: int) -> list[Memory]:
-    """Return memories that share words or a choice, also superseded ones."""
+    """Return memories that share words or a choice, also superseded ones, before archived ones."""
     found: list[Memory] = []
-    archived: list[Memory] = []
-    has_archived = bool(memories.listed(status=ARCHIVED, limit=1))
+    searches = []
     for terms, limit in ((parse_query(text, now).terms, _BY_WORDS), (_find_alternatives(text), _BY_CHOICE)):
         # A term that only ended statements have counts as rare: one of them may be repeated.
         counts = {term: max(1, memories.frequency(term, _MAX_RANKED, scopes=scopes)) for term in terms}
-        expression = plan_query(counts, _MAX_RANKED + 1, _MAX_RANKED, _MAX_COMMON)
-        if expression:
-            rows = memories.match(expression, _COLUMN_WEIGHTS, _SPARE * limit, scopes=scopes, ended=True)
+        if expression := plan_query(counts, _MAX_RANKED + 1, _MAX_RANKED, _MAX_COMMON):
+            searches.append((expression, limit))
+    for archived in (None, True) if memories.listed(status=ARCHIVED, limit=1) else (None,):
+        for expression, limit in searches:
+            many = _SPARE * limit
+            rows = memories.match(
+                expression, _COLUMN_WEIGHTS, many, scopes=scopes, ended=not archived, archived=archived
+            )
             found += _load_statements(memories, [row for row, _ in rows], limit)
-            if not has_archived:
-                continue
-            rows = memories.match(expression, _COLUMN_WEIGHTS, _SPARE * limit, scopes=scopes, archived=True)
-            archived += _load_statements(memories, [row for row, _ in rows], limit)
-    if not found:  # only words without a meaning: compare with the latest
-        latest = memories.listed(scopes=scopes, limit=_SPARE * _BY_WORDS)
-        found = _load_statements(memories, latest, _BY_WORDS)
-    return list(dict.fromkeys((*found, *archived)))
+        if not found and not archived:  # only words without a meaning: compare with the latest
+            latest = memories.listed(scopes=scopes, limit=_SPARE * _BY_WORDS)
+            found = _load_statements(memories, latest, _BY_WORDS)
+    return list(dict.fromkeys(found))
 
 
 def _load_statements(memories: Memories, rows: list[int], limit: int) -> list[Memory]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Collection
 
 from told.conflict.places import ARTICLES
 from told.conflict.reading import EMPTY, PLACE, Reading, load_words
@@ -11,22 +10,13 @@ from told.search.tokens import PUNCTUATION, canonical_stem
 
 _AND, _ONLY, _ENDED = load_words("listing"), load_words("only"), load_words("ended")
 _NOW, _COPULAS, _HELPING = load_words("announcing"), load_words("copulas"), load_words("helping")
-_NO_LONGER = tuple(tuple(one.split("_")) for one in sorted(load_words("no_longer")))
+_NO_LONGER = tuple(one.split("_") for one in sorted(load_words("no_longer")))
 _BEFORE_ITEM = ARTICLES | PLACE | {"to", "by", "with"}
-_LAST = frozenset(".!")
 
 
-class Listing(NamedTuple):
-    """A list of single words in a statement: "Dublin and Frankfurt"."""
-
-    items: frozenset[str] = frozenset()
-    before: tuple[str, ...] = ()  # the words before it
-    after: tuple[str, ...] = ()
-
-
-def read_list(old: Reading) -> Listing:
-    """Return the list of a statement; an empty one if it has none."""
-    tokens = _drop_end(old.tokens)
+def read_list(old: Reading) -> frozenset[str]:
+    """Return the words that a statement lists: "Dublin and Frankfurt"; nothing if it has no list."""
+    tokens = old.tokens
     for place, token in enumerate(tokens):
         end = place + 1
         while end < len(tokens) and tokens[end] in _BEFORE_ITEM:
@@ -41,81 +31,62 @@ def read_list(old: Reading) -> Listing:
                 break
             start -= 1
         if len(items) > 1:
-            return Listing(frozenset(items), _stems(tokens[:start]), _stems(tokens[end + 1 :]))
-    return Listing()
+            return frozenset(items)
+    return frozenset()
 
 
 def restates_rest(old: Reading, new: Reading, rest: frozenset[str]) -> bool:
     """Tell whether a statement repeats an old one, word by word, with only the rest of its list."""
-    clauses = _split(_drop_end(new.tokens))
-    if len(clauses) != 2 or clauses[0][0] in _HELPING or "?" in new.raw:
+    clauses = _split(new)
+    if len(clauses) != 2:
         return False
-    listing = read_list(old)
-    dropped = listing.items - rest
-    first, second = clauses
+    items = read_list(old)
+    (first, said), (second, named) = (_take_items(clause, items) for clause in clauses)
+    frame = _take_items([one for one in old.tokens if one not in PUNCTUATION], items)[0]
     if not _ONLY.isdisjoint(first):  # "Logs are now kept only in S3, Loki was retired"
-        kept = [token for token in first if token not in _ONLY and token not in _NOW]
-        ended = len(second) > 2 and second[-2] in _COPULAS and second[-1] in _ENDED
-        return ended and _is_list(second[:-2], dropped) and _repeats(kept, listing, rest)
-    denied = _remove_denial(first)  # "We no longer deploy to Dublin, only to Frankfurt"
-    if not denied or second[0] not in _ONLY or not _repeats(denied, listing, dropped):
-        return False
-    has_connector = _stems(second[1:2]) == listing.before[-1:]
-    named = second[2 if has_connector else 1 :]
-    return _is_list(named, rest)
+        kept = [one for one in first if one not in _ONLY and one not in _NOW]
+        is_ended = len(second) == 2 and second[0] in _COPULAS and second[1] in _ENDED
+        return is_ended and (said, named) == (sorted(rest), sorted(items - rest)) and kept == frame
+    # "We no longer deploy to Dublin, only to Frankfurt"
+    is_only = bool(second) and second[0] in _ONLY and (not second[1:] or second[1:] == frame[-1:])
+    return is_only and (said, named) == (sorted(items - rest), sorted(rest)) and _drop_denial(first) == frame
 
 
 def denies_whole(old: Reading, new: Reading) -> bool:
     """Tell whether a statement repeats an old one, word by word, and denies it."""
-    clauses = _split(_drop_end(new.tokens))
-    if not clauses or clauses[0][0] in _HELPING or "?" in new.raw:
-        return False
-    return _stems(_remove_denial(clauses[0])) == _stems(_drop_end(old.tokens))
+    clauses = _split(new)
+    said = [_stem(one) for one in old.tokens if one not in PUNCTUATION]
+    return bool(clauses) and list(map(_stem, _drop_denial(clauses[0]))) == said
 
 
-def _repeats(tokens: list[str], listing: Listing, items: frozenset[str]) -> bool:
-    """Tell whether words are those of a statement with other items in its list."""
-    start, end = len(listing.before), len(tokens) - len(listing.after)
-    if not start or _stems(tokens[:start]) != listing.before or _stems(tokens[end:]) != listing.after:
-        return False
-    return _is_list(tokens[start:end], items)
-
-
-def _is_list(tokens: list[str], items: frozenset[str]) -> bool:
-    """Tell whether words name these items, each once, and nothing else."""
-    named = [canonical_stem(token) for token in tokens if token not in _AND]
-    return len(named) == len(items) and set(named) == items
-
-
-def _remove_denial(tokens: list[str]) -> list[str]:
-    """Return a clause without "no longer" or the like; nothing if it has none."""
-    for words in _NO_LONGER:
-        left = list(tokens)
-        for word in words:
-            if word not in left:
-                break
-            left.remove(word)
-        else:
-            return [token for token in left if token not in _HELPING]
-    return []
-
-
-def _split(tokens: Iterable[str]) -> list[list[str]]:
+def _split(new: Reading) -> list[list[str]]:
+    """Return the words of each clause; nothing for a question."""
     clauses: list[list[str]] = [[]]
-    for token in tokens:
+    for token in new.tokens:
         if token in PUNCTUATION:
             clauses.append([])
         else:
             clauses[-1].append(token)
-    return [clause for clause in clauses if clause]
+    clauses = [clause for clause in clauses if clause]
+    return [] if "?" in new.raw or (clauses and clauses[0][0] in _HELPING) else clauses
 
 
-def _drop_end(tokens: tuple[str, ...]) -> tuple[str, ...]:
-    return tokens[:-1] if tokens and tokens[-1] in _LAST else tokens
+def _stem(token: str) -> str:
+    return canonical_stem(token) if _is_content(token) and token not in _ENDED else token
 
 
-def _stems(tokens: Iterable[str]) -> tuple[str, ...]:
-    return tuple(map(canonical_stem, tokens))
+def _take_items(words: Collection[str], items: frozenset[str]) -> tuple[list[str], list[str]]:
+    """Split words into those around a list and the items that they name."""
+    stems = [_stem(word) for word in words if word not in _AND]
+    return [one for one in stems if one not in items], sorted(one for one in stems if one in items)
+
+
+def _drop_denial(words: list[str]) -> list[str]:
+    """Return a clause without "no longer" or the like; nothing if it has none."""
+    for denial in _NO_LONGER:
+        if all(word in words for word in denial):
+            return [word for word in words if word not in denial and word not in _HELPING]
+    return []
 
 
 def _is_content(token: str) -> bool:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import tomllib
+from told.tables import load_table
+from told.words import split_words
 
-from told.search.words import split_words
-
-with open(os.path.join(os.path.dirname(__file__), "places.toml"), "rb") as _file:
-    _WORDS = {name: frozenset(words.split()) for name, words in tomllib.load(_file).items()}
+_WORDS = {name: frozenset(words.split()) for name, words in load_table(__file__).items()}
 BEFORE_FOLDER, ARTICLES = _WORDS["before_folder"], _WORDS["articles"]
 ALL, BUT, AND = _WORDS["all"], _WORDS["but"], _WORDS["and"]
+CORRECTING = _WORDS["correcting"]
 _FILE_ENDINGS = _WORDS["file_endings"]
 _MIN_LIMITED = 3  # words of a statement that is limited to a folder
 

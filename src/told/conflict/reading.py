@@ -8,17 +8,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from told.pattern import lazy_pattern
-from told.search.tokens import (
-    PUNCTUATION,
-    SLOTS,
-    STOP_WORDS,
-    VALUES,
-    canonical_stem,
-    is_identifier,
-    is_unspaced,
-    split_scripts,
-    tokenize,
-)
+from told.search.tokens import PUNCTUATION, SLOTS, STOP_WORDS, VALUES, canonical_stem, is_identifier, tokenize
+from told.words import is_unspaced, split_scripts
 
 
 @cache
@@ -58,7 +49,6 @@ _UNSPACED_UNITS = lazy_pattern(r"[ァ-ヿ]+|\w")
 _OPENING, _CLOSING = "([{<\"'`“„«", ".,;:!?)]}>([\"'`”“»…。、\uff01\uff1f"
 _PLACEHOLDER = "[secret:"
 _HEX_TO_LETTERS = str.maketrans("0123456789", "ghijklmnop")
-_NEAR_PLACE = 4  # words after a preposition
 _COMMON_WEIGHT = 0.35  # of a word that many unrelated statements share
 _HOMONYMS: dict[str, str] = load_tables()["homonyms"]
 _COMMON, _PREFERS = load_words("common"), load_words("prefers")
@@ -69,7 +59,10 @@ _UNITS = load_groups("units")
 TIME_UNITS = frozenset(_SECONDS)
 ANNOUNCING = load_words("announcing")  # a change, and nothing else
 _SINGLE, _EMPHASISED = load_words("single"), load_words("emphasised")
-_POSITIVE_AFTER_DENIAL = frozenset(("forget", "only", "just", "longer"))
+_POSITIVE_AFTER_DENIAL = load_words("positive_after_denial")
+_FORGETTING, _LONGER, _COMPARING = load_words("forgetting"), load_words("longer"), load_words("comparing")
+_ENDING, _AFTER_ENDING = load_words("ending"), load_words("after_ending")
+_REPLACING, _DENYING_PAIRS = load_words("replacing"), load_words("denying_pairs")
 
 
 class Count(NamedTuple):
@@ -96,9 +89,7 @@ class Reading(NamedTuple):
     values: dict[str, frozenset[str]]  # slot to affirmed values
     rejected: dict[str, frozenset[str]]  # slot to denied values
     counts: tuple[Count, ...]
-    names: frozenset[str]  # paths, hosts, handles, identifiers
     proper_names: frozenset[str]  # words with a capital inside a sentence
-    places: frozenset[str]  # stems after "in", "for", "under" …
     head: str  # the first keyword
     first: str
 
@@ -110,48 +101,38 @@ def read_statement(text: str) -> Reading:
     text = text[:MAX_TEXT]
     tokens = tokenize(text.lower())
     units = _split_units(text)
+    capitals = _find_capitals(units)
     words: dict[str, float] = {}
     affirmed: set[str] = set()
     denied: set[str] = set()
     values: dict[str, set[str]] = {}
     rejected: dict[str, set[str]] = {}
-    names: set[str] = set()
-    places: set[str] = set()
     cased = frozenset(text.replace(",", " ").replace(".", " ").split()[1:])
-    near_place = 0
     for token, is_denied in zip(tokens, find_denied(tokens), strict=True):
         if token in PUNCTUATION:
-            near_place = 0
             continue
-        near_place = _NEAR_PLACE - 1 if token in PLACE else near_place - 1
         if token not in _HOMONYMS or _HOMONYMS[token] in cased:
             for slot in SLOTS.get(token, ()):
                 (rejected if is_denied else values).setdefault(slot, set()).add(VALUES[token])
         if token in EMPTY or is_number(token):
             continue
         key = canonical_stem(token)
-        if is_identifier(token):
-            names.add(key)
         weight = _COMMON_WEIGHT if token in _COMMON or key in _COMMON else 1.0
         words[key] = max(words.get(key, 0.0), weight)
         (denied if is_denied else affirmed).add(key)
-        if near_place > 0:
-            places.add(key)
     return Reading(
         tokens=tuple(tokens),
         text=f" {' '.join(tokens)} ",
         raw=text.lower(),
         units=tuple(unit.lower() for unit in units),
-        capitals=_find_capitals(units),
+        capitals=capitals,
         words=words,
         affirmed=frozenset(affirmed),
         denied=frozenset(denied - affirmed),
         values={slot: frozenset(found) for slot, found in values.items()},
         rejected={slot: frozenset(found - values.get(slot, set())) for slot, found in rejected.items()},
         counts=find_counts(tokens),
-        names=frozenset(names),
-        proper_names=_find_proper_names(text),
-        places=frozenset(places),
+        proper_names=frozenset(map(canonical_stem, filter(str.isalpha, capitals))),
         head=next(iter(words), ""),
         first=next((token for token in tokens if token not in PUNCTUATION), ""),
     )
@@ -211,27 +192,22 @@ def _mark_denied(tokens: list[str], flags: list[bool], start: int, end: int) -> 
     for at, token in enumerate(clause):
         following = clause[at + 1] if at + 1 < len(clause) else ""
         before = clause[at - 1] if at else ""
-        if before in DENY and token == "forget":  # noqa: S105 - a word
+        if before in DENY and token in _FORGETTING:
             continue
         if token in _ENDED and (not following or before in _COPULAS or following in _AFTER_ENDED):
             flags[start : start + at] = [True] * at
-            active = token in {"replaced", "left", "dropped"} and following not in ("", "by", "for")
-        elif token == "longer" and before == "no" and following != "than":  # noqa: S105 - words
+            active = token in _ENDING and following not in ("", *_AFTER_ENDING)
+        elif token in _LONGER and before in DENY and f"{token}_{following}" not in _COMPARING:
             if set(clause[at + 1 :]) <= EMPTY:  # "Redis is no longer used"
                 flags[start : start + at] = [True] * at
             active = True
         elif token in DENY and following not in _POSITIVE_AFTER_DENIAL:
-            if not following or (token in {"no", "não"} and before in {"ya", "já"} and at == len(clause) - 1):
+            if not following:
                 flags[start : start + at] = [True] * at
             active = True
-        elif (
-            (token in {"instead", "rather", "rid"} and following in {"of", "than"})
-            or (token == "mind" and following in {"about", "on"})  # noqa: S105 - I changed my mind about Redis
-            or token in {"vez", "lugar", "lieu"}
-            or (token == "plus" and following in {"de", "du", "des"})  # noqa: S105 - French
-        ):
+        elif token in _REPLACING or f"{token}_{following}" in _DENYING_PAIRS:
             active = True
-        elif token in HALT and before not in DENY and before != "longer":
+        elif token in HALT and before not in DENY and before not in _LONGER:
             active = False
         elif active:
             flags[start + at] = True
@@ -246,18 +222,6 @@ def _replace_secrets(text: str) -> str:
         mark = placeholder.rpartition(":")[2].translate(_HEX_TO_LETTERS)
         parts.append(f"q{mark}{rest}" if closed else other)
     return "".join(parts)
-
-
-def _find_proper_names(text: str) -> frozenset[str]:
-    """Return the words with a capital that do not begin a sentence."""
-    found = set()
-    ended = True
-    for word in text.split():
-        bare = word.strip(".,;:!?()\"'`")
-        if not ended and bare[:1].isupper() and bare.isalpha():
-            found.add(canonical_stem(bare.lower()))
-        ended = word[-1] in ".!?:"
-    return frozenset(found)
 
 
 def is_number(token: str) -> bool:
@@ -328,7 +292,6 @@ class Claim(NamedTuple):
     reading: Reading
     denied: frozenset[str]  # with double denials resolved
     affirmed: frozenset[str]
-    unless: bool = False  # allows what it denies under a condition
 
 
 def read_claim(text: str) -> Claim:
@@ -336,16 +299,15 @@ def read_claim(text: str) -> Claim:
     tokens = tokenize(text[:MAX_TEXT].lower())
     affirmed: set[str] = set()
     denied: set[str] = set()
-    under = turned = prefers = beaten = unless = False
+    under = turned = prefers = beaten = False
     for token, is_denied in zip(tokens, find_denied(tokens), strict=True):
         if token in PUNCTUATION:
             under = turned = prefers = beaten = False
             continue
         turned = turned or (under and token in EXCEPTING)
-        unless = unless or turned
         under = under or is_denied or token in DENY
         prefers = prefers or token in _PREFERS
         beaten = (beaten or (prefers and token == "over")) and token not in HALT  # noqa: S105 - a word
         if token not in EMPTY:
             (denied if (is_denied and not turned) or beaten else affirmed).add(canonical_stem(token))
-    return Claim(read_statement(text), frozenset(denied - affirmed), frozenset(affirmed), unless)
+    return Claim(read_statement(text), frozenset(denied - affirmed), frozenset(affirmed))

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
-from told.conflict.align import differ_in_value
+from told.conflict.align import find_values, give_other_number
 from told.conflict.change import find_choices, find_ending, find_rest
 from told.conflict.parts import read_list
-from told.conflict.reading import PLACE, WEAK_SLOTS, Count, Reading, has_phrase, load_words
+from told.conflict.reading import PLACE, WEAK_SLOTS, Reading, has_phrase, load_words
 from told.conflict.same import reverses, say_same
 from told.conflict.statement import read_rules, read_whole
 from told.conflict.subjects import find_difference, read_frame
@@ -63,7 +63,8 @@ def judge(old: str, new: str) -> Relation:
 def _judge_sentences(old: Reading, new: Reading) -> Relation:
     forms = _find_forms(old, new)
     words = {forms.get(word, word) for word in new.words}
-    common = round(_weigh(old, words) / (sum(old.words.values()) or 1.0), 3)
+    shared = sum(weight for word, weight in old.words.items() if word in words)
+    common = round(shared / (sum(old.words.values()) or 1.0), 3)
     is_other, is_rejected = _compare_choices(old, new)
     if not old.words or not new.words or not (common or is_other or is_rejected):
         return _NOTHING
@@ -78,7 +79,7 @@ def _judge_sentences(old: Reading, new: Reading) -> Relation:
     if _limits_list(old, new) or find_rest(old, new):
         return Relation(MAY_CHANGE, "drops a part of the old one", common)
     is_denied = not old.affirmed.isdisjoint(forms.get(word, word) for word in new.denied)
-    is_conflict = is_other or is_rejected or is_denied or _give_other_number(old, new)
+    is_conflict = is_other or is_rejected or is_denied or give_other_number(old, new)
     if _is_elsewhere(old, new):
         return Relation(ELSEWHERE if is_conflict else INDEPENDENT, "for another part", common)
     if has_phrase(new, "except") or has_phrase(new, "add"):
@@ -96,7 +97,7 @@ def _find_likely_change(
     """Return why a new statement probably ends an old one, although it does not say so."""
     if common >= _MIN_COMMON and _changes_choice_only(old, new, words):
         return "names another choice for the same thing"
-    if differ_in_value(old, new):
+    if any(find_values(old, new)):
         return "gives another value"
     if common >= _MIN_ALIKE and new.words.keys() <= old.words.keys() and _give_other_measure(old, new):
         return "gives another number"
@@ -117,7 +118,7 @@ def _give_same_subject(old: Reading, new: Reading) -> bool:
 def _limits_list(old: Reading, new: Reading) -> bool:
     """Tell whether a statement names only a part of what the old one lists."""
     is_limited = not _ONLY.isdisjoint({*new.tokens}.difference(old.tokens))
-    return is_limited and new.words.keys() < old.words.keys() and bool(read_list(old).items)
+    return is_limited and new.words.keys() < old.words.keys() and bool(read_list(old))
 
 
 def _is_elsewhere(old: Reading, new: Reading) -> bool:
@@ -125,7 +126,11 @@ def _is_elsewhere(old: Reading, new: Reading) -> bool:
     if _begins_elsewhere(old, new):
         return True
     areas = {canonical_stem(token) for token in new.tokens if token in _AREA} - old.words.keys()
-    return bool(areas) or has_phrase(new, "stays") or any("/" in name for name in new.names - old.names)
+    return (
+        bool(areas)
+        or has_phrase(new, "stays")
+        or any("/" in word for word in new.words.keys() - old.words.keys())
+    )
 
 
 def _begins_elsewhere(old: Reading, new: Reading) -> bool:
@@ -139,10 +144,6 @@ def _find_forms(old: Reading, new: Reading) -> dict[str, str]:
     known = [word for word in old.words if word not in new.words and len(word) >= _MIN_FORM]
     pairs = [(one, other) for one in known for other in fresh]
     return {new: old for old, new in pairs if new.startswith(old) or old.startswith(new)}
-
-
-def _weigh(reading: Reading, words: Collection[str]) -> float:
-    return sum(weight for word, weight in reading.words.items() if word in words)
 
 
 def _compare_choices(old: Reading, new: Reading) -> tuple[bool, bool]:
@@ -160,23 +161,7 @@ def _changes_choice_only(old: Reading, new: Reading, words: Collection[str]) -> 
     return is_other and all(set(SLOTS.get(word, ())) - WEAK_SLOTS for word in words if word not in old.words)
 
 
-def _give_other_number(old: Reading, new: Reading) -> bool:
-    """Tell whether both give a number for the same thing, and another one."""
-    known, said = ({count.value for count in one.counts} for one in (old, new))
-    return any(
-        one.value not in said and other.value not in known and _measure_same(one, other)
-        for one in old.counts
-        for other in new.counts
-    )
-
-
 def _give_other_measure(old: Reading, new: Reading) -> bool:
     """Tell whether both give one measure of the same thing, in other words: "on port 9090"."""
     named = {count.about for count in (*old.counts, *new.counts) if not count.unit}
-    return len(new.counts) == 1 and named <= _MEASURED and _give_other_number(old, new)
-
-
-def _measure_same(one: Count, other: Count) -> bool:
-    around = (other.about, other.of)
-    is_near = (one.about and one.about in around) or (one.of and one.of in around)
-    return one.unit == other.unit and bool(one.unit or is_near)
+    return len(new.counts) == 1 and named <= _MEASURED and give_other_number(old, new)

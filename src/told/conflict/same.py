@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 
 from told.conflict.places import ARTICLES
-from told.conflict.reading import DENY, load_words
+from told.conflict.reading import load_words
 from told.conflict.statement import mark_values, read_whole, strip_lead
 from told.conflict.subjects import find_difference
 from told.search.tokens import STOP_WORDS, canonical_stem, tokenize
@@ -41,14 +41,7 @@ def _exchanges_words(old: str, new: str) -> bool:
         for one in (old, new)
     )
     matcher = SequenceMatcher(None, ours, theirs, autojunk=False)
-    return any(
-        kind == "replace" and not _mean_same(ours[a:b], theirs[c:d])
-        for kind, a, b, c, d in matcher.get_opcodes()
-    )
-
-
-def _mean_same(ours: Sequence[str], theirs: Sequence[str]) -> bool:
-    return all(word in _OPERATORS or word in DENY for word in (*ours, *theirs))
+    return any(kind == "replace" for kind, *_ in matcher.get_opcodes())
 
 
 def reverses(old: str, new: str) -> bool:

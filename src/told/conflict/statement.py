@@ -8,8 +8,8 @@ from functools import cache, lru_cache
 from told.conflict.reading import MAX_TEXT, PHRASES, Reading, load_tables, load_words, read_statement
 from told.pattern import lazy_pattern
 from told.search.tokens import STOP_WORDS, tokenize
+from told.words import split_sentences
 
-_BREAK = lazy_pattern(load_tables()["leads"]["break"])
 # A word in quotes or code, or in capitals inside a sentence: a value, whatever it means elsewhere.
 _QUOTED = lazy_pattern(r"(?<!\w)(['\"`])(\w{1,12})\1(?!\w)")
 _CAPITALS = lazy_pattern(r"(?<=[a-z,] )[A-Z]{2,4}(?![\w-])")
@@ -22,7 +22,7 @@ _MAX_SENTENCES = 12
 @lru_cache(maxsize=1024)
 def read_rules(text: str) -> tuple[Reading, ...]:
     """Read each sentence of a statement that says what to do; at least one."""
-    sentences = [one.strip() for one in _BREAK.split(text[:MAX_TEXT]) if one.strip()][:_MAX_SENTENCES]
+    sentences = split_sentences(text[:MAX_TEXT])[:_MAX_SENTENCES]
     kept = [one for one in sentences if not (one.endswith(("?", "\uff1f")) or _is_reason(one))]
     return tuple(map(_read, kept or sentences or [text]))
 

@@ -7,7 +7,6 @@ whatever else is alike.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -27,7 +26,6 @@ from told.search.tokens import PUNCTUATION, canonical_stem
 _IS, _CONNECTORS, _NUMBERED = load_words("is"), load_words("connectors"), load_words("numbered")
 _CHOOSING = load_words("choosing")
 _BEFORE_NUMBER = frozenset(("number", "no", "nr", "nummer", "numéro", "número", "#"))
-_VERB_ENDINGS = ("s", "ed", "en", "t")
 
 
 class Frame(NamedTuple):
@@ -58,40 +56,18 @@ def _build_frame(tokens: tuple[str, ...]) -> Frame:
         connector = len(tokens)
     value = sum(one < connector for one in at)
     topic = [key for key, place in zip(keys[:value], at, strict=False) if not _is_measure(tokens, place)]
-    before = tokens[connector - 1] if 0 < connector < len(tokens) else ""
-    if len(topic) > 1 and before and tokens[connector] not in _IS and before.endswith(_VERB_ENDINGS):
-        topic = topic[:-1]  # the verb: "the API listens on"
     return Frame(tuple(keys), tuple(at), value, frozenset(topic))
 
 
 def _is_measure(tokens: Sequence[str], place: int) -> bool:
-    """Tell whether a word is a number without a noun before it, or its unit."""
-    if is_number(tokens[place]):
-        return not place or tokens[place - 1] not in _NUMBERED
-    return place > 0 and is_number(tokens[place - 1]) and bool(measure_unit(f"1{tokens[place]}"))
+    """Tell whether a word is a number or its unit."""
+    is_unit = place > 0 and is_number(tokens[place - 1]) and bool(measure_unit(f"1{tokens[place]}"))
+    return is_unit or is_number(tokens[place])
 
 
 def read_frame(reading: Reading) -> Frame:
     """Return the content words of a statement in order."""
     return _build_frame(reading.tokens)
-
-
-class Span(NamedTuple):
-    """Words in which two statements differ."""
-
-    old: tuple[int, int]  # keys of the old frame
-    new: tuple[int, int]
-
-
-@lru_cache(maxsize=2048)
-def _compare_keys(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[Span, ...]:
-    matcher = SequenceMatcher(None, old, new, autojunk=False)
-    return tuple(Span((a, b), (c, d)) for kind, a, b, c, d in matcher.get_opcodes() if kind != "equal")
-
-
-def find_spans(old: Frame, new: Frame) -> tuple[Span, ...]:
-    """Return the places where the content of two statements differs."""
-    return _compare_keys(old.keys, new.keys)
 
 
 def find_difference(old: Reading, new: Reading) -> str:
@@ -132,15 +108,8 @@ def _find_labelled(reading: Reading) -> dict[str, set[str]]:
     words = [token for token in reading.tokens if token not in _BEFORE_NUMBER]
     found: dict[str, set[str]] = {}
     for label, name in pairwise(words):
-        if len(name) == 1 and name in reading.capitals and label not in EMPTY:  # plan A
+        is_plan = len(name) == 1 and name in reading.capitals and label not in EMPTY  # plan A
+        is_named = is_name(name) or name[0].isdigit() or canonical_stem(name) in reading.proper_names
+        if is_plan or (label in _NUMBERED and is_named):
             found.setdefault(label, set()).add(name)
-        elif label in _NUMBERED and name not in PUNCTUATION:
-            named = is_name(name) or name[0].isdigit() or canonical_stem(name) in reading.proper_names
-            if named:
-                found.setdefault(label, set()).add(name)
     return found
-
-
-def get_tokens(reading: Reading, frame: Frame, span: Sequence[int]) -> list[str]:
-    """Return the tokens of some keys."""
-    return [reading.tokens[place] for place in frame.at[span[0] : span[1]]]

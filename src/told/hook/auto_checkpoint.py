@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -16,6 +15,7 @@ from told.checkpoints.from_session import build_from_session, last_work_time, li
 from told.checkpoints.progress import is_offer
 from told.checkpoints.save import SYNC_LIMIT, save_checkpoint, update_checkpoint
 from told.errors import ToldError
+from told.files import get_change_time
 from told.hook.context import HookContext, Runtime, is_ingested
 from told.ingest.checkpoint_files import UnreadableError, project_folder, read_checkpoint
 from told.ingest.checkpoint_markdown import read_id_from_name
@@ -186,7 +186,7 @@ class _Writer:
         found = []
         for one in self._reading.checkpoints(Filter(), _NOTES, session_id=session.id):
             if one.path and one.public == known.id and hash_file(one.path) not in ("", known.digest):
-                found.append(one._replace(at=max(one.at, _changed_at(one.path))))
+                found.append(one._replace(at=max(one.at, get_change_time(one.path))))
             elif one.path and _is_written_by_others(one.path):
                 found.append(one)
         return found
@@ -215,13 +215,6 @@ class _Writer:
 def _work_tree(session: SessionRow, project: Project | None) -> str:
     """Return the git work tree of a session; a project may have several."""
     return (find_git_root(session.cwd) or project.root) if project else ""
-
-
-def _changed_at(path: str) -> int:
-    try:
-        return os.stat(path).st_mtime_ns // 1_000_000
-    except OSError:
-        return 0
 
 
 def _is_written_by_others(path: str) -> bool:

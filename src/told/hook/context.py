@@ -36,10 +36,10 @@ from told.settings import Settings, load_safe_settings
 from told.store.database import load_key
 from told.store.memories.protocol import Memories
 from told.store.memories.records import CAPTURE, GLOBAL, PROJECT
-from told.store.opening import open_database
+from told.store.opening import open_database, read_version
 from told.store.sessions.checkpoints import Projects
 from told.store.sessions.forgets import is_behind, note_erased
-from told.store.sessions.schema import is_current, migrate, read_version
+from told.store.sessions.schema import is_current, migrate
 from told.store.sessions.sources import Sources
 
 _WAIT_MS = 20

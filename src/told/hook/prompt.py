@@ -7,8 +7,12 @@ from dataclasses import replace
 
 from told.agents.dialects import hides_compaction
 from told.agents.processes import NESTED
+from told.capture.grammar import asks, is_task
 from told.capture.retractions import find_retractions
-from told.capture.statements import Statement, capture
+from told.capture.statements import Statement, capture, describe_statement
+from told.conflict.compare import compare_statement
+from told.conflict.places import CORRECTING
+from told.conflict.statement import strip_lead
 from told.errors import DiskFullError, MissingError, NotFoundError, ToldError, UsageError
 from told.fence import Fence, wrap_in_tags
 from told.hook.context import COMMAND, HookContext, Location, locate, refuse_command
@@ -25,12 +29,12 @@ from told.memories.session_notes import NotesFile
 from told.recall.brief import Brief, format_for_agent, make_prompt_brief
 from told.recall.learned import RunningSession, add_learned
 from told.recall.prompt import RecallRequest, find_quiet_reason, relative_folder
-from told.search.words import split_words
 from told.settings import apply_project_settings
 from told.store.database import load_key
 from told.store.memories.protocol import Memories
 from told.store.memories.records import ACTIVE, CANDIDATE, CAPTURE, GLOBAL, UNCONFIRMED, USER, Memory
 from told.text import count_tokens, cut_at_word, shorten
+from told.words import split_words
 
 _LONGEST_QUERY = 4000  # characters of a prompt that recall looks at
 _REPEAT_AFTER_MS = 3 * 3_600_000  # in a session that may have been compacted meanwhile
@@ -41,6 +45,7 @@ _UNSAVED = (
 )
 _SAVED = "told saved: {texts}; no need to call `remember`."
 _LONGEST_SAVED = 30  # characters of a text that was saved
+_LONGEST_CORRECTION = 12  # words
 _MARGIN = 8_000  # characters that are redacted beyond it, so that no secret is cut in two
 
 
@@ -56,7 +61,7 @@ def answer_prompt(context: HookContext) -> str:
             return refused
     # These statements may still contain secrets: `_learn` redacts before it stores anything.
     may_teach = is_typed and context.settings.learn and not context.is_headless
-    taught = _find_taught(prompt) if may_teach else []
+    taught = (_find_taught(prompt) or _find_correction(context)) if may_teach else []
     notes = note_prompt(context)
     taken_back = find_retractions(prompt) if may_teach else []
     note = _take_back(context) if taken_back else ""
@@ -71,6 +76,18 @@ def answer_prompt(context: HookContext) -> str:
 def _find_taught(message: str) -> list[Statement]:
     """Return what a message surely teaches; candidates are stored from the transcript, later."""
     return [one for one in capture(message) if one.sure]
+
+
+def _find_correction(context: HookContext) -> list[Statement]:
+    """Return a short message that gives another value of what told knows: "actually, port 9090 now"."""
+    text = context.call.prompt.strip()
+    words = text.lower().replace(",", " ").strip(".!").split(None, _LONGEST_CORRECTION)
+    is_short = len(words) <= _LONGEST_CORRECTION and "\n" not in text
+    if not is_short or CORRECTING.isdisjoint(words) or asks(text) or is_task(strip_lead(text)):
+        return []
+    found = compare_statement(context.open_memories(), text, locate(context).scope, context.now)
+    about = describe_statement(text) if found.replaces or found.likely else None
+    return [Statement(about.kind, text, text, "project", about.triggers, about.entities)] if about else []
 
 
 def _take_back(context: HookContext) -> str:

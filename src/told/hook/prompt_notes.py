@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from told.hook.context import HookContext, note_current
-from told.memories.session_notes import NotesFile, SessionNotes, find_running_session, is_reader
+from told.memories.session_notes import NotesFile, SessionNotes, find_running_session
 
 _FEWEST_WORDS = 3  # a shorter prompt proves nothing
 _LONGEST = 40_000  # characters of a prompt that are redacted
@@ -37,7 +35,5 @@ def note_prompt(context: HookContext) -> SessionNotes:
         if running != session:
             note_current(context)  # another one ran here meanwhile
         notes = notes.add_prompt(context.now, context.redactor().redact(prompt))
-    if not notes.is_read and is_reader(context.home, call.agent):
-        notes = replace(notes, is_read=True)
     file.write(notes)
     return notes

@@ -32,7 +32,7 @@ from told.learning.learn import learn
 from told.memories.caller import Caller
 from told.memories.journal_writer import JournalWriter
 from told.memories.scopes import active_scopes
-from told.memories.session_notes import remove_old_notes
+from told.memories.session_notes import KEPT_MS, remove_notes
 from told.model import Handover
 from told.recall.brief import format_for_agent
 from told.recall.shown_log import move_shown_to_journal
@@ -125,7 +125,7 @@ def _tidy(writer: JournalWriter, now: int) -> None:
         move_shown_to_journal(writer, now)
         remove_unfinished(writer.home, subfolders=False)
         remove_old_counts(writer.home, now)
-        remove_old_notes(writer.home, now)
+        remove_notes(writer.home, before=now - KEPT_MS)
     except (ToldError, OSError):
         return  # full, locked or read-only: the session starts anyway
 

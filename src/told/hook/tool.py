@@ -15,6 +15,7 @@ from told.hook.context import HookContext, locate
 from told.hook.guard.script import parse_script, program_name
 from told.memories.scopes import active_scopes
 from told.settings import ASK
+from told.words import WORD
 
 _MOST_DENIALS = 3  # between two checkpoints
 _STORE = "sessions.db"
@@ -93,7 +94,7 @@ def is_counted(call: Call) -> bool:
 
 def is_own_tool(name: str) -> bool:
     """Tell whether a tool is told's, in any spelling: `mcp__told__get`, `told-get`."""
-    parts = "".join([sign if sign.isalnum() else " " for sign in name.lower()]).split()
+    parts = WORD.findall(name.lower())
     return next((part for part in parts if part not in _SERVER_PREFIXES), "") == _NAME
 
 

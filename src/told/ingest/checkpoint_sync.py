@@ -157,7 +157,8 @@ class _CheckpointWriter:
         self, path: str, source_id: int, one: Handover, locator: Locator, forgotten: Forgotten
     ) -> tuple[str, str]:
         """Store a checkpoint; return its session."""
-        root = _project_root(self._home, path)
+        folder = os.path.dirname(os.path.dirname(path))
+        root = next((project.root for project in list_projects(self._home) if project.folder == folder), "")
         if not root:
             one = self._add_project(one, path)
         agent, native = self._find_session(one)
@@ -264,12 +265,6 @@ def _project_name(key: str, folder: str) -> str:
     where = key.removeprefix("path:") if key.startswith("path:") else folder
     named = "" if key.startswith(("path:", "commit:")) else normalize_remote(key)[1]
     return named or where.rstrip("/").rpartition("/")[2] or key
-
-
-def _project_root(home: str, path: str) -> str:
-    """Return the project whose own folder contains a file, or ""."""
-    folder = os.path.dirname(os.path.dirname(path))
-    return next((project.root for project in list_projects(home) if project.folder == folder), "")
 
 
 def find_changed_folders(connection: apsw.Connection, home: str, project: Project | None) -> list[str]:

@@ -19,12 +19,13 @@ from told.ingest.fold import SessionDraft
 from told.ingest.forgotten import ANYWHERE, Forgotten, Mark, Marker, find_sentences, split_words
 from told.ingest.leftovers import remove_traces
 from told.search.index_text import make_extra_words, make_near_words
-from told.search.tokens import STOP_WORDS, is_unspaced
+from told.search.tokens import STOP_WORDS
 from told.store.fts import match_in, quote_phrase
 from told.store.memories.records import USER, Evidence, Memory
 from told.store.sessions.erase import SessionEraser, purge_sessions
 from told.store.sessions.facts import TrimmedSessions
 from told.store.sessions.write import NOTE_TEXTS, SessionState, SessionWriter
+from told.words import character_pairs, is_unspaced
 
 # Words a statement needs to be searched in all sessions; shorter ones are too common.
 _MIN_WORDS, _MIN_WORDS_UNSPACED = 3, 6
@@ -57,8 +58,7 @@ class Statement:
             return match_in("asked answered steps", quote_phrase(" ".join(self.words)))
         runs = "".join(letter if is_unspaced(letter) else " " for letter in self.text).split()
         longest = max(runs, key=len)
-        pairs = [longest[at : at + 2] for at in range(len(longest) - 1)] or [longest]
-        return match_in("extra", quote_phrase(" ".join(pairs)))
+        return match_in("extra", quote_phrase(" ".join(character_pairs(longest))))
 
     def is_in(self, words: Sequence[str]) -> bool:
         """Return whether a sentence has most of the words, or some in a row."""

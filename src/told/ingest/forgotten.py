@@ -15,11 +15,11 @@ from told.journal.files import journal_folder, read_key
 from told.journal.registry import list_series
 from told.model import Checkpoint, Cursor
 from told.pattern import lazy_pattern
-from told.search.tokens import UNSPACED_RANGES
 from told.store.memories.records import FORGOTTEN as STATUS_FORGOTTEN
 from told.store.memories.records import Evidence
 from told.store.sessions.read import TurnText
 from told.store.sessions.write import NOTE_TEXTS, hash_key
+from told.words import UNSPACED
 
 FORGOTTEN = "[forgotten]"
 # Topics of notes in the journal: {"agent/native": "1"}, and {hash of a turn's key: "agent/native"}.
@@ -27,9 +27,8 @@ SESSION_TOPIC = "forgotten_session"
 TURN_TOPIC = "forgotten_turn"
 ANYWHERE = -1  # instead of a turn number: the words may be anywhere in the session
 
-_UNSPACED = "".join(f"{chr(first)}-{chr(last)}" for first, last in UNSPACED_RANGES)
 # In scripts without spaces each character counts as a word.
-_WORD = lazy_pattern(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
+_WORD = lazy_pattern(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
 _END = lazy_pattern(r"[.!?…]+(?=\s)|[。！？]+|\n+|[.!?…]+\Z")  # noqa: RUF001 - Chinese and Japanese marks
 _PREFIX = 2  # characters of a mark that depend on the first word only
 

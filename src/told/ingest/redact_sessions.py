@@ -24,7 +24,7 @@ from told.ingest.archive import (
 from told.ingest.fold import SessionDraft, change_state, change_summary
 from told.ingest.projects import places_path
 from told.jsontext import parse_json
-from told.model import Checkpoint, Ref, Touch
+from told.model import Ref, Touch
 from told.redact.rescan import Rescanner, changed_texts, find_removed, make_excerpt, remove_cut_secret
 from told.search.index_text import make_extra_words, make_near_words
 from told.store.database import set_mmap_size, transaction
@@ -124,7 +124,11 @@ class SessionRescanner:
             writer.put_turns(session, after, replace=True)
             writer.fresh.add(session.id)  # learn from the redacted text again
         for source_id, note in self._store.notes(session.id):
-            writer.put_checkpoint(session, source_id, self._redact_note(note, secrets))
+            texts = self._rescanner.redact_texts([getattr(note, name) for name in NOTE_TEXTS])
+            changed: dict[str, Any] = {
+                name: remove_cut_secret(text, secrets) for name, text in zip(NOTE_TEXTS, texts, strict=True)
+            }
+            writer.put_checkpoint(session, source_id, replace(note, **changed))
         self._redact_names(session.id)
         writer.put_title(session)
         writer.close_session(session.id, session.next_n, self._make_summary(session, before, after))
@@ -144,13 +148,6 @@ class SessionRescanner:
     def _redact_turn(self, turn: TurnText) -> TurnText:
         asked, answered, steps = self._rescanner.redact_texts(turn.texts)
         return turn._replace(asked=asked, answered=answered, steps=steps)
-
-    def _redact_note(self, note: Checkpoint, secrets: dict[str, str]) -> Checkpoint:
-        texts = self._rescanner.redact_texts([getattr(note, name) for name in NOTE_TEXTS])
-        changed: dict[str, Any] = {
-            name: remove_cut_secret(text, secrets) for name, text in zip(NOTE_TEXTS, texts, strict=True)
-        }
-        return replace(note, **changed)
 
     def _make_summary(
         self, session: SessionState, before: Sequence[TurnText], after: tuple[TurnText, ...]
@@ -205,7 +202,8 @@ def redact_archive(connection: apsw.Connection, home: str, rescanner: Rescanner)
         write_lines(new_path, new)
         if new_path != path:
             os.remove(path)
-        _update_trimmed(connection, agent, new)
+        session_id = SessionEraser(connection).find(agent, _read_native(new))
+        TrimmedSessions(connection).update(session_id, ((one.n, *one.texts) for one in _read_turns(new)))
         has_written = True
     redact_places(home, rescanner)
     if has_written:
@@ -259,12 +257,6 @@ def _is_turn(line: list[Any]) -> bool:
 def _read_native(lines: list[list[Any]]) -> str:
     found = (line[-1].get("native") for line in lines if line[0] == "session" and isinstance(line[-1], dict))
     return next((native for native in found if isinstance(native, str)), "")
-
-
-def _update_trimmed(connection: apsw.Connection, agent: str, lines: list[list[Any]]) -> None:
-    """Store the hash of a trimmed session's new texts."""
-    session_id = SessionEraser(connection).find(agent, _read_native(lines))
-    TrimmedSessions(connection).update(session_id, ((one.n, *one.texts) for one in _read_turns(lines)))
 
 
 def _redact_places(home: str, rescanner: Rescanner) -> bytes:

@@ -178,7 +178,11 @@ def _put(file: ForeignFile, raw: bytes, executable: bool) -> None:
         opened.write(raw)
         opened.flush()
         if file.raw is not None:
-            _keep_owner(file.real, descriptor)
+            status = os.stat(file.real)
+            mine = os.fstat(descriptor)
+            if (status.st_uid, status.st_gid) != (mine.st_uid, mine.st_gid) and hasattr(os, "fchown"):
+                with contextlib.suppress(PermissionError):
+                    os.fchown(descriptor, status.st_uid, status.st_gid)
         if hasattr(os, "fchmod"):
             os.fchmod(descriptor, mode)
         os.fsync(descriptor)
@@ -194,14 +198,6 @@ def _new_mode(executable: bool) -> int:
     mask = os.umask(0o077)
     os.umask(mask)
     return (0o777 if executable else 0o666) & ~mask
-
-
-def _keep_owner(real: str, descriptor: int) -> None:
-    status = os.stat(real)
-    mine = os.fstat(descriptor)
-    if (status.st_uid, status.st_gid) != (mine.st_uid, mine.st_gid) and hasattr(os, "fchown"):
-        with contextlib.suppress(PermissionError):
-            os.fchown(descriptor, status.st_uid, status.st_gid)
 
 
 def _check_unchanged(file: ForeignFile) -> None:

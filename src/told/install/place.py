@@ -6,9 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 from told.agents.base import is_inside
 from told.agents.wiring import (
@@ -26,6 +24,7 @@ from told.ingest.projects import find_git_root, find_store_root
 from told.install.project import restore_gitignore
 from told.journal.registry import read_registry
 from told.retention.disk import FILES, FOLDERS
+from told.tables import load_table
 
 _SECONDS = 20  # a machine under load is slow to start an interpreter
 _CHECK = (
@@ -93,7 +92,7 @@ def _run(words: list[str]) -> tuple[int, str, str] | None:
     return done.returncode, done.stdout, done.stderr
 
 
-TEXTS = tomllib.loads(Path(__file__).with_name("instructions.toml").read_text(encoding="utf-8"))
+TEXTS = load_table(__file__, "instructions")
 
 
 def paragraph(name: str, commands: frozenset[str]) -> str:
@@ -134,7 +133,8 @@ def make_place(
     project = project_root(cwd, home)
     if scope == PROJECT_SCOPE and not project:
         raise UsageError("There is no project here. Go to its folder first, or leave out --scope project.")
-    beside = _told_beside()
+    path = os.path.join(os.path.dirname(sys.executable), "told.exe" if os.name == "nt" else "told")
+    beside = (path,) if os.path.exists(path) else (sys.executable, "-m", "told")
     found = _told_on_path(environ, beside[0])
     return Place(
         home=home.rstrip("/\\") or home, project=project, variables=environ, launch=started or launch(),
@@ -143,12 +143,6 @@ def make_place(
         system=sys.platform, note_text=paragraph("briefed", commands),
         guide_text=paragraph("guide", commands), slash_commands=slash_commands(commands),
     )  # fmt: skip
-
-
-def _told_beside() -> tuple[str, ...]:
-    """Return the command `told` of this installation, without the PATH."""
-    path = os.path.join(os.path.dirname(sys.executable), "told.exe" if os.name == "nt" else "told")
-    return (path,) if os.path.exists(path) else (sys.executable, "-m", "told")
 
 
 def _told_on_path(environ: Mapping[str, str], beside: str) -> str:

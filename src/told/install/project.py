@@ -158,7 +158,9 @@ def restore_gitignore(home: str, root: str, *, purge: bool = False) -> bool:
     if purge and place.exists:
         shutil.rmtree(place.folder)
     elif undone and place.exists:
-        _ignore_itself(place.folder)
+        descriptor = open_private(os.path.join(place.folder, ".gitignore"), os.O_WRONLY | os.O_TRUNC)
+        os.write(descriptor, b"*\n")
+        os.close(descriptor)
     if purge:
         unregister(home, root)
     elif place.ignored:
@@ -224,10 +226,3 @@ def _ignored(place: ProjectJournal, environ: Mapping[str, str]) -> str:
     if is_git_ignored(place.root, dict(environ)):
         return ALREADY
     return ADDED if gitignore_state(place.root) else BY_HAND
-
-
-def _ignore_itself(folder: str) -> None:
-    """Make the folder ignore itself, without another file."""
-    descriptor = open_private(os.path.join(folder, ".gitignore"), os.O_WRONLY | os.O_TRUNC)
-    os.write(descriptor, b"*\n")
-    os.close(descriptor)

@@ -23,7 +23,10 @@ def apply_batch(folder: str, memories: SqliteMemories, limit: int, *, is_large: 
         batch = list(islice(read_new(folder, positions), limit))
         _apply(memories, batch, positions)
         if len(batch) < limit:
-            _refold_stale(folder, memories)
+            stale = memories.stale()
+            if stale:
+                refold_families(memories, stale, find_by_memory(folder, stale))
+                memories.writer.clear_stale()
             if is_large:
                 writer.flush_words()
                 optimize_index(memories.connection)
@@ -61,10 +64,3 @@ def _apply(memories: SqliteMemories, batch: list[Entry], positions: Positions) -
     ends = {(entry.series, entry.segment): entry.position for entry in batch}
     for (series, segment), position in ends.items():
         writer.put_position(series, segment, position)
-
-
-def _refold_stale(folder: str, memories: SqliteMemories) -> None:
-    stale = memories.stale()
-    if stale:
-        refold_families(memories, stale, find_by_memory(folder, stale))
-        memories.writer.clear_stale()

@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
-from functools import cache
-from pathlib import Path
-from typing import Any
+from functools import partial
 
+from told import tables
 from told.pattern import lazy_pattern
 
-
-@cache
-def load_table() -> dict[str, Any]:
-    """Load `words.toml`."""
-    return tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
-
-
-def load_words(name: str) -> frozenset[str]:
-    """Load a list of words."""
-    return frozenset(load_table()[name].split())
+TABLE = tables.load_table(__file__, "words")
+load_words = partial(tables.load_words, __file__, "words")
 
 
 def alternation(words: str) -> str:
@@ -35,4 +25,4 @@ def compile_any_case(expression: str) -> re.Pattern[str]:
 
 def load_alternation(name: str) -> str:
     """Load a list of words as a regular expression."""
-    return alternation(load_table()[name])
+    return alternation(TABLE[name])

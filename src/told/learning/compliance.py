@@ -12,10 +12,10 @@ from told.learning.shell import Command, plain_words
 from told.learning.tool_calls import CREATE, OTHER, SHELL, Action, is_change, is_under, parse_actions
 from told.pattern import lazy_pattern
 from told.store.memories.records import OBSERVATION, Memory
+from told.words import split_sentences
 
 _MAX_TEXT = 600  # characters
 
-_SENTENCE_END = lazy_pattern(r"(?<=[.!?;])(?<!e\.g\.)(?<!i\.e\.)\s+(?=\S)|\n+")
 _REASON = _compile(
     r"\s*[,(]?\s*\b(?:because|since|so that|as it|weil|damit|parce que|car|porque|ya que|pois|já que)\b.*"
 )
@@ -76,12 +76,12 @@ def is_followed(memory: Memory, steps: Sequence[str]) -> bool | None:
     actions = parse_actions(steps)
     if not actions:
         return None
-    verdicts = {_check_sentence(sentence, actions) for sentence in _split_sentences(memory.text)}
+    verdicts = {_check_sentence(one, actions) for one in _find_statements(memory.text)}
     return False if False in verdicts else True if True in verdicts else None
 
 
-def _split_sentences(text: str) -> Iterator[str]:
-    for sentence in _SENTENCE_END.split(text[:_MAX_TEXT].replace("\u2019", "'")):
+def _find_statements(text: str) -> Iterator[str]:
+    for sentence in split_sentences(text[:_MAX_TEXT].replace("\u2019", "'"), semicolons=True):
         if statement := _REASON.sub("", sentence).strip():
             yield statement
 

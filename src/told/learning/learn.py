@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import apsw
 
@@ -104,13 +105,11 @@ def learn(
 def exclude_projects(connection: apsw.Connection, settings: Settings) -> Callable[[str], bool]:
     """Return a function that tells whether a project key is excluded from learning."""
     projects = Projects(connection)
-    known: dict[str, bool] = {"": False}
 
+    @cache
     def is_excluded(key: str) -> bool:
-        if key not in known:
-            found = projects.by_key(key)
-            known[key] = found is not None and not apply_project_settings(settings, found.root).learn
-        return known[key]
+        found = projects.by_key(key) if key else None
+        return found is not None and not apply_project_settings(settings, found.root).learn
 
     return is_excluded
 
@@ -175,12 +174,10 @@ class Learner:
             if done and (time.monotonic() > deadline or len(statements) > most):
                 break
             start = int(known.get(session.name, "0"))
-            found, end = self._capture_session(session, start, deadline, most - len(statements))
-            statements += found
-            if start < end:
-                marks[session.name] = end
-            if end < session.next_n:  # out of time in the middle of a long session
-                break
+            if not session.kind and not self._is_excluded(session.project):  # else an agent's words
+                statements += self._capture_session(session, start)
+            if start < session.next_n:
+                marks[session.name] = session.next_n
             done.append(session)
             self._report(0.5)  # the other half is comparing its statements
         for statement in sorted(statements, key=lambda one: (one.at, one.session, one.turn)):
@@ -204,41 +201,27 @@ class Learner:
         self._queue.done(TO_CAPTURE, done)
         self._result.sessions += len(done)
 
-    def _capture_session(
-        self, session: QueuedSession, start: int, deadline: float, most: float
-    ) -> tuple[list[NewMemory | TakenBack], int]:
-        """Return what the user said and took back in new turns, and the first turn that is left.
-
-        A subagent's prompts are an agent's words. At least one turn is read.
-        """
-        end = session.next_n
-        if session.kind or self._is_excluded(session.project):
-            return [], end
+    def _capture_session(self, session: QueuedSession, start: int) -> list[NewMemory | TakenBack]:
+        """Return what the user said and took back in new turns."""
         found: list[NewMemory | TakenBack] = []
         heard: list[str] = []
-        before = asked = ""
+        before = ""
         is_agents = is_said_by_agent(self._writer.memories.noted(PROMPTED).get(session.name, ""))
         turns = self._reading.turns(session.id)
         for turn in turns:
-            if turn.n > start and (time.monotonic() > deadline or len(found) > most):
-                end = turn.n
-                break
             if turn.n >= start and not is_agents(turn.at):
-                statements = capture(turn.asked, before, asked)
+                statements = capture(turn.asked, before)
                 found += _make_memories(session, turn, statements, self._writer.now)
                 found += _list_taken_back(session, turn, heard)
             heard.append(turn.asked)
-            before, asked = turn.answered[-_ANSWER_BEFORE:], turn.asked
+            before = turn.answered[-_ANSWER_BEFORE:]
         if found and self._programs.prompt(session, turns):
-            return [], end
+            return []
         forgotten = forgotten_turns(self._writer.memories, session) if found else ()
         kept = [new for new in found if new.turn not in forgotten]
-        return _limit_candidates(kept, has_one=start > 0 and self._has_candidate(session)), end
-
-    def _has_candidate(self, session: QueuedSession) -> bool:
         memories = self._writer.memories
-        known = memories.load(memories.of_session(session.native)).values()
-        return any(one.status == CANDIDATE for one in known)
+        known = memories.load(memories.of_session(session.native)).values() if start else ()
+        return _limit_candidates(kept, has_one=any(one.status == CANDIDATE for one in known))
 
     def _observe_batch(self, sessions: Sequence[QueuedSession], deadline: float) -> None:
         known = self._writer.memories.noted(OBSERVED)
@@ -273,43 +256,34 @@ class Learner:
         known = list(memories.load(memories.of_session(session.native)).values())
         quotes = {place.quote for one in known for place in one.evidence}
         forgotten = {place.turn for one in known if one.status == FORGOTTEN for place in one.evidence}
-        scope, key = PROJECT + session.project, self._writer.journal.key
-
-        def is_put_away(text: str) -> bool:
-            return find_put_away(memories, text, scope, self._writer.now, key) is not None
-
+        scope, now, key = PROJECT + session.project, self._writer.now, self._writer.journal.key
         room = MAX_OBSERVATIONS - sum(1 for one in known if one.kind == OBSERVATION and one.trust == AGENT)
         new = [
             one
             for one in find_observations(turns, root)
-            if one.quote not in quotes and one.turn not in forgotten and not is_put_away(one.text)
+            if one.quote not in quotes
+            and one.turn not in forgotten
+            and find_put_away(memories, one.text, scope, now, key) is None
         ]
         for number, one in enumerate(new[-room:] if room > 0 else ()):
             self._writer.begin_group()
             add_memory(
                 self._writer,
                 NewMemory(
-                    one.text,
-                    scope,
-                    OBSERVATION,
-                    trust=AGENT,
-                    quote=one.quote,
-                    agent=session.agent,
-                    session=session.native,
-                    turn=one.turn,
-                    at=one.at,
+                    one.text, scope, OBSERVATION, trust=AGENT, quote=one.quote, agent=session.agent,
+                    session=session.native, turn=one.turn, at=one.at, label=one.label,
                     about=Description(OBSERVATION, (), one.paths),
-                    label=one.label,
                     seed=f"{session.name}.{one.turn}.deed.{number}",
                 ),
-            )
+            )  # fmt: skip
             self._result.observations += 1
 
     def _check_compliance(self, session: str, turns: Sequence[TurnRow]) -> None:
         """Count the memories that were shown and then followed."""
         shown = self._writer.memories.shown_in(session)
         for one in self._writer.memories.get(shown).values() if shown else ():
-            steps = list(_steps_since(turns, shown[one.id] - _CLOCK_SLACK))
+            later = (turn for turn in turns if turn.at >= shown[one.id] - _CLOCK_SLACK)
+            steps = [step for turn in later for step in turn.steps.splitlines()]
             if one.status == ACTIVE and is_followed(one, steps):
                 self._writer.add("follow", one.id, session=session)
                 self._result.followed += 1
@@ -339,22 +313,13 @@ def _make_memories(
         statements = [replace(one, requested=False) for one in statements]
     return [
         NewMemory(
-            " ".join(one.text.split()),
-            GLOBAL if one.scope == GLOBAL else project_scope(session),
-            one.kind,
-            quote=one.quote,
-            agent=session.agent,
-            session=session.native,
-            turn=turn.n,
-            at=turn.at if is_dated else now,
-            about=one,
-            seed=f"{session.name}.{turn.n}.{number}",
-            certainty=one.certainty,
-            candidate=not one.sure,
-            marks=one.marks,
+            " ".join(one.text.split()), GLOBAL if one.scope == GLOBAL else project_scope(session), one.kind,
+            quote=one.quote, agent=session.agent, session=session.native, turn=turn.n,
+            at=turn.at if is_dated else now, about=one, seed=f"{session.name}.{turn.n}.{number}",
+            certainty=one.certainty, candidate=not one.sure, marks=one.marks,
         )
         for number, one in enumerate(statements)
-    ]
+    ]  # fmt: skip
 
 
 def _limit_candidates(found: list[NewMemory | TakenBack], *, has_one: bool) -> list[NewMemory | TakenBack]:
@@ -370,9 +335,3 @@ def _list_taken_back(session: QueuedSession, turn: TurnRow, heard: Sequence[str]
         return []
     where = (project_scope(session), session.agent, session.native, turn.n, turn.at, tuple(heard))
     return [TakenBack(one, *where) for one in find_retractions(turn.asked)]
-
-
-def _steps_since(turns: Iterable[TurnRow], since: int) -> Iterable[str]:
-    for turn in turns:
-        if turn.at >= since:
-            yield from turn.steps.splitlines()

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from told.learning import TABLE, load_alternation, load_words
 from told.learning import compile_any_case as _compile
-from told.learning import load_alternation, load_table, load_words
 from told.learning.shell import Command, parse_commands, plain_words
 from told.pattern import lazy_pattern
 
@@ -15,10 +15,8 @@ COMMON_PROGRAMS = load_words("common_programs")
 _PROGRAMS, _SPOKEN_PROGRAMS = load_words("program_names"), load_words("spoken_program_names")
 _SUBCOMMANDS = load_words("subcommands")
 _PARENT_SUBCOMMANDS = {"run", "pip", "compose", "system", "audit"}  # followed by another subcommand
-_EXCLUSIVE = [frozenset(names.split()) for names in load_table()["exclusive_programs"]]
-_ECOSYSTEMS = {
-    name: ecosystem for ecosystem, names in load_table()["ecosystems"].items() for name in names.split()
-}
+_EXCLUSIVE = [frozenset(names.split()) for names in TABLE["exclusive_programs"]]
+_ECOSYSTEMS = {name: ecosystem for ecosystem, names in TABLE["ecosystems"].items() for name in names.split()}
 _INSTALLERS, _TASK_RUNNERS = load_words("installers"), load_words("task_runners")
 _INSTALL_VERBS = ("install", "add", "i", "ci", "sync", "remove", "uninstall")
 _MAX_PATTERN_WORDS = 5
@@ -88,7 +86,7 @@ def _does_task(plain: list[str], layer: tuple[str, ...], task: str) -> bool:
         return program in _INSTALLERS and any(word in _INSTALL_VERBS for word in rest[:2])
     if program == "ruff":
         return task == ("format" if "format" in rest[:1] else "lint")
-    words = load_table()["tasks"].get(task, {"programs": "", "verbs": ""})
+    words = TABLE["tasks"].get(task, {"programs": "", "verbs": ""})
     if program in words["programs"].split():
         return "--version" not in layer and "--help" not in layer
     return program in _TASK_RUNNERS and any(verb in rest[:1] for verb in words["verbs"].split())

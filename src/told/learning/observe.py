@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 
 from told.agents.reading import FAILED
 from told.fence import strip_fenced
-from told.learning import alternation, load_alternation, load_table, load_words
+from told.learning import TABLE, alternation, load_alternation, load_words
 from told.learning.shell import Command, parse_commands
 from told.learning.tool_calls import CREATE, EDIT, SHELL, Call, find_commit, parse_calls
 from told.pattern import lazy_pattern
 from told.store.sessions.read import TurnRow
 from told.text import clean, shorten
+from told.words import find_sentences
 
 MAX_OBSERVATIONS = 5  # of a session
 _MAX_TEXT = 240  # characters
@@ -23,11 +24,11 @@ _MAX_PATHS = 8
 BUGFIX, DISCOVERY, CHANGE = "bugfix", "discovery", "change"
 _COMMIT_TYPE = lazy_pattern(r"(\w+)(?:\([^)]{0,60}\))?!?:\s")
 _COMMIT_LABELS: dict[str, str] = {
-    name: label for label, names in load_table()["commit_types"].items() for name in names.split()
+    name: label for label, names in TABLE["commit_types"].items() for name in names.split()
 }
 _LABEL_WORDS: list[tuple[str, re.Pattern[str]]] = [
     (label, lazy_pattern(rf"\b{alternation(words)}\b", re.IGNORECASE))
-    for label, words in load_table()["label_words"].items()
+    for label, words in TABLE["label_words"].items()
 ]
 _CJK_LABELS = (
     (BUGFIX, ("修复", "修正")), ("refactor", ("重构", "重命名", "リファクタ", "改名")),
@@ -35,15 +36,11 @@ _CJK_LABELS = (
 )  # fmt: skip
 
 _CODE_FENCE = lazy_pattern(r"^\s*(?:```|~~~)")
-_LINE_MARKS = lazy_pattern(r"^\s*(?:#{1,6}\s+|[-*+•]\s+|\d{1,3}[.)]\s+|>\s*)+")
+_LINE_MARKS = lazy_pattern(r"^\s*(?:#{1,6}\s+|(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX>~-]\]\s*)?|>\s*)+")
 _NARRATION = lazy_pattern(rf"{load_alternation('narration')}(?![a-z])", re.IGNORECASE)
 _POLITENESS = lazy_pattern(rf"{load_alternation('politeness')}(?![a-z])", re.IGNORECASE)
 _RESULT = lazy_pattern(
     rf"\b{load_alternation('result_words')}\b|已|修复|添加|更新|重命名|しました|修正|追加", re.IGNORECASE
-)
-_CJK_ENDS = "\u3002\uff01\uff1f"
-_SENTENCE = lazy_pattern(
-    rf"[^.!?{_CJK_ENDS}]*(?:[.!?](?!\s|$)[^.!?{_CJK_ENDS}]*)*(?:[.!?]+(?=\s|$)|[{_CJK_ENDS}]+|$)"
 )
 _MAX_PARAGRAPH = 2_000
 _MIN_BYTES = 12  # of a sentence; bytes, because CJK languages need few characters
@@ -166,24 +163,22 @@ def summarise_answer(answer: str, width: int, *, of_work: bool = False) -> str:
 
     `of_work`: the turn changed something, so any sentence counts as a report.
     """
-    paragraphs = list(_split_paragraphs(answer))
+    paragraphs = [words for _, words in split_lines(answer)]
     plans = (at for at, words in enumerate(paragraphs) if _is_narration(_normalise(words)))
     last_plan = max(plans, default=-1)
     for paragraph in paragraphs[last_plan + 1 :]:
         chosen, end = "", 0
-        for found in _SENTENCE.finditer(paragraph[:_MAX_PARAGRAPH]):
-            sentence = found.group().strip()
-            if not sentence:
-                continue
+        for at, stop in find_sentences(paragraph, 0, min(len(paragraph), _MAX_PARAGRAPH)):
+            sentence = paragraph[at:stop]
             reports = _is_report(sentence, of_work=of_work)
             if chosen:
-                between = paragraph[end : found.end()]
-                if len(chosen) + len(between) > width or not reports:
+                more = paragraph[end:stop]
+                if len(chosen) + len(more) > width or not reports:
                     return chosen
-                chosen += between.rstrip()
+                chosen += more
             elif reports:
                 chosen = sentence
-            end = found.end()
+            end = stop
         if chosen:
             return chosen
     return ""
@@ -207,14 +202,14 @@ def _normalise(sentence: str) -> str:
     return sentence.lstrip("*_` ").replace("\u2019", "'")
 
 
-def _split_paragraphs(answer: str) -> Iterator[str]:
-    """Yield the lines of prose, without code, tables, list marks and headings."""
+def split_lines(answer: str) -> Iterator[tuple[str, str]]:
+    """Yield the lines of prose, raw and without list marks and headings; no code and no tables."""
     in_code = False
     for line in answer.splitlines():
         if _CODE_FENCE.match(line):
             in_code = not in_code
         elif not in_code and (words := _LINE_MARKS.sub("", line).strip()) and not words.startswith("|"):
-            yield words
+            yield line, words
 
 
 def label_text(text: str, *, is_commit: bool = False) -> str:

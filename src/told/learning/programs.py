@@ -9,6 +9,7 @@ from told.agents.headless_signs import is_headless
 from told.pattern import lazy_pattern
 from told.store.sessions.facts import QueuedSession
 from told.store.sessions.read import SessionReader, TurnRow
+from told.words import WORD
 
 _MIN_SESSIONS = 3  # that begin with the same prompt
 _MIN_WORDS = 12  # of such a prompt: people repeat short ones
@@ -17,7 +18,6 @@ _READ = 600  # characters of a prompt
 _VALUE = lazy_pattern(
     r"\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|`[^`\n]{1,200}`|\S*[/\\@#_]\S*|\S*\d\S*|\b[A-Z]{2,}\b"
 )
-_WORD = lazy_pattern(r"[^\W_]+")
 
 
 class Programs:
@@ -46,5 +46,5 @@ def find_template(prompt: str) -> str:
     >>> find_template("Reply with the exact marker OK-17, and do not add any markdown or explanation to it.")
     'reply with the exact marker and do not add any markdown or explanation to it'
     """
-    words = _WORD.findall(_VALUE.sub(" ", prompt).lower())
+    words = WORD.findall(_VALUE.sub(" ", prompt).lower())
     return " ".join(words) if len(words) >= _MIN_WORDS else ""

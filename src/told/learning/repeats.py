@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from told.capture.grammar import blank_quotations
 from told.capture.pasted import mask_pasted
-from told.learning import load_table
+from told.learning import TABLE
 from told.pattern import lazy_pattern
 from told.store.memories.protocol import Memories
 from told.store.memories.records import PROJECT, Memory, project_key
@@ -79,7 +79,7 @@ def _find_restated(memory: Memory) -> Iterator[tuple[str, int, int]]:
 
 def _find_complaints(turns: TurnMatching) -> Iterator[_Repeat]:
     """Yield the prompts that say that it was said before: "how often do I have to …"."""
-    table = load_table()["complaints"]
+    table = TABLE["complaints"]
     phrases, openings, unspaced = table["phrases"], table["openings"], table["unspaced"]
     anywhere = "|".join(map(re.escape, phrases))
     starting = "|".join(map(re.escape, openings))

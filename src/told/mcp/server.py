@@ -181,10 +181,13 @@ class Server:
             return failure(None, NO_REQUEST, "A message must be an object.")
         method, id_ = message.get("method"), message.get("id")
         if "method" not in message and ("result" in message or "error" in message):
-            self._take_response(id_, message.get("result"))
+            if self._asked and id_ == f"roots-{self._asked}":
+                self.waits = False
+                self._client = Client(self._client.name, read_roots(message.get("result")))
             return None
         if "id" not in message and isinstance(method, str):
-            self._take_notification(method)
+            if method in ("notifications/initialized", "notifications/roots/list_changed"):
+                self._wants_roots = self._has_roots
             return None
         if not _is_id(id_):
             return failure(None, NO_REQUEST, "A request's id must be text or a number.")
@@ -194,15 +197,6 @@ class Server:
             return {"jsonrpc": "2.0", "id": id_, "result": self._result(method, message.get("params"))}
         except RefusedError as refused:
             return failure(id_, refused.code, str(refused), refused.data)
-
-    def _take_response(self, id_: Any, result: Any) -> None:
-        if self._asked and id_ == f"roots-{self._asked}":
-            self.waits = False
-            self._client = Client(self._client.name, read_roots(result))
-
-    def _take_notification(self, notification: str) -> None:
-        if notification in ("notifications/initialized", "notifications/roots/list_changed"):
-            self._wants_roots = self._has_roots
 
     def _result(self, method: str, params: Any) -> dict[str, Any]:
         is_object = isinstance(params, dict)

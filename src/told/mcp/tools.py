@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol
 
 from told.jsontext import load_json
 from told.redact.names import is_plain_name
+from told.tables import load_table
 from told.text import shorten
 
-_TABLE = tomllib.loads(Path(__file__).with_name("tools.toml").read_text(encoding="utf-8"))
+_TABLE = load_table(__file__)
 _TYPES: dict[str, dict[str, Any]] = {
     "text": {"type": "string"},
     "texts": {"type": "array", "items": {"type": "string"}},
@@ -186,7 +185,11 @@ def _convert(tool: Tool, name: str, value: Any, schema: dict[str, Any] | None) -
         is_text = schema["items"]["type"] == "string"
         return (_texts(name, value) if is_text else _statements(tool, name, value)) or _MISSING
     if kind == "boolean":
-        return _boolean(name, value)
+        if isinstance(value, str) and value.strip().lower() in ("true", "false"):
+            return value.strip().lower() == "true"
+        if not isinstance(value, bool):
+            raise MistakeError(f"`{name}` must be true or false.")
+        return value
     if kind == "integer":
         return _number(name, value)
     text = _text(name, value).strip()
@@ -261,14 +264,6 @@ def _list_in(text: str) -> Any:
     except ValueError:
         return text
     return found if isinstance(found, (list, dict)) else text
-
-
-def _boolean(name: str, value: Any) -> bool:
-    if isinstance(value, str) and value.strip().lower() in ("true", "false"):
-        return value.strip().lower() == "true"
-    if not isinstance(value, bool):
-        raise MistakeError(f"`{name}` must be true or false.")
-    return value
 
 
 def _number(name: str, value: Any) -> int:

@@ -32,12 +32,7 @@ class Caller(NamedTuple):
 
 
 def detect_caller(environ: Mapping[str, str], pid: int = 0) -> Caller:
-    """Detect who runs a command: without an agent's variable, and no agent above it, it is the user.
-
-    Args:
-        environ: The variables of the command.
-        pid: Its process; by default, this one.
-    """
+    """Detect who runs a command: without an agent's variable, and no agent above it, it is the user."""
     found = detect_agent(environ)
     if found:
         return Caller(AGENT, found.name, found.session, f"{found.sign} is set here")

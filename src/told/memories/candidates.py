@@ -1,4 +1,4 @@
-"""Confirm and dismiss candidates: statements that told is not sure of."""
+"""Confirm candidates: statements that told is not sure of."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from told.journal.transitions import confirmed_content
 from told.memories.journal_writer import JournalWriter
 from told.memories.lookup import find_put_away, keep_private
 from told.memories.remember import NewMemory, Remembered, add_consequences
-from told.store.memories.records import CANDIDATE, UNCONFIRMED, Memory, is_private
+from told.store.memories.records import CANDIDATE, UNCONFIRMED, is_private
 
 _USER_WEIGHT, _WEIGHT = 3.0, 1.0  # of a confirmation by the user, and by the reader
 
@@ -16,19 +16,19 @@ _USER_WEIGHT, _WEIGHT = 3.0, 1.0  # of a confirmation by the user, and by the re
 def confirm_candidate(writer: JournalWriter, memory: str, why: str = "") -> Remembered:
     """Make a candidate an active memory; conflicts are judged as for a new one.
 
-    Args:
-        writer: Its caller is the user, or told itself for the reader.
-        memory: The id of a candidate; the user may also confirm a dismissed one.
-        why: The reason that the history shows.
+    The user may also confirm a dismissed one; the other caller is told itself, for the reader.
 
     Raises:
         NotFoundError: There is no such candidate.
     """
     is_user = writer.caller.is_user
     with writer.lock():
-        old = _require_candidate(writer, memory, UNCONFIRMED if is_user else (CANDIDATE,))
+        old = writer.read(memory)
+        if old.status not in (UNCONFIRMED if is_user else (CANDIDATE,)):
+            raise NotFoundError(f"{memory} is no candidate. `told memories --status candidate` lists them.")
         last = old.evidence[-1] if old.evidence else None
-        if not is_user and _is_put_away(writer, old):
+        put_away = find_put_away(writer.memories, old.text, old.scope, writer.now, writer.journal.key)
+        if not is_user and put_away:
             writer.add("reject", old.id, why="says what the user rejected or forgot")
             writer.write()
             return Remembered(writer.read(old.id), again=True)
@@ -53,36 +53,4 @@ def confirm_candidate(writer: JournalWriter, memory: str, why: str = "") -> Reme
             new = NewMemory(old.text, scope, old.kind, trust=old.trust, agent=agent, session=session)
             done = add_consequences(writer, new, old, found)
         writer.write()
-    return Remembered(
-        writer.read(done.memory.id), done.again, done.counted, done.superseded, done.contradicted,
-        done.proposals, confirmed=True,
-    )  # fmt: skip
-
-
-def dismiss_candidate(writer: JournalWriter, memory: str, why: str = "") -> Memory:
-    """Dismiss a candidate for the reader; only a sure statement brings it back.
-
-    Args:
-        writer: Its caller is told itself.
-        memory: The id of the candidate.
-        why: The reason that the history shows.
-
-    Raises:
-        NotFoundError: There is no such candidate.
-    """
-    _require_candidate(writer, memory, (CANDIDATE,))
-    writer.add("reject", memory, why=why)
-    writer.write()
-    return writer.read(memory)
-
-
-def _is_put_away(writer: JournalWriter, candidate: Memory) -> bool:
-    key = writer.journal.key
-    return find_put_away(writer.memories, candidate.text, candidate.scope, writer.now, key) is not None
-
-
-def _require_candidate(writer: JournalWriter, memory: str, statuses: tuple[str, ...]) -> Memory:
-    found = writer.memories.get([memory]).get(memory)
-    if found is None or found.status not in statuses:
-        raise NotFoundError(f"{memory} is no candidate. `told memories --status candidate` lists them.")
-    return found
+    return done._replace(memory=writer.read(done.memory.id), confirmed=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from told.errors import NotFoundError, UsageError
@@ -10,6 +9,7 @@ from told.journal.files import STRANGER, UNDO
 from told.journal.fold import name_operation
 from told.journal.protocol import Journal
 from told.journal.transitions import confirmed_content
+from told.jsontext import as_text
 from told.memories.candidates import confirm_candidate
 from told.memories.journal_writer import DECIDE, PROPOSE, JournalWriter
 from told.memories.lookup import find_refusing, refuse
@@ -125,21 +125,14 @@ def read_proposals(journal: Journal) -> list[Proposal]:
         if name_operation(one) in cancelled:
             continue
         payload = one.payload or {}
-        name = _text(payload, "proposal")
+        name = as_text(payload.get("proposal"))
         if one.kind == DECIDE and one.by == USER:
             decided[name] = ACCEPTED if payload.get("accept") is True else DECLINED
         elif one.kind == PROPOSE and name and payload.get("action") in ACTIONS:
             found[name] = Proposal(
-                name,
-                _text(payload, "action"),
-                one.memory,
-                _text(payload, "by"),
-                _text(payload, "agent"),
-                _text(payload, "session"),
-                one.at,
-                OPEN,
-                one.by,
-            )
+                name, as_text(payload["action"]), one.memory, as_text(payload.get("by")),
+                as_text(payload.get("agent")), as_text(payload.get("session")), one.at, OPEN, one.by,
+            )  # fmt: skip
     return [replace(one, decided=decided.get(one.id, OPEN)) for one in found.values()]
 
 
@@ -177,19 +170,7 @@ def accept(writer: JournalWriter, proposal: Proposal, memory: Memory) -> Changed
         writer.write()
         return Changed(writer.read(draft.id), memory)
     new = NewMemory(
-        draft.text,
-        memory.scope,
-        draft.kind,
-        marks=draft.marks,
-        context=draft.context,
-        trust=USER,
-        agent=proposal.agent,
-        session=proposal.session,
-        quote=draft.text,
-    )
+        draft.text, memory.scope, draft.kind, marks=draft.marks, context=draft.context,
+        agent=proposal.agent, session=proposal.session, quote=draft.text,
+    )  # fmt: skip
     return correct(writer, memory, new, draft.id)
-
-
-def _text(payload: Mapping[str, object], name: str) -> str:
-    value = payload.get(name)
-    return value if isinstance(value, str) else ""

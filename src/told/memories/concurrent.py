@@ -13,6 +13,7 @@ from typing import NamedTuple
 from told.journal.files import SEEN, UNDO, Operation
 from told.journal.fold import name_operation, sort_operations
 from told.journal.protocol import Journal
+from told.jsontext import as_text
 from told.memories.change import correct
 from told.memories.journal_writer import JournalWriter
 from told.memories.remember import NewMemory, add_memory
@@ -83,8 +84,7 @@ def _read_edits(journal: Journal, memory: str) -> Iterator[Edit]:
     cancelled = find_cancelled(operations)
     for key, one in sort_operations(operations):
         name = name_operation(one)
-        value = _value(one)
-        if value and one.memory and name not in cancelled:
+        if (value := _value(one)) and one.memory and name not in cancelled:
             yield Edit(one, origins[name], key, value)
 
 
@@ -94,9 +94,7 @@ def _value(operation: Operation) -> str:
         return ""
     if operation.kind in _WORDS:
         return _WORDS[operation.kind] if operation.by == USER else ""
-    field = {_REWORDED: "text", _REPLACED: "by"}.get(operation.kind, "scope")
-    value = payload.get(field)
-    return value if isinstance(value, str) else ""
+    return as_text(payload.get({_REWORDED: "text", _REPLACED: "by"}.get(operation.kind, "scope")))
 
 
 def _compare(memory: str, field: str, edits: list[Edit]) -> Divergence | None:
@@ -135,23 +133,23 @@ class Sides:
 
 def find_sides(memories: Memories, journal: Journal) -> list[Sides]:
     """Return what waits for the user's choice."""
-    found = [one for one in find_divergences(journal) if one.field == TEXT and one.waiting]
-    known = memories.get({one.memory for one in found})
-    sides = (_find_sides(memories, known[one.memory], one) for one in found if one.memory in known)
-    return [one for one in sides if one]
-
-
-def _find_sides(memories: Memories, memory: Memory, found: Divergence) -> Sides | None:
-    kept = find_side(memories, memory, found.kept)
-    if kept is None or kept.status != ACTIVE:
-        return None
-    others: dict[str, Side] = {}
-    for edit in found.waiting:
-        side = find_side(memories, memory, edit)
-        if side and (side.id != kept.id or not edit.replaces):
-            others.setdefault(side.text.casefold(), Side(side, edit))
-    others.pop(kept.text.casefold(), None)
-    return Sides(memory.id, Side(kept, found.kept), tuple(others.values())) if others else None
+    diverged = [one for one in find_divergences(journal) if one.field == TEXT and one.waiting]
+    known = memories.get({one.memory for one in diverged})
+    found = []
+    for one in diverged:
+        memory = known.get(one.memory)
+        kept = find_side(memories, memory, one.kept) if memory else None
+        if memory is None or kept is None or kept.status != ACTIVE:
+            continue
+        others: dict[str, Side] = {}
+        for edit in one.waiting:
+            side = find_side(memories, memory, edit)
+            if side and (side.id != kept.id or not edit.replaces):
+                others.setdefault(side.text.casefold(), Side(side, edit))
+        others.pop(kept.text.casefold(), None)
+        if others:
+            found.append(Sides(memory.id, Side(kept, one.kept), tuple(others.values())))
+    return found
 
 
 def find_side(memories: Memories, memory: Memory, edit: Edit) -> Memory | None:

@@ -27,6 +27,7 @@ from told.journal.erase import redact_values
 from told.journal.files import SET, Operation
 from told.journal.registry import list_projects
 from told.journal.transfer import Copy, copy_operations, read_own_operations, seal_copies
+from told.jsontext import as_text
 from told.memories.forget import find_duplicates
 from told.memories.journal_writer import IMPORT
 from told.redact.rescan import Rescanner
@@ -51,30 +52,19 @@ class Source:
     now: int
 
 
-@dataclass(frozen=True, slots=True)
-class Collected:
-    """The parts of an export."""
+def collect(
+    source: Source, *, version: str, made: str, private: bool, sessions: bool
+) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+    """Collect the head and the lists of an export.
 
-    head: dict[str, Any]
-    lists: dict[str, list[Any]]
-
-
-def collect(source: Source, *, version: str, made: str, private: bool, sessions: bool) -> Collected:
-    """Collect an export.
-
-    Args:
-        source: The home.
-        version: Of told.
-        made: The present time as text.
-        private: Include private memories, told's key and the registered projects.
-        sessions: Include the text of all sessions.
+    If private, it has private memories, told's key and the registered projects.
     """
     operations = read_own_operations(source.home)
     hidden = frozenset() if private else find_private(source.memories, operations)
     shown = list(_publish(operations, hidden))
     rescanner = Rescanner(source.redact, source.key)
     copies, order = copy_operations(shown)
-    copies = [_redact_copy(one, rescanner) for one in copies]
+    copies = [redact_copy(one, rescanner) for one in copies]
     hide = hide_private(source, [one for one in operations if one.memory in hidden])
     head = {
         "format": FORMAT, "version": VERSION, "made": made, "told": version, "complete": private,
@@ -98,7 +88,7 @@ def collect(source: Source, *, version: str, made: str, private: bool, sessions:
         archive_quiet_sessions(source.connection, source.home, source.now, everything=True)
         lists["places"] = [list(one) for one in Projects(source.connection).places()]
         lists["sessions"] = list(_collect_sessions(source, hide))
-    return Collected(head, lists)
+    return head, lists
 
 
 def list_exported(memories: Memories, hidden: Collection[str] = ()) -> list[Memory]:
@@ -108,7 +98,8 @@ def list_exported(memories: Memories, hidden: Collection[str] = ()) -> list[Memo
 
 def find_private(memories: Memories, operations: Sequence[Operation]) -> frozenset[str]:
     """Return the ids of memories that are or ever were private, and of others with the words of those."""
-    named = {name for one in operations if is_private(_scope_of(one)) for name in one.touched}
+    scopes = ((one, as_text((one.payload or {}).get("scope"))) for one in operations)
+    named = {name for one, scope in scopes if is_private(scope) for name in one.touched}
     named |= {one.id for one in memories.get(memories.ids()).values() if is_private(one)}
     said = _list_said(memories, [one for one in operations if one.memory in named])
     return frozenset(named | {one.id for one in find_duplicates(memories, said)})
@@ -125,11 +116,6 @@ def _list_said(memories: Memories, operations: Sequence[Operation]) -> list[Memo
     return list(said)
 
 
-def _scope_of(operation: Operation) -> str:
-    scope = (operation.payload or {}).get("scope")
-    return scope if isinstance(scope, str) else ""
-
-
 def _publish(operations: Sequence[Operation], hidden: Collection[str]) -> Iterator[Operation]:
     """Yield operations without what is hidden or belongs to one machine."""
     for one in operations:
@@ -138,20 +124,14 @@ def _publish(operations: Sequence[Operation], hidden: Collection[str]) -> Iterat
         if one.payload is None:
             yield one
             continue
-        payload = _without(one.payload, hidden)
-        if one.kind == SET:
-            payload = _without_machine_notes(payload)
+        payload = {**_without(one.payload, hidden)}
+        topics = payload.get(SET) if one.kind == SET else None
+        if isinstance(topics, dict):
+            payload[SET] = {name: topics[name] for name in topics if name not in _MACHINE_TOPICS}
         published = one._replace(payload=payload)
         has_target = one.kind != "edge" or payload.get("target")
         if has_target and (published.touched or payload.get(SET)):
             yield published
-
-
-def _without_machine_notes(payload: dict[str, Any]) -> dict[str, Any]:
-    topics = payload.get(SET)
-    if not isinstance(topics, dict):
-        return payload
-    return payload | {SET: {name: notes for name, notes in topics.items() if name not in _MACHINE_TOPICS}}
 
 
 def _without(value: Any, hidden: Collection[str]) -> Any:
@@ -176,7 +156,8 @@ def _names_hidden(name: str, value: Any, hidden: Collection[str]) -> bool:
     return name in hidden or (not name and isinstance(value, str) and value in hidden)
 
 
-def _redact_copy(one: Copy, rescanner: Rescanner) -> Copy:
+def redact_copy(one: Copy, rescanner: Rescanner) -> Copy:
+    """Return a copy of an operation whose payload is redacted."""
     if one.payload is None:
         return one
     return one._replace(payload=redact_values(one.kind, one.payload, rescanner)[1])

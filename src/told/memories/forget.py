@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 
 import apsw
@@ -107,7 +108,7 @@ def _forget(writer: JournalWriter, connection: apsw.Connection, plan: ForgetPlan
         places = plan.places[memory.id]
         named = {(one.agent, one.session, one.turn) for one in places}
         others = (one for one in memory.evidence if (one.agent, one.session, one.turn) not in named)
-        marked = [_describe_place(one) | {"mark": one.mark, "words": one.words} for one in places]
+        marked = _describe_marked(places)
         is_first = memory is plan.memories[0]
         turns_there = _list_turns(plan, marked) if is_first and has_spaces(writer.home) else ()
         values = _mark_values(memory, key)
@@ -126,14 +127,11 @@ def finish_forgetting(home: str, connection: apsw.Connection, *, sweeps: bool = 
     with take_over_forgetting(home, sweeps=sweeps) as left:
         if left is None:
             return None
-        memories = open_memories(home)
-        try:
+        with closing(open_memories(home)) as memories:
             found = memories.get(left.memories)
             begun = [name for name in left.memories if name not in found or found[name].status == FORGOTTEN]
             erase(home, begun)
             purge_erased(home, memories)
-        finally:
-            memories.close()
         erase_sessions(connection, home, left.sessions)
         return [name for name in left.memories if name not in begun]
 
@@ -163,8 +161,7 @@ def add_forget(
     writer: JournalWriter, memory: Memory, places: Sequence[dict[str, str | int]] | None = None
 ) -> None:
     """Add the operations that forget a memory; default places are its evidence."""
-    if places is None:
-        places = [_describe_place(one) for one in memory.evidence]
+    places = [_describe_place(one) for one in memory.evidence] if places is None else places
     for at in range(0, max(1, len(places)), _MAX_PLACES):
         writer.add("forget", memory.id, evidence=list(places[at : at + _MAX_PLACES]), scope=memory.scope)
 
@@ -201,18 +198,17 @@ def forget_statements(
 ) -> None:
     """Forget memories: erase their texts, and leave marks that refuse them.
 
-    Args:
-        writer: Writes the operations.
-        memories: What to forget.
-        places: Other places with the same words, by memory; the caller erases them.
+    The caller erases the other places with the same words, by memory.
     """
     for memory in memories:
         values = _mark_values(memory, writer.journal.key)
-        marked = [
-            _describe_place(one) | {"mark": one.mark, "words": one.words} for one in places.get(memory.id, ())
-        ]
+        marked = _describe_marked(places.get(memory.id, ()))
         add_forget(writer, memory, [*values, *marked, *map(_describe_place, memory.evidence)])
     erase_memories(writer, memories)
+
+
+def _describe_marked(places: Iterable[Evidence]) -> list[dict[str, str | int]]:
+    return [_describe_place(one) | {"mark": one.mark, "words": one.words} for one in places]
 
 
 def _describe_place(one: Evidence) -> dict[str, str | int]:

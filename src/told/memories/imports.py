@@ -85,7 +85,7 @@ class Importer:
         self._memories = writer.memories
         self._projects = projects
         self._redact = redact
-        self._tool = tool
+        self._tool, self._agent = tool, f"{SOURCE}{tool}"
         self._key = writer.journal.key
         self._undone = {one.memory for one in writer.journal.find_by_kind((UNDO,))}
         self._taken: set[str] = set()
@@ -168,33 +168,24 @@ class Importer:
                 return one
         return None
 
-    @property
-    def _agent(self) -> str:
-        return f"{SOURCE}{self._tool}"
-
     def _name(self, source: str) -> str:
         return self._redact(" ".join(source.split()))[:_MAX_SOURCE]
 
     def _new_id(self, item: Item) -> str:
-        if self._tool == TOLD and not self._is_taken(item.source):
-            memory = item.source
-        else:
-            memory = new_memory_id(self._is_taken, f"{self._tool}\0{item.source}")
+        is_own = self._tool == TOLD and not self._is_taken(item.source)
+        memory = item.source if is_own else new_memory_id(self._is_taken, f"{self._tool}\0{item.source}")
         self._taken.add(memory)
         return memory
 
     def _is_taken(self, memory: str) -> bool:
-        if memory in self._taken or memory in self._undone:
-            return True
-        return bool(self._memories.ids_with_prefix(memory, 1))
+        is_named = memory in self._taken or memory in self._undone
+        return is_named or bool(self._memories.ids_with_prefix(memory, 1))
 
     def _scope(self, project: str) -> str:
         """Return the scope of a project that a tool names by a folder, a remote or a name."""
-        if not project:
-            return GLOBAL
-        if project not in self._scopes:
+        if project and project not in self._scopes:
             self._scopes[project] = PROJECT + self._projects.hide(self._identify(project))
-        return self._scopes[project]
+        return self._scopes.get(project, GLOBAL)
 
     def _identify(self, project: str) -> str:
         if self._projects.by_key(project):
@@ -224,9 +215,7 @@ class Importer:
     def apply(self, plan: Plan, *, conflicting: bool) -> int:
         """Write a plan as one change; return how many memories it made or changed.
 
-        Args:
-            plan: What to write.
-            conflicting: Also write what conflicts: as a candidate, beside what is here.
+        What conflicts is only written if wanted: as a candidate, beside what is here.
         """
         wanted = (NEW, CONFLICTING) if conflicting else (NEW,)
         chosen = [one for one in plan.items if one.row.action in wanted]

@@ -73,13 +73,8 @@ class JournalWriter:
     ) -> str:
         """Add a proposal for the user to decide; return its id.
 
-        It holds no text, so forgetting the memory leaves nothing behind.
-
-        Args:
-            action: What to do.
-            memory: The memory to change.
-            by: The memory that would replace it.
-            source: The agent and session that asked, if not the caller's.
+        It holds no text, so forgetting the memory leaves nothing behind. The agent and session that asked are
+        the caller's by default.
         """
         agent, session = source or (self.caller.agent, self.caller.session)
         proposal = public_id("p", os.urandom(16).hex())
@@ -91,11 +86,9 @@ class JournalWriter:
         return new_memory_id(lambda one: bool(self.memories.ids_with_prefix(one, 1)), seed)
 
     def write(self, *, sync: bool = True, at_home: bool = False) -> None:
-        """Write all operations to the journal and update the database.
+        """Write all operations, to disk or with a later write, and update the database.
 
-        Args:
-            sync: Flush to disk before returning; otherwise a later synced write does.
-            at_home: Write nothing into projects' own journals.
+        `at_home` writes nothing into projects' own journals.
         """
         if not self._drafts:
             return

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from told.capture.grammar import cut_lead
 from told.capture.statements import Statement
-from told.conflict.compare import compare_statement, find_repeated
+from told.conflict.compare import compare_statement
+from told.conflict.same import say_same
 from told.hashing import blake2s
 from told.ingest.forgotten import Marker, split_words
 from told.memories.journal_writer import JournalWriter
 from told.memories.scopes import active_scopes
 from told.search.query import parse_query
-from told.search.tokens import is_unspaced
 from told.search.value_key import make_value_key
 from told.store.fts import match_any
 from told.store.memories.protocol import Memories
@@ -34,6 +34,7 @@ from told.store.memories.records import (
     private_scope,
     project_key,
 )
+from told.words import is_unspaced
 
 if TYPE_CHECKING:
     from told.memories.remember import NewMemory
@@ -66,11 +67,9 @@ def find_same_words(memories: Memories, agent: str, session: str, quote: str) ->
 def _measure_share(memory: Memory, place: Evidence, quote: str) -> float:
     """Return the share of the captured quote that both have in one piece; 0 if one says another word."""
     captured, other = (place.quote, quote) if memory.worded_by == CAPTURE else (quote, place.quote)
-    if captured == other:
-        return 1.0
     words, others = _split(captured), _split(other)
-    if not words or not others:
-        return 0.0
+    if captured == other or not words or not others:
+        return float(captured == other)
     matcher = SequenceMatcher(None, words, others, autojunk=False)
     if any(kind == "replace" for kind, *_ in matcher.get_opcodes()):
         return 0.0  # other words in the same place: a statement of its own
@@ -85,21 +84,6 @@ def _split(quote: str) -> list[str]:
     return [word for word in words if word]
 
 
-def find_unconfirmed(
-    memories: Memories, text: str, scope: str, now: int, *, status: str = CANDIDATE
-) -> Memory | None:
-    """Return the candidate of a scope that says the same as a statement.
-
-    Args:
-        memories: The open memories.
-        text: The statement.
-        scope: Its scope.
-        now: The time that words like "yesterday" refer to.
-        status: Candidate or dismissed.
-    """
-    return next(iter(_find_same(memories, text, (scope,), now, status)), None)
-
-
 def find_rejected(memories: Memories, text: str, scope: str, now: int) -> Memory | None:
     """Return the memory that the user rejected and that says the same, where a statement would apply."""
     scopes = _list_applying_scopes(memories, scope)
@@ -111,19 +95,12 @@ def find_rejected(memories: Memories, text: str, scope: str, now: int) -> Memory
         said = (one.text, *(place.quote for place in one.evidence))
         if key and key in map(_find_key, said):
             return one
-    found = _find_same(memories, text, scopes, now, DISMISSED)
+    found = find_same(memories, text, scopes, now, DISMISSED)
     return next((one for one in found if one.is_rejected), None)
 
 
 def find_forgotten(memories: Memories, text: str, scope: str, key: bytes) -> Memory | None:
-    """Return the memory that the user forgot and that had the same words, where a statement would apply.
-
-    Args:
-        memories: The open memories.
-        text: The statement.
-        scope: Its scope.
-        key: Told's key, with which the marks of forgotten words were made.
-    """
+    """Return the memory that the user forgot and that had the same words, where a statement would apply."""
     words = [word.text for word in split_words(text)]
     if not words or not key:
         return None
@@ -155,15 +132,7 @@ def _list_applying_scopes(memories: Memories, scope: str) -> tuple[str, ...]:
 
 
 def keep_private(memories: Memories, text: str, scope: str, now: int, said_at: int = 0) -> str:
-    """Return the scope of a statement: private if it repeats, refines or replaces a private memory.
-
-    Args:
-        memories: The open memories.
-        text: The statement.
-        scope: The scope that was asked for.
-        now: The time that words like "yesterday" refer to.
-        said_at: When it was said, if not now.
-    """
+    """Return the scope of a statement: private if it repeats, refines or replaces a private memory."""
     own = private_scope(scope)
     if is_private(scope):
         return scope
@@ -177,7 +146,8 @@ def keep_private(memories: Memories, text: str, scope: str, now: int, said_at: i
     return scope
 
 
-def _find_same(memories: Memories, text: str, scopes: Sequence[str], now: int, status: str) -> list[Memory]:
+def find_same(memories: Memories, text: str, scopes: Sequence[str], now: int, status: str) -> list[Memory]:
+    """Return the memories of a status that say the same as a statement."""
     if not memories.listed(status=status, limit=1):
         return []
     terms = list(dict.fromkeys(parse_query(text, now).terms))[:_MAX_TERMS]
@@ -186,18 +156,11 @@ def _find_same(memories: Memories, text: str, scopes: Sequence[str], now: int, s
     rows = memories.match(match_any(terms), _COLUMN_WEIGHTS, _MAX_COMPARED, scopes=scopes, status=status)
     loaded = memories.load([row for row, _ in rows])
     near = [loaded[row] for row, _ in rows if row in loaded]
-    return find_repeated(near, text)
+    return [old for old in near if say_same(old.text, text)]
 
 
 def may_confirm(memory: Memory, session: str, trust: str, *, sure: bool) -> bool:
-    """Tell whether a statement that says the same confirms a candidate.
-
-    Args:
-        memory: The candidate, or a dismissed one.
-        session: Where the statement was said.
-        trust: Of the statement; only the user's word confirms.
-        sure: told is sure of the statement, or it was given with a command.
-    """
+    """Tell whether a statement of a session that says the same confirms a candidate, or a dismissed one."""
     if trust != USER:
         return False
     if memory.status == DISMISSED and memory.was != CANDIDATE:  # by the reader, not expired

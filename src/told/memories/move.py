@@ -20,7 +20,8 @@ def move_to_scope(writer: JournalWriter, memory: Memory, scope: str) -> Memory:
         change(writer, PRIVATE, memory)
         memory = writer.read(memory.id)
     if scope.startswith(SHARED):
-        share(writer, memory, scope.removeprefix(SHARED), _own_project(memory))
+        own = memory.scope if memory.scope.startswith(PROJECT) else ""
+        share(writer, memory, scope.removeprefix(SHARED), own)
     elif memory.scope != scope:
         writer.add("share", memory.id, scope=scope)
         writer.write()
@@ -34,8 +35,7 @@ def _publish(writer: JournalWriter, memory: Memory, scope: str) -> Memory:
     show in the public one's journal.
     """
     if scope.startswith(SHARED) and project_key(memory.scope):
-        share_project = PROJECT + project_key(memory.scope)
-        subscribe(writer, scope.removeprefix(SHARED), share_project)
+        subscribe(writer, scope.removeprefix(SHARED), PROJECT + project_key(memory.scope))
     known = compare_statement(writer.memories, memory.text, scope, writer.now).repeats
     if known:
         public = known[0].id
@@ -49,7 +49,3 @@ def _publish(writer: JournalWriter, memory: Memory, scope: str) -> Memory:
     writer.add("supersede", memory.id, by=public, why="made public")
     writer.write()
     return writer.read(public)
-
-
-def _own_project(memory: Memory) -> str:
-    return memory.scope if memory.scope.startswith(PROJECT) else ""

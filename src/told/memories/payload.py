@@ -15,13 +15,8 @@ _PRIORS = {USER: (4.0, 1.0), AGENT: (1.0, 1.0)}  # alpha and beta before any evi
 _MIN_CONFIDENCE, _CONFIDENCE_RANGE = 0.3, 0.55
 # Marks decide before kinds.
 _IMPORTANCE = {
-    "rule": 8.0,
-    "correction": 7.0,
-    "warning": 7.0,
-    "decision": 6.0,
-    "preference": 6.0,
-    "fact": 5.0,
-}
+    "rule": 8.0, "correction": 7.0, "warning": 7.0, "decision": 6.0, "preference": 6.0, "fact": 5.0
+}  # fmt: skip
 
 
 def make_content(new: NewMemory) -> dict[str, Any]:
@@ -30,14 +25,10 @@ def make_content(new: NewMemory) -> dict[str, Any]:
     kind, marks = split_kind(new.kind or (about.kind if new.trust == USER else OBSERVATION))
     marks = tuple(dict.fromkeys((*marks, *new.marks)))
     return {
-        "text": new.text,
-        "kind": kind,
-        "marks": list(marks),
-        "context": new.context,
-        "importance": max([_IMPORTANCE.get(one, 4.0) for one in marks] or [_IMPORTANCE.get(kind, 4.0)]),
-        "triggers": [[one.kind, one.value] for one in about.triggers],
-        "entities": list(about.entities),
-    }
+        "text": new.text, "kind": kind, "marks": list(marks), "context": new.context,
+        "importance": max(_IMPORTANCE.get(one, 4.0) for one in marks or (kind,)),
+        "triggers": [[one.kind, one.value] for one in about.triggers], "entities": list(about.entities),
+    }  # fmt: skip
 
 
 def evidence_of(new: NewMemory, now: int) -> dict[str, Any]:

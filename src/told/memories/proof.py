@@ -10,7 +10,7 @@ from pathlib import Path
 
 from told.capture.explicit import blank_cited
 from told.capture.pasted import mask_pasted
-from told.capture.sentences import Sentence, split_sentences
+from told.capture.sentences import split_sentences
 from told.conflict.claim_match import (
     DENIED_QUESTION,
     QUESTION_ENDS,
@@ -28,8 +28,8 @@ from told.conflict.claim_match import (
 )
 from told.fence import remove_between, remove_fenced
 from told.pattern import lazy_pattern
-from told.search.tokens import is_unspaced
 from told.store.memories.records import AGENT, READER
+from told.words import WORD, is_unspaced
 
 # Why a statement is not the user's word.
 NO_QUOTE = "no quote of the user's words was given"
@@ -61,7 +61,6 @@ _ASKING = frozenset(str(_WORDS["asking"]).split())
 _OR = frozenset(str(_WORDS["or"]).split())
 _TAG = 3  # words after a comma that only ask for consent: "use tabs, all right?"
 _FAR = 8  # words between a quote and a question mark that is not about it
-_WORD = lazy_pattern(r"[^\W_]+")
 _LINE = lazy_pattern(r"[^\n]+")
 _GAP = lazy_pattern(r"\s*(?:\[?(?:…|\.{3,})\]?)\s*")
 
@@ -92,7 +91,6 @@ class _Quoted:
 
     typed: str  # the message without what was pasted
     sentences: tuple[str, ...]
-    clauses: tuple[str, ...]
     said: str  # with what they lean on
     distance: int  # sentences between the parts of the quote
     asked: bool  # it is part of a question
@@ -111,7 +109,9 @@ def prove(text: str, quote: str, messages: Iterable[Message], by: str = AGENT) -
     if not any(map(str.isalnum, quote)):
         return Proof(None, NO_QUOTE)
     parts = [part for part in map(split_words, _GAP.split(quote)) if part]
-    if not _is_long_enough(parts, by):
+    words = [word for part in parts for word in part]
+    unspaced = sum(is_unspaced(word[0]) for word in words)
+    if unspaced < _MIN_UNSPACED[by] and len(words) - unspaced < _MIN_WORDS[by]:
         return Proof(None, TOO_SHORT)
     messages = list(messages)
     failed = Proof(None, NOT_TYPED)
@@ -123,12 +123,11 @@ def prove(text: str, quote: str, messages: Iterable[Message], by: str = AGENT) -
             continue
         near = messages if by == READER else ()
         session = "\n".join((quoted.typed, message.before, *(f"{one.text}\n{one.before}" for one in near)))
-        shared = measure_shared(
-            remove_invisible(text), quote, " ".join((*quoted.clauses, quoted.typed)), message.before
-        )
-        why_not = _find_gap(remove_invisible(text), quote, quoted, session, by) or (
-            OTHER_POINT if shared < _MIN_SHARED[by] and not _may_translate(text, quoted, by) else ""
-        )
+        shared = measure_shared(remove_invisible(text), quote, quoted.typed, message.before)
+        why_not = _find_gap(remove_invisible(text), quote, quoted, session, by)
+        if not why_not and shared < _MIN_SHARED[by]:  # the reader may translate what the user said
+            is_other = by == READER and differ_in_language(text, " ".join(quoted.sentences))
+            why_not = "" if is_other else OTHER_POINT
         if not why_not:
             return Proof(message, "", quoted.said, shared)
         said = "" if why_not in (QUESTION, CITED) else quoted.said  # nobody says what is only asked or cited
@@ -136,49 +135,38 @@ def prove(text: str, quote: str, messages: Iterable[Message], by: str = AGENT) -
     return failed
 
 
-def _is_long_enough(parts: Sequence[Sequence[str]], by: str) -> bool:
-    words = [word for part in parts for word in part]
-    unspaced = sum(1 for word in words if is_unspaced(word[0]))
-    return unspaced >= _MIN_UNSPACED[by] or len(words) - unspaced >= _MIN_WORDS[by]
-
-
-def _find_quoted(message: str, parts: Sequence[Sequence[str]], *, strict: bool) -> _Quoted | None:
+def _find_quoted(message: str, parts: Sequence[list[str]], *, strict: bool) -> _Quoted | None:
     """Return the complete sentences that contain the parts in order; None if one was not typed.
 
     Complete, because a quote may have left out a "never".
     """
     message = remove_fenced(remove_between(message))
     typed = mask_pasted(message, strict=strict)
-    places = [(word, found) for found in _WORD.finditer(typed) for word in split_words(found[0])]
+    places = [(word, found) for found in WORD.finditer(typed) for word in split_words(found[0])]
     words, place = [word for word, _ in places], 0
     spans = []
     for part in parts:
-        at = _find_run(words, part, place)
-        if at < 0:
+        starts = range(place, len(words) - len(part) + 1)
+        at = next((at for at in starts if words[at : at + len(part)] == part), None)
+        if at is None:
             return None
         place = at + len(part)
         spans.append((places[at][1].start(), places[place - 1][1].end()))
-    sentences = split_sentences(message, clauses=False)
-    chosen = _choose(sentences, spans)
+    sentences = split_sentences(message)
+    chosen = [at for at, one in enumerate(sentences) if _touches((one.start, one.end), spans)]
     if not chosen:
         lines = [found[0] for found in _LINE.finditer(typed) if _touches(found.span(), spans)]
-        return _Quoted(typed, tuple(lines), tuple(lines), " ".join(" ".join(lines).split()), 0, asked=False)
-    clauses = split_sentences(message)
+        return _Quoted(typed, tuple(lines), " ".join(" ".join(lines).split()), 0, asked=False)
     headings = dict.fromkeys(sentences[at].heading for at in chosen if sentences[at].heading)
     texts = [sentences[at].text for at in chosen]
     lean = [sentences[chosen[0] - 1].text] if chosen[0] and _leans(texts[0]) else []
     return _Quoted(
         typed,
         (*(heading.rstrip(":：") for heading in headings), *texts),  # noqa: RUF001 - people write it
-        tuple(clauses[at].text for at in _choose(clauses, spans)),
         " ".join(" ".join((*headings, *lean, *texts)).split()),
         chosen[-1] - chosen[0] + 1 - len(chosen),
         all(_asks(sentences[at].text, message[spans[-1][1] : sentences[at].end], strict) for at in chosen),
     )
-
-
-def _choose(sentences: Sequence[Sentence], spans: Sequence[tuple[int, int]]) -> list[int]:
-    return [at for at, one in enumerate(sentences) if _touches((one.start, one.end), spans)]
 
 
 def _touches(one: tuple[int, int], spans: Sequence[tuple[int, int]]) -> bool:
@@ -190,20 +178,13 @@ def _leans(sentence: str) -> bool:
     return " ".join(split_words(sentence)[:2]).startswith(_LEANS)
 
 
-def _find_run(words: Sequence[str], wanted: Sequence[str], start: int) -> int:
-    """Return where words stand one after the other, or -1."""
-    for at in range(start, len(words) - len(wanted) + 1):
-        if words[at] == wanted[0] and list(words[at : at + len(wanted)]) == list(wanted):
-            return at
-    return -1
-
-
 def _find_gap(text: str, quote: str, quoted: _Quoted, session: str, by: str) -> str:
     """Return why the quoted sentences do not say what the statement says; empty if they may."""
     said = " ".join(quoted.sentences)
     if quoted.asked:
         return QUESTION
-    if _is_cited(said, quote):
+    outside, words = content_stems(blank_cited(said)), content_stems(quote)
+    if outside and words and find_share(words, outside) < _MAX_QUOTED:  # most of it is in quotation marks
         return CITED
     if has_new_value(text, f"{session}\n{said}", may_misspell=by == READER):
         return NEW_NAME
@@ -216,11 +197,6 @@ def _find_gap(text: str, quote: str, quoted: _Quoted, session: str, by: str) -> 
         find_share(stems, known) < _MIN_CLAUSE for stems in split_clauses(text)
     )
     return ADDED if quoted.distance or is_unheard or adds_denial(said, text) else ""
-
-
-def _may_translate(text: str, quoted: _Quoted, by: str) -> bool:
-    """Tell whether the reader says in another language what the user said."""
-    return by == READER and differ_in_language(text, " ".join(quoted.sentences))
 
 
 def _asks(sentence: str, rest: str, strict: bool) -> bool:
@@ -243,9 +219,3 @@ def _asks(sentence: str, rest: str, strict: bool) -> bool:
         return False
     is_elsewhere = len(split_words(rest)) >= _FAR
     return (first in _ASKING or not is_elsewhere) if strict else (first in _ASKING and not is_elsewhere)
-
-
-def _is_cited(said: str, quote: str) -> bool:
-    """Tell whether most of a quote stands in quotation marks, and other words outside of them."""
-    outside, quoted = content_stems(blank_cited(said)), content_stems(quote)
-    return bool(outside and quoted) and find_share(quoted, outside) < _MAX_QUOTED

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from told.capture.grammar import leans_back
 from told.pattern import lazy_pattern
 from told.store.memories.records import Evidence, Memory
 from told.store.sessions.read import SessionRow, TurnRow
@@ -33,10 +34,9 @@ class Quote:
 
 def find_quote(reader: SessionReading, memory: Memory, room: int) -> Quote | None:
     """Return the latest quote of a memory with up to `room` characters on each side."""
-    places = [place for place in memory.evidence if place.quote]
-    if not places:
+    last = _find_latest(memory)
+    if last is None:
         return None
-    last = max(places, key=lambda place: (bool(place.session), place.at))
     sessions = len({place.session for place in memory.evidence if place.session})
     session = _find_session(reader, last)
     turn, message, span = _find_message(reader, session, last) if session else (None, "", None)
@@ -47,6 +47,24 @@ def find_quote(reader: SessionReading, memory: Memory, room: int) -> Quote | Non
         last.agent, session.public if session else last.session, turn.n if turn else None, last.at,
         before, words, after, sessions,
     )  # fmt: skip
+
+
+def find_text_before(reader: SessionReading, memory: Memory, room: int) -> str:
+    """Return the end of the agent's text before a quote that leans on it, on one line."""
+    last = _find_latest(memory)
+    session = _find_session(reader, last) if last else None
+    if last is None or session is None or not (leans_back(memory.text) or leans_back(last.quote)):
+        return ""
+    turn, _, _ = _find_message(reader, session, last)
+    before = reader.turn(session.id, turn.n - 1) if turn else None
+    said = _one_line(before.answered) if before else ""
+    return said if len(said) <= room else f"…{said[-room:].partition(' ')[2]}"
+
+
+def _find_latest(memory: Memory) -> Evidence | None:
+    """Return where a memory was said last, of the places with a quote; in a session if possible."""
+    places = [place for place in memory.evidence if place.quote]
+    return max(places, key=lambda place: (bool(place.session), place.at), default=None)
 
 
 def _find_session(reader: SessionReading, place: Evidence) -> SessionRow | None:

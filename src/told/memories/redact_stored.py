@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 
 import apsw
@@ -19,13 +20,7 @@ from told.ingest.checkpoint_approval import keep_approval
 from told.ingest.checkpoint_files import new_path, rewrite_checkpoint
 from told.ingest.checkpoint_markdown import parse_checkpoint, read_id_from_name
 from told.ingest.checkpoint_rows import drop_missing
-from told.ingest.leftovers import (
-    LOGS,
-    list_damaged_copies,
-    release_locks,
-    remove_traces,
-    wait_for_lock,
-)
+from told.ingest.leftovers import LOGS, list_damaged_copies, release_locks, remove_traces, wait_for_lock
 from told.ingest.redact_sessions import (
     Finding,
     SessionRescanner,
@@ -40,7 +35,6 @@ from told.memories.session_notes import PROMPTS, list_notes, remove_notes
 from told.redact.rescan import Rescanner, make_excerpt
 from told.store.database import LEARN_LOCK, SWEEP_LOCK
 from told.store.memories.read import memory_path
-from told.store.memories.records import Memory
 from told.store.sessions.erase import purge_sessions
 
 _CACHES = ("places", "hook.current", "hook.handed")
@@ -56,8 +50,9 @@ class LooseFiles:
 
     def find(self) -> Iterator[Finding]:
         """Yield what redaction would change or remove."""
-        prompts = (os.path.join(self._home, PROMPTS, name) for name in list_notes(self._home))
-        for kind, paths in (("note", self._list_checkpoints()), ("log", [*self._list_logs(), *prompts])):
+        names = [*LOGS, *(os.path.join(PROMPTS, name) for name in list_notes(self._home))]
+        logs = [os.path.join(self._home, name) for name in names]
+        for kind, paths in (("note", self._list_checkpoints()), ("log", logs)):
             for path in paths:
                 old = _read(path)
                 new = self._rescanner.redact_text(old)
@@ -73,8 +68,13 @@ class LooseFiles:
         for path in self._list_checkpoints():
             old = _read(path)
             new = self._rescanner.redact_text(old)
-            if new != old and not path.endswith(UNFINISHED):
-                self._rewrite_checkpoint(path, new)
+            if new == old or path.endswith(UNFINISHED):
+                continue
+            with keep_approval(self._home, path):
+                rewrite_checkpoint(path, new)
+            one = parse_checkpoint(new, path)
+            if read_id_from_name(path) and one.at:  # the file's name contains the title
+                os.replace(path, new_path(os.path.dirname(path), one))
         caches = (os.path.join(self._home, name) for name in _CACHES)
         for path in (*caches, *self._find_shown_logs()):
             if os.path.isfile(path):
@@ -87,17 +87,6 @@ class LooseFiles:
         for folder in (self._home, *(place.folder for place in list_projects(self._home))):
             for parent, _, names in sorted(os.walk(os.path.join(folder, "checkpoints"))):
                 yield from (os.path.join(parent, name) for name in sorted(names))
-
-    def _rewrite_checkpoint(self, path: str, text: str) -> None:
-        """Rewrite a checkpoint and rename its file, whose name contains the title."""
-        with keep_approval(self._home, path):
-            rewrite_checkpoint(path, text)
-        one = parse_checkpoint(text, path)
-        if read_id_from_name(path) and one.at:
-            os.replace(path, new_path(os.path.dirname(path), one))
-
-    def _list_logs(self) -> list[str]:
-        return [os.path.join(self._home, name) for name in LOGS]
 
     def _find_shown_logs(self) -> Iterator[str]:
         """Yield the shown-logs of sessions whose ids contain a secret."""
@@ -217,7 +206,12 @@ class Redaction:
             redact_journals(self._home, self._rescanner)
         except MissingError as error:  # perhaps of one project; redact the rest anyway
             failed = error
-        self._redact_memories(rebuild_all=found.names or found.begun)
+        rebuild_all = found.names or found.begun
+        if not rebuild_all:
+            with closing(open_memories(self._home)) as memories:
+                purge_erased(self._home, memories)
+        if rebuild_all or any(True for _ in self._find_in_memories()):
+            rebuild(self._home).close()
         self._files.redact()
         drop_missing(self._connection)  # checkpoints may have been renamed
         if found.names:
@@ -245,34 +239,12 @@ class Redaction:
         """Yield secrets that only the database contains, as of a project that is gone."""
         if not os.path.exists(memory_path(self._home)):
             return
-        memories = open_memories(self._home)
-        try:
+        with closing(open_memories(self._home)) as memories:
             ids = memories.ids()
             for at in range(0, len(ids), _BATCH):
-                for memory in memories.get(ids[at : at + _BATCH]).values():
-                    changed = next(filter(None, map(self._changed, list_texts(memory))), None)
-                    if changed:
-                        yield Finding("memory", memory.id, make_excerpt(*changed))
-        finally:
-            memories.close()
-
-    def _changed(self, text: str) -> tuple[str, str] | None:
-        new = self._rescanner.redact_text(text)
-        return (text, new) if new != text else None
-
-    def _redact_memories(self, *, rebuild_all: bool) -> None:
-        """Update the memory database from the redacted journal."""
-        if not rebuild_all:
-            memories = open_memories(self._home)
-            try:
-                purge_erased(self._home, memories)
-            finally:
-                memories.close()
-        if rebuild_all or any(True for _ in self._find_in_memories()):
-            rebuild(self._home).close()
-
-
-def list_texts(memory: Memory) -> list[str]:
-    """Return all texts of a memory."""
-    triggers, quotes = (one.value for one in memory.triggers), (one.quote for one in memory.evidence)
-    return [memory.text, memory.context, memory.label, *memory.entities, *triggers, *quotes]
+                for one in memories.get(ids[at : at + _BATCH]).values():
+                    said = [item.value for item in one.triggers] + [place.quote for place in one.evidence]
+                    for text in (one.text, one.context, one.label, *one.entities, *said):
+                        if (new := self._rescanner.redact_text(text)) != text:
+                            yield Finding("memory", one.id, make_excerpt(text, new))
+                            break

@@ -14,8 +14,8 @@ from told.memories.journal_writer import JournalWriter
 from told.memories.lookup import (
     find_refusing,
     find_rejected,
+    find_same,
     find_same_words,
-    find_unconfirmed,
     is_users_request,
     keep_private,
     may_confirm,
@@ -101,11 +101,6 @@ def remember(writer: JournalWriter, new: NewMemory, *, sync: bool = True) -> Rem
     memory. Of the same words of a session only one memory is made. What the user rejected or forgot only
     comes back by the user's own word: a command, or a request in a prompt to remember it. What repeats,
     refines or replaces a private memory is private.
-
-    Args:
-        writer: Its caller is the user, an agent, or told itself for statements captured in sessions.
-        new: The statement.
-        sync: Flush to disk before returning.
     """
     with writer.lock():  # two processes may read the same prompt at the same time
         writer.begin_group()
@@ -124,20 +119,16 @@ def _use_same_words(writer: JournalWriter, new: NewMemory, known: Sequence[Memor
         return None
     if known[0].is_rejected:
         return _use_rejected(writer, new, known[0], _compare(writer, new, without=known[0].id))
-    if writer.caller.by == READER:
-        is_better = may_reword(known[0]) and known[0].status in (ACTIVE, CANDIDATE)
-        if not is_better or (known[0].text, known[0].triggers) == (
-            new.text,
-            tuple(new.about.triggers if new.about else ()),
-        ):
-            return Remembered(known[0], again=True)
-        return _refine(writer, new, known[0], confirms=known[0].status == CANDIDATE)
     if writer.caller.is_told:
-        old = known[0]
-        confirms = old.status == CANDIDATE and not new.candidate
-        if confirms or _says_more(new, old):
-            return _refine(writer, new, old, confirms=confirms)
-        return Remembered(old, again=True)
+        old, is_candidate = known[0], known[0].status == CANDIDATE
+        if writer.caller.by == READER:
+            said = (new.text, tuple(new.about.triggers if new.about else ()))
+            is_better = may_reword(old) and old.status in (ACTIVE, CANDIDATE)
+            confirms, refines = is_candidate, is_better and (old.text, old.triggers) != said
+        else:
+            confirms = is_candidate and not new.candidate
+            refines = confirms or _says_more(new, old)
+        return _refine(writer, new, old, confirms=confirms) if refines else Remembered(old, again=True)
     own = [one for one in known if one.worded_by == CAPTURE and not one.locked]
     if new.trust != USER or not own:
         return None
@@ -216,9 +207,8 @@ def _find_states(writer: JournalWriter, new: NewMemory, found: Comparison) -> It
     if forgotten:
         yield _FORGOTTEN, forgotten
     for status in (CANDIDATE, DISMISSED) if new.candidate else (CANDIDATE,):
-        known = find_unconfirmed(writer.memories, new.text, new.scope, writer.now, status=status)
-        if known:
-            yield _UNCONFIRMED, known
+        known = find_same(writer.memories, new.text, (new.scope,), writer.now, status)
+        yield from ((_UNCONFIRMED, old) for old in known[:1])
 
 
 def _is_pasted(new: NewMemory) -> bool:
@@ -337,26 +327,15 @@ def add_memory(
 ) -> str:
     """Add the operation that creates a memory; return its id."""
     alpha, beta = estimate_prior(new)
-    payload = make_content(new) | {
-        "scope": new.scope,
-        "trust": new.trust,
-        "alpha": alpha,
-        "beta": beta,
-        "evidence": [evidence_of(new, writer.now)],
-    }
-    if new.locked and writer.caller.is_user:
-        payload["locked"] = True
-    if new.at:
-        payload["created"] = new.at
-    if new.label:
-        payload["label"] = new.label
-    end = find_end(new.text, new.at or writer.now)
-    if end:
-        payload["expires"] = end
-    if status:
-        payload["status"] = status
+    optional = {
+        "locked": new.locked and writer.caller.is_user, "created": new.at, "label": new.label,
+        "expires": find_end(new.text, new.at or writer.now), "status": status,
+    }  # fmt: skip
     memory = writer.new_id(new.seed)
-    writer.add(operation, memory, **payload)
+    writer.add(
+        operation, memory, **make_content(new), scope=new.scope, trust=new.trust, alpha=alpha, beta=beta,
+        evidence=[evidence_of(new, writer.now)], **{name: value for name, value in optional.items() if value},
+    )  # fmt: skip
     return memory
 
 
@@ -366,8 +345,7 @@ def _add_repeat(writer: JournalWriter, new: NewMemory, old: Memory) -> bool:
         writer.add("restore", old.id, why="said again")
     is_counted = writer.caller.is_user or not is_user_statement(old)
     if is_counted:
-        was_shown = old.shown and old.status != ARCHIVED
-        kind = "repeat" if was_shown else "confirm"
+        kind = "repeat" if old.shown and old.status != ARCHIVED else "confirm"
         writer.add(kind, old.id, evidence=[evidence_of(new, writer.now)])
     if new.locked and writer.caller.is_user and not old.locked:
         writer.add("lock", old.id)

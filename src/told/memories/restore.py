@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,11 +20,11 @@ from told.ingest.checkpoint_markdown import parse_checkpoint
 from told.ingest.forgotten import SESSION_TOPIC, TURN_TOPIC
 from told.ingest.projects import places_path
 from told.journal.apply import catch_up
-from told.journal.erase import redact_values
 from told.journal.files import FORGET, MAKES_MEMORY, SET, UNDO
 from told.journal.registry import ProjectJournal, register
 from told.journal.transfer import Copy, advance_clock, name_series, read_own_operations, write_copies
-from told.jsontext import dump_json
+from told.jsontext import as_dict, as_text, dump_json
+from told.memories.exports import redact_copy
 from told.memories.journal_writer import IMPORT, JournalWriter
 from told.memories.lookup import find_forgotten
 from told.memories.undo_import import find_undone_imports, list_notes
@@ -90,14 +90,20 @@ def plan_restore(
     own = read_own_operations(home)
     known = {one.identity for one in own if one.identity}
     undoing = find_undone_imports(own)  # undone imports
-    redacted = [_redact(one, rescanner) for one in document.copies]
+    redacted = [redact_copy(one, rescanner) for one in document.copies]
     rows: list[Row] = []
     taken: set[int] = set()
     revived: dict[str, None] = {}
-    groups = _group_by_memory(redacted)
+    groups: dict[str, list[Copy]] = {}
+    for one in redacted:
+        for name in one.operation.touched:
+            groups.setdefault(name, []).append(one)
     here = memories.get(groups)
     for name, copies in groups.items():
-        put_away = _find_forgotten(memories, copies, key) if name not in here else None
+        made = _creation(copies)
+        text, scope = as_text(made.get("text")), as_text(made.get("scope"))
+        is_new = name not in here and text and scope
+        put_away = find_forgotten(memories, text, scope, key) if is_new else None
         row, chosen = _plan_memory(name, copies, here.get(name, put_away), known)
         again = [undoing[one.identity] for one in copies if one.identity in undoing]
         if again and row.action == SAME:
@@ -106,7 +112,9 @@ def plan_restore(
         rows.append(row)
         taken |= {id(one) for one in chosen}
     for one in redacted:  # notes; in a home that is in use they delete no session
-        if not one.operation.touched and one.identity not in known and not (own and _forgets(one)):
+        topics = as_dict((one.payload or {}).get(SET))
+        deletes = own and any(name in topics for name in _FORGETS)
+        if not one.operation.touched and one.identity not in known and not deletes:
             taken.add(id(one))
     every = [one for one in redacted if id(one) in taken]
     checkpoints = list(_plan_checkpoints(home, document.checkpoints, rows))
@@ -115,31 +123,8 @@ def plan_restore(
     return Restore(tuple(rows), tuple(every), tuple(revived), tuple(checkpoints), sessions)
 
 
-def _redact(one: Copy, rescanner: Rescanner) -> Copy:
-    if one.payload is None:
-        return one
-    return one._replace(payload=redact_values(one.kind, one.payload, rescanner)[1])
-
-
-def _group_by_memory(copies: Iterable[Copy]) -> dict[str, list[Copy]]:
-    groups: dict[str, list[Copy]] = {}
-    for one in copies:
-        for name in one.operation.touched:
-            groups.setdefault(name, []).append(one)
-    return groups
-
-
 def _creation(copies: Sequence[Copy]) -> dict[str, Any]:
     return next((one.payload for one in copies if one.kind in MAKES_MEMORY and one.payload), {})
-
-
-def _find_forgotten(memories: Memories, copies: Sequence[Copy], key: bytes) -> Memory | None:
-    """Return the forgotten memory that says what a new one would say."""
-    made = _creation(copies)
-    text, scope = made.get("text"), made.get("scope")
-    if not isinstance(text, str) or not isinstance(scope, str):
-        return None
-    return find_forgotten(memories, text, scope, key)
 
 
 def _plan_memory(
@@ -165,21 +150,13 @@ def _plan_memory(
 
 def _find_refusal(here: Memory, copies: Sequence[Copy]) -> str:
     """Return why a memory must not be changed by an import."""
-    if here.status == FORGOTTEN:
-        return "you forgot it"
-    if here.is_rejected:
-        return "you rejected it"
-    if here.locked:
-        return "it is locked here, and was changed there"
-    if any(one.kind == FORGET for one in copies):
-        return "it was forgotten there; an import deletes nothing"
-    return ""
-
-
-def _forgets(one: Copy) -> bool:
-    """Tell whether notes would delete sessions here."""
-    topics = (one.payload or {}).get(SET)
-    return isinstance(topics, dict) and any(name in topics for name in _FORGETS)
+    reasons = {
+        "you forgot it": here.status == FORGOTTEN,
+        "you rejected it": here.is_rejected,
+        "it is locked here, and was changed there": here.locked,
+        "it was forgotten there; an import deletes nothing": any(one.kind == FORGET for one in copies),
+    }
+    return next((why for why, holds in reasons.items() if holds), "")
 
 
 def _plan_checkpoints(
@@ -203,16 +180,10 @@ def _plan_checkpoints(
         rows.append(Row(SAME if is_same else REFUSED, found.id, found.title, why, what=CHECKPOINT))
 
 
-def apply_restore(
-    writer: JournalWriter, document: Document, plan: Restore, *, conflicting: bool
-) -> None:  # fmt: skip
+def apply_restore(writer: JournalWriter, document: Document, plan: Restore, *, conflicting: bool) -> None:
     """Write what a plan found; one undo takes it back.
 
-    Args:
-        writer: Its caller is the user.
-        document: The export.
-        plan: What is new.
-        conflicting: Also write the changes of memories that were changed on both sides.
+    What was changed on both sides is only written if wanted.
     """
     skipped = {row.id for row in plan.rows if row.action == CONFLICTING and not conflicting}
     copies = [one for one in plan.copies if not skipped.intersection(one.operation.touched)]
@@ -228,7 +199,8 @@ def apply_restore(
         undone = {one.identity: one for one in (read_own_operations(home) if plan.revived else ())}
         for identity in plan.revived:
             undo = undone[identity]
-            writer.add(UNDO, undo.memory, undone=identity, **_touched(undo.payload))
+            listed = (undo.payload or {}).get("memories")
+            writer.add(UNDO, undo.memory, undone=identity, **({"memories": listed} if listed else {}))
         for (topic, note), value in list_notes(one.operation for one in document.copies if undone).items():
             if writer.memories.noted(topic).get(note, "") != value:
                 writer.add(SET, "", **{SET: {topic: {note: value}}})
@@ -236,11 +208,6 @@ def apply_restore(
         writer.write(at_home=True)
         write_copies(home, copies, names)
         catch_up(home, writer.memories)
-
-
-def _touched(payload: dict[str, object] | None) -> dict[str, object]:
-    listed = (payload or {}).get("memories")
-    return {"memories": listed} if listed else {}
 
 
 def _write_checkpoint(home: str, one: CheckpointFile) -> list[str]:

@@ -5,19 +5,19 @@ A memory is only dismissed if it is the only one that the words can mean; otherw
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
-from told.capture.retractions import FILLERS, Retraction, denies_existence, has_negation, is_past
+from told.capture.retractions import FILLERS, NEGATION, NOT_THERE, PAST, Retraction
 from told.conflict.reading import read_statement
 from told.memories.change import REJECT, read_proposals
 from told.memories.journal_writer import JournalWriter
 from told.memories.scopes import active_scopes
 from told.pattern import lazy_pattern
 from told.search.query import parse_query
-from told.search.tokens import STOP_WORDS, is_identifier, stem, tokenize
+from told.search.tokens import STOP_WORDS, is_identifier, tokenize
 from told.store.fts import match_any
 from told.store.memories.records import ACTIVE, RULE, TOOL, Memory
+from told.words import stem
 
 _WHY = "taken back by the user"
 _MAX_ROWS = 60
@@ -48,7 +48,7 @@ class Retracted(NamedTuple):
 def retract(writer: JournalWriter, said: TakenBack) -> Retracted:
     """Dismiss the one memory that the user takes back; propose it where that is not sure."""
     with writer.lock():
-        found = [one for one in _find_meant(writer, said) if not _is_processed(writer, said, one)]
+        found = [one for one in _find_meant(writer, said) if not _was_processed(writer, said, one)]
         if not found or len(found) > _MAX_ASKED:
             return Retracted()
         writer.begin_group()
@@ -59,7 +59,9 @@ def retract(writer: JournalWriter, said: TakenBack) -> Retracted:
             writer.write()
             return Retracted(done=tuple(found))
         waiting = {
-            one.memory for one in read_proposals(writer.journal) if _is_asked(one.action, one.session, said)
+            one.memory
+            for one in read_proposals(writer.journal)
+            if (one.action, one.session) == (REJECT, said.session)
         }
         new = [one for one in found if one.id not in waiting]
         for one in new:
@@ -68,29 +70,24 @@ def retract(writer: JournalWriter, said: TakenBack) -> Retracted:
     return Retracted(asked=tuple(new))
 
 
-def _is_asked(action: str, session: str, said: TakenBack) -> bool:
-    return action == REJECT and session == said.session
-
-
 def _find_meant(writer: JournalWriter, said: TakenBack) -> list[Memory]:
     """Return the statements with all words that a retraction names, said before it."""
-    terms = _name_terms(said.what.about)
+    terms = set(_name_terms(said.what.about))
     query = parse_query(said.what.about, writer.now).terms
     if not terms or not query:
         return []
     memories = writer.memories
     scopes = active_scopes(memories, said.project)
     rows = memories.match(match_any(query), _COLUMN_WEIGHTS, _MAX_ROWS, scopes=scopes)
-    near = memories.load([row for row, _ in rows]).values()
     return [
         one
-        for one in near
+        for one in memories.load([row for row, _ in rows]).values()
         if one.status == ACTIVE
         and one.trust != TOOL
         and not one.label
-        and set(terms) <= set(_name_terms(one.text))
+        and terms <= set(_name_terms(one.text))
         and max((place.at for place in one.evidence), default=one.created) < said.at
-        and not (said.what.denies and has_negation(one.text))
+        and not (said.what.denies and NEGATION.search(one.text))
     ]
 
 
@@ -102,41 +99,27 @@ def _name_terms(text: str) -> list[str]:
 
 def _is_sure(said: TakenBack, memory: Memory) -> bool:
     """Tell whether a retraction can mean nothing else than the one memory with its words."""
-    if memory.locked or not said.what.is_first or (said.what.of_rule and memory.kind != RULE):
+    what, is_rule = said.what, memory.kind == RULE
+    if memory.locked or not what.is_first or (what.of_rule and not is_rule):
         return False
-    if said.what.denies and is_past(said.what.about):
+    if what.denies and PAST.search(what.about):
         return False  # it may only say what somebody did
-    terms, words = _name_terms(said.what.about), _name_terms(memory.text)
+    terms, words = _name_terms(what.about), _name_terms(memory.text)
     if len(terms) > len(words) // 2:
         return True
-    if said.what.denies and not (
-        denies_existence(said.what.about) and memory.kind != RULE and words[0] in terms
-    ):
+    if what.denies and (is_rule or words[0] not in terms or not NOT_THERE.search(what.about)):
         return False  # "the server is not down" denies no statement about it
     is_own = any(place.session == said.session for place in memory.evidence)
-    if not is_own and _is_mentioned(terms, said.heard):  # it may only end the talk of this session
-        return False
-    return _is_specific(said.what.about) and _is_about(terms, memory.text)
-
-
-def _is_mentioned(terms: Iterable[str], texts: Iterable[str]) -> bool:
-    return any(set(terms) <= set(_name_terms(text)) for text in texts)
-
-
-def _is_specific(about: str) -> bool:
-    """Tell whether words name more than what every project has, such as a server."""
-    return max(read_statement(about).words.values(), default=0.0) >= 1
-
-
-def _is_about(terms: list[str], text: str) -> bool:
-    """Tell whether a statement is about some words: a name, an identifier, its first word or first half."""
-    named = {stem(name.lower()) for name in _CAPITAL.findall(text)}
-    words = _name_terms(text)
+    if not is_own and any(set(terms) <= set(_name_terms(text)) for text in said.heard):
+        return False  # it may only end the talk of this session
+    if max(read_statement(what.about).words.values(), default=0.0) < 1:
+        return False  # every project has such a thing: a server
+    named = {stem(name.lower()) for name in _CAPITAL.findall(memory.text)}
     leading = words[: (len(words) + 1) // 2 if len(terms) > 1 else 1]
     return any(is_identifier(one) or one in named or one in leading for one in terms)
 
 
-def _is_processed(writer: JournalWriter, said: TakenBack, memory: Memory) -> bool:
+def _was_processed(writer: JournalWriter, said: TakenBack, memory: Memory) -> bool:
     """Tell whether this retraction was done before, also if the user undid it since."""
     for one in writer.journal.find_by_memory([memory.id]):
         places = (one.payload or {}).get("evidence") if one.kind == "reject" else None

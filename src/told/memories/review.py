@@ -98,18 +98,14 @@ class ReviewItem:
 def find_review_items(
     memories: Memories, journal: Journal, scopes: Sequence[str] = (), kind: str = ""
 ) -> list[ReviewItem]:
-    """Return what waits for the user, the best first.
+    """Return what waits for the user in some or all scopes, of some or all kinds and marks, the best first.
 
     First conflicts, also between the user's machines, and proposals; then learned memories that the user has
     not looked at, and candidates, each by their score; statements that cannot stand alone come last.
-
-    Args:
-        memories: The open memories.
-        journal: The open journal.
-        scopes: Only of these; all if empty.
-        kind: Only of this kind or mark.
     """
-    proposed = [*_find_diverged(memories, journal), *_find_proposed(memories, journal)]
+    diverged = find_sides(memories, journal)  # what two machines changed without knowing of each other
+    proposed = [ReviewItem(CONFLICT, one.kept.memory, one.others[0].memory, sides=one) for one in diverged]
+    proposed += _find_proposed(memories, journal)
     seen = {name for one in proposed for name in (one.memory.id, one.other.id if one.other else "")}
     learned = memories.load(memories.unreviewed(scopes)).values()
     waiting = [one for one in learned if all(place.agent != _AT_TERMINAL for place in one.evidence)]
@@ -129,25 +125,15 @@ def find_review_items(
 def _rank(item: ReviewItem) -> tuple[int, float, int, str]:
     if item.state in (CONFLICT, PROPOSAL):
         return STATES.index(item.state), 0.0, -item.memory.created, item.id
-    group = len(STATES) if is_unclear(item.memory) else STATES.index(item.state)
+    needs_conversation = bool(item.memory.context) or _is_unclear(item.memory.text)
+    group = len(STATES) if needs_conversation else STATES.index(item.state)
     return group, -item.score, -item.memory.created, item.id
 
 
-def is_unclear(memory: Memory) -> bool:
-    """Tell whether a statement needs its conversation to be understood."""
-    return bool(memory.context) or _is_unclear_text(memory.text)
-
-
 @lru_cache(maxsize=8192)  # a review sorts again after each decision
-def _is_unclear_text(text: str) -> bool:
+def _is_unclear(text: str) -> bool:
     fits = not text.isascii() or _MIN_WORDS <= count_words(text) <= _MAX_WORDS
     return not fits or text.rstrip().endswith("?") or leans_back(text)
-
-
-def _find_diverged(memories: Memories, journal: Journal) -> Iterable[ReviewItem]:
-    """Yield what two machines changed without knowing of each other."""
-    for one in find_sides(memories, journal):
-        yield ReviewItem(CONFLICT, one.kept.memory, one.others[0].memory, sides=one)
 
 
 def _find_proposed(memories: Memories, journal: Journal) -> Iterable[ReviewItem]:
@@ -171,20 +157,20 @@ def _can_be_done(proposal: Proposal, memory: Memory, draft: Memory | None) -> bo
     if proposal.action == _CORRECT:
         has_draft = draft is not None and draft.status in (ACTIVE, QUARANTINED) and bool(draft.text)
         return has_draft and memory.status == ACTIVE
-    if proposal.action in (LOCK, UNLOCK):
-        return memory.status == ACTIVE and memory.locked == (proposal.action == UNLOCK)
-    if proposal.action == CONFIRM:
-        return memory.status in (ACTIVE, *UNCONFIRMED) and not memory.confirmed
-    if proposal.action == PRIVATE:
-        return memory.status == ACTIVE and not is_private(memory)
-    if proposal.action == REJECT:
-        return memory.status in (ACTIVE, CANDIDATE)
-    return memory.status == ACTIVE
+    statuses = {CONFIRM: (ACTIVE, *UNCONFIRMED), REJECT: (ACTIVE, CANDIDATE)}.get(proposal.action, (ACTIVE,))
+    is_done = {
+        LOCK: memory.locked, UNLOCK: not memory.locked, CONFIRM: bool(memory.confirmed),
+        PRIVATE: is_private(memory),
+    }  # fmt: skip
+    return memory.status in statuses and not is_done.get(proposal.action)
 
 
 def _find_learned(memories: Memories, waiting: Sequence[Memory]) -> Iterable[ReviewItem]:
     """Yield learned memories; a conflict if one contradicts a memory of another scope."""
-    targets = {one.id: _contradicted(one) for one in waiting}
+    targets = {
+        one.id: [edge.target for edge in one.edges if edge.kind == _CONTRADICTS and edge.by != USER]
+        for one in waiting
+    }
     replaced = memories.superseded([one.id for one in waiting])
     known = memories.get(
         {name for found in (targets, replaced) for names in found.values() for name in names}
@@ -193,18 +179,13 @@ def _find_learned(memories: Memories, waiting: Sequence[Memory]) -> Iterable[Rev
         others = [known[name] for name in targets[one.id] if name in known]
         other = next((other for other in others if other.status == ACTIVE), None)
         ended = [known[name] for name in replaced.get(one.id, ()) if name in known]
-        other_words = tuple(old for old in ended if not _is_same_said(old, one))
-        yield ReviewItem(CONFLICT if other else LEARNED, one, other, ended=other_words)
-
-
-def _is_same_said(old: Memory, new: Memory) -> bool:
-    """Tell whether told made both from the same words."""
-    sessions = {place.session for place in new.evidence}
-    return old.worded_by == CAPTURE and any(place.session in sessions for place in old.evidence)
-
-
-def _contradicted(memory: Memory) -> list[str]:
-    return [edge.target for edge in memory.edges if edge.kind == _CONTRADICTS and edge.by != USER]
+        sessions = {place.session for place in one.evidence}
+        ended = [  # not if told made both from the same words
+            old
+            for old in ended
+            if old.worded_by != CAPTURE or all(place.session not in sessions for place in old.evidence)
+        ]
+        yield ReviewItem(CONFLICT if other else LEARNED, one, other, ended=tuple(ended))
 
 
 def keep(writer: JournalWriter, item: ReviewItem) -> Changed:

@@ -26,14 +26,10 @@ class Draft:
 
 
 def verify(new: NewMemory, messages: Sequence[Message]) -> Draft:
-    """Give an agent's statement the user's trust if its quote proves it.
+    """Give an agent's statement the user's trust if its quote proves it by the messages, the latest first.
 
     Otherwise it becomes a candidate with the agent's trust that replaces nothing, in the user's own words if
     the quote was typed as a statement.
-
-    Args:
-        new: The statement with its quote.
-        messages: What the user typed in the agent's session, the latest first.
     """
     proof = prove(new.text, new.quote, messages)
     if proof.message is not None:
@@ -63,15 +59,9 @@ def list_messages(
 ) -> list[Message]:
     """Return the user's messages of a session, the latest first; none if it is unknown.
 
-    Prompts of a helper session were written by an agent, so they do not count. The latest prompts may be
-    known only from the prompt hook's notes.
-
-    Args:
-        reader: Reads the sessions.
-        home: Told's own folder.
-        agent: Whose session it is.
-        session: The agent's id of it.
-        by_agent: When another agent prompted it, as the journal notes it.
+    Prompts of a helper session, and while another agent prompted it (`by_agent`, as the journal notes it),
+    were written by an agent, so they do not count. The latest prompts may be known only from the prompt
+    hook's notes.
     """
     if not session:
         return []

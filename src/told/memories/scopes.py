@@ -9,7 +9,6 @@ from told.errors import NotFoundError, UsageError
 from told.journal.files import SET, STRANGER
 from told.search.query import parse_query
 from told.search.tokens import STOP_WORDS
-from told.search.words import split_words
 from told.store.fts import match_all
 from told.store.memories.protocol import Memories
 from told.store.memories.records import (
@@ -27,6 +26,7 @@ from told.store.memories.records import (
     is_private,
     private_scope,
 )
+from told.words import split_words
 
 if TYPE_CHECKING:
     from told.memories.journal_writer import JournalWriter

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 
 from told.errors import ToldError
@@ -21,7 +20,7 @@ _CURRENT_MS = 14 * 86_400_000
 _MOST_PROMPTS = 6
 _HEAD, _TAIL = 6_000, 2_000  # characters of a long prompt
 _LARGEST = 1 << 17  # bytes
-_KEPT_MS = 7 * 86_400_000  # by then the transcript has been read
+KEPT_MS = 7 * 86_400_000  # by then the transcript has been read
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,6 @@ class SessionNotes:
     typed: int = 0  # messages
     briefed: int = 0  # when the session got its start brief, in ms; 0 if unknown
     is_asked: bool = False  # the agent was asked what the session taught
-    is_read: bool = False  # the agent has saved what its user taught, so told need not guess
 
     def begin(self, at: int, *, is_new: bool) -> SessionNotes:
         """Return the notes of a session that gets its start brief.
@@ -70,32 +68,19 @@ class NotesFile:
             found = load_json(read_text(self._path, _LARGEST))
             prompts = tuple(Prompt(int(at), str(text)) for at, text in found["prompts"])
             typed, briefed = int(found["typed"]), int(found["briefed"])
-            return SessionNotes(prompts, typed, briefed, found["is_asked"] is True, found["is_read"] is True)
+            return SessionNotes(prompts, typed, briefed, found["is_asked"] is True)
         except (OSError, ValueError, TypeError, KeyError):
             return SessionNotes()
 
     def write(self, notes: SessionNotes) -> None:
         """Replace the notes; what cannot be written is dropped."""
-        found = asdict(notes) | {"prompts": [[one.at, one.text] for one in notes.prompts]}
-        text = dump_json(found)
+        text = dump_json(asdict(notes) | {"prompts": [[one.at, one.text] for one in notes.prompts]})
         try:
             if not os.path.isdir(os.path.dirname(self._path)):
                 make_folder(os.path.dirname(self._path), parents=False)
             write_private(self._path, text.encode("utf-8", "replace"), sync=False)
         except (OSError, ToldError):
             return
-
-
-def note_reader(home: str, agent: str, session: str) -> None:
-    """Note that an agent saved what its user taught, for the session and for later ones."""
-    for name in (session, ""):
-        file = NotesFile(home, agent, name)
-        file.write(replace(file.read(), is_read=True))
-
-
-def is_reader(home: str, agent: str) -> bool:
-    """Tell whether an agent saved what its user taught in the last days."""
-    return NotesFile(home, agent, "").read().is_read
 
 
 def list_notes(home: str) -> list[str]:
@@ -115,11 +100,6 @@ def remove_notes(home: str, *, before: int = 0) -> None:
             continue
 
 
-def remove_old_notes(home: str, now: int) -> None:
-    """Delete the notes of sessions that ended days ago."""
-    remove_notes(home, before=now - _KEPT_MS)
-
-
 def note_running(home: str, now: int, agent: str, session: str, folder: str) -> None:
     """Note that a session runs in a folder, for `find_running_session`."""
     row = [str(now), agent, session, folder]
@@ -135,13 +115,8 @@ def note_running(home: str, now: int, agent: str, session: str, folder: str) -> 
 def find_running_session(home: str, agent: str, folder: str, user_home: str = "") -> str:
     """Return the agent's id of the session that runs in a folder; empty if unknown.
 
-    The folder itself counts most, then the nearest one above it, then below it; then the latest session.
-
-    Args:
-        home: Told's own folder.
-        agent: Whose session; empty for any agent.
-        folder: Where.
-        user_home: The user's home folder, which contains unrelated projects.
+    The folder itself counts most, then the nearest one above it, then below it; then the latest session. The
+    user's home contains unrelated projects.
     """
     if not folder:
         return ""
@@ -149,22 +124,18 @@ def find_running_session(home: str, agent: str, folder: str, user_home: str = ""
     wide = ("/", os.path.realpath(user_home)) if user_home else ("/",)
     best: tuple[int, int, int] | None = None
     found = ""
-    for at, name, session, noted in _read_running(home):
-        near = _nearness(noted, folder, wide) if agent in ("", name) else None
+    oldest = time.time_ns() // 1_000_000 - _CURRENT_MS
+    for at, name, session, noted in read_table(
+        os.path.join(home, CURRENT), _FIELDS, _MOST_ROWS * _LONGEST_ROW
+    ):
+        is_current = agent in ("", name) and is_timestamp(at) and int(at) > oldest
+        near = _nearness(noted, folder, wide) if is_current else None
         if near is None:
             continue
-        rank = (*near, at)
+        rank = (*near, int(at))
         if best is None or rank >= best:
             best, found = rank, session
     return found
-
-
-def _read_running(home: str) -> Iterator[tuple[int, str, str, str]]:
-    oldest = time.time_ns() // 1_000_000 - _CURRENT_MS
-    rows = read_table(os.path.join(home, CURRENT), _FIELDS, _MOST_ROWS * _LONGEST_ROW)
-    for at, agent, session, folder in rows:
-        if is_timestamp(at) and int(at) > oldest:
-            yield int(at), agent, session, folder
 
 
 def _nearness(noted: str, folder: str, wide: tuple[str, ...]) -> tuple[int, int] | None:

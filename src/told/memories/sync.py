@@ -8,8 +8,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
-import apsw
-
 from told.errors import MissingError
 from told.ingest.forget import SessionForgetter
 from told.ingest.forgotten import Tombstones
@@ -19,10 +17,10 @@ from told.journal.erase import erase
 from told.journal.file_journal import FileJournal
 from told.journal.files import get_machine_id
 from told.journal.registry import own_series_name, read_registry, register
+from told.memories.exports import Source
 from told.memories.forget import erase_sessions, forget, plan_forget
 from told.memories.journal_writer import JournalWriter
 from told.memories.teams import publish
-from told.store.memories.protocol import Memories
 from told.sync.exchange import Exchange, Exchanger
 from told.sync.identity import MACHINE_KEY, make_identity
 from told.sync.outbox import OwnSelection, collect
@@ -32,15 +30,9 @@ from told.sync.transports import Transport
 
 
 @dataclass(frozen=True, slots=True)
-class SyncStores:
+class SyncStores(Source):
     """What a sync reads and writes on this machine."""
 
-    home: str
-    memories: Memories
-    connection: apsw.Connection  # of the sessions
-    key: bytes
-    now: int
-    redact: Callable[[str], str]
     is_excluded: Callable[[str], bool] = lambda _: False  # projects whose sessions stay here, by key
 
 
@@ -116,11 +108,9 @@ def _erase_mentions(stores: SyncStores, names: list[str]) -> None:
 def _exchange_sessions(stores: SyncStores, space: Space, exchanger: Exchanger) -> SharedSessions | None:
     if not was_shared(stores.home, space):
         return None
-    from told.memories.exports import Source  # noqa: PLC0415 - only if wanted
-    from told.memories.sync_sessions import SessionExchange  # noqa: PLC0415
+    from told.memories.sync_sessions import SessionExchange  # noqa: PLC0415 - only if wanted
 
-    source = Source(stores.home, stores.memories, stores.connection, stores.key, stores.redact, stores.now)
-    return SessionExchange(source, space, exchanger, stores.is_excluded).run()
+    return SessionExchange(stores, space, exchanger).run()
 
 
 def _exchange_checkpoints(stores: SyncStores, space: Space, exchanger: Exchanger) -> None:

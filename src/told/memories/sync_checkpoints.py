@@ -45,7 +45,7 @@ from told.journal.files import (
 )
 from told.journal.read import find_by_kind, find_in_series
 from told.journal.registry import list_shared_series
-from told.jsontext import dump_json, load_json
+from told.jsontext import as_text, dump_json, load_json
 from told.model import CLOSED, USER, Handover
 from told.pattern import lazy_pattern
 from told.store.database import public_id
@@ -98,12 +98,9 @@ class CheckpointExchange:
         self._redact = redact
         self._folder = os.path.join(home, FOLDER)
         self._machine = get_machine_id(home)
+        self._book_path = os.path.join(space.folder(home), _FILE)
         self._book = _load_book(self._book_path)
         self._has_changed = False
-
-    @property
-    def _book_path(self) -> str:
-        return os.path.join(self._space.folder(self._home), _FILE)
 
     def forget(self, ids: list[str]) -> None:
         """Delete checkpoints that the user forgot on another machine."""
@@ -116,11 +113,7 @@ class CheckpointExchange:
             self._save()
 
     def run(self, heads: dict[str, int]) -> None:
-        """Write what arrived, then publish what is new here.
-
-        Args:
-            heads: The number of the last operation of each other machine's series.
-        """
+        """Write what arrived, then publish what is new here; `heads` is how far each other series goes."""
         found = self._list_files()
         if found == self._book.files and self._book.heads == heads:
             return
@@ -135,7 +128,11 @@ class CheckpointExchange:
             self._publish(forgotten, versions)
         except OSError as error:
             raise cannot_write(self._folder, error) from None
-        self._erase_older(self._read_versions(forgotten))
+        old = []  # versions that a newer one replaces: nothing that was cut out stays
+        for *others, newest in self._read_versions(forgotten).values():
+            replaced = _list_before(newest)
+            old += [one.hash for one in others if one.identity in replaced or one.machine == self._machine]
+        erase_operations(self._home, frozenset(old))
         self._book.heads, self._book.files = heads, self._list_files()
         self._save()
         if self._has_changed:
@@ -143,17 +140,16 @@ class CheckpointExchange:
 
     def _list_files(self) -> dict[str, list[int]]:
         """Return size and time of the files in told's home, by their paths below the folder."""
-        own = [one for one in list_folders(self._home) if one == self._folder or self._is_below(one)]
+        own = [one for one in list_folders(self._home) if self._is_own(one)]
         return {
             os.path.relpath(path, self._folder): list(state)
             for folder in own
             for path, state in list_files(folder).items()
         }
 
-    def _is_below(self, folder: str) -> bool:
-        return os.path.dirname(folder) == self._folder and bool(
-            _FOLDER_NAME.fullmatch(os.path.basename(folder))
-        )
+    def _is_own(self, folder: str) -> bool:
+        top, name = os.path.split(folder)
+        return folder == self._folder or (top == self._folder and bool(_FOLDER_NAME.fullmatch(name)))
 
     def _read_versions(self, forgotten: set[str]) -> dict[str, list[Operation]]:
         """Return the versions of each checkpoint that have a payload, in the order all machines agree on."""
@@ -177,7 +173,7 @@ class CheckpointExchange:
         sessions = Tombstones(self._home).current()
         found = []
         for public, every in self._read_versions(forgotten).items():
-            one = parse_checkpoint(_text(every[-1], _TEXT))
+            one = parse_checkpoint(as_text((every[-1].payload or {}).get(_TEXT)))
             if public in gone and sessions.has(one.agent, one.session):
                 found.append(public)
         note_forgotten(self._home, found, self._now)
@@ -196,9 +192,12 @@ class CheckpointExchange:
         self._book.known[public] = entry
         if known and not known.path:
             return
-        path = self._find_path(public, known) or self._new_path(newest, theirs)
+        path = self._find_path(public, known)
         if not path:
-            return
+            name = as_text((newest.payload or {}).get(_PLACE))
+            if name and not _FOLDER_NAME.fullmatch(name):
+                return
+            path = new_path(os.path.join(self._folder, name), theirs)
         ours, merged = self._read(path), theirs
         if ours and ours != theirs:
             is_edited = known is None or digest(read_file(path)) != known.digest
@@ -215,7 +214,7 @@ class CheckpointExchange:
 
     def _parse(self, public: str, operation: Operation) -> Handover | None:
         """Return the checkpoint of an operation, redacted; None if it cannot be one."""
-        text = _text(operation, _TEXT)
+        text = as_text((operation.payload or {}).get(_TEXT))
         if not text or len(text) > _MAX_TEXT or "\0" in text:
             return None
         one = clean_checkpoint(parse_checkpoint(text), self._home, self._redact)
@@ -239,12 +238,6 @@ class CheckpointExchange:
             if public in name and (one := self._read(path)) and one.id == public:
                 return path
         return ""
-
-    def _new_path(self, operation: Operation, one: Handover) -> str:
-        name = _text(operation, _PLACE)
-        if name and not _FOLDER_NAME.fullmatch(name):
-            return ""
-        return new_path(os.path.join(self._folder, name) if name else self._folder, one)
 
     def _read(self, path: str) -> Handover | None:
         try:
@@ -300,30 +293,13 @@ class CheckpointExchange:
             } | ({CLOCK: seen + 1} if seen >= self._now else {})  # fmt: skip
             yield Operation(self._machine, 0, self._now, CHECKPOINT, public, one.by, payload)
 
-    def _erase_older(self, versions: dict[str, list[Operation]]) -> None:
-        """Erase the versions that a newer one replaces, so that nothing that was cut out stays."""
-        old = []
-        for *others, newest in versions.values():
-            replaced = _list_before(newest)
-            old += [one.hash for one in others if one.identity in replaced or one.machine == self._machine]
-        erase_operations(self._home, frozenset(old))
-
     def _save(self) -> None:
-        value = {
-            "heads": self._book.heads, "files": self._book.files,
-            "known": {name: asdict(one) for name, one in self._book.known.items()}
-        }  # fmt: skip
-        write_private(self._book_path, dump_json(value).encode())
+        write_private(self._book_path, dump_json(asdict(self._book)).encode())
 
 
 def _list_before(operation: Operation) -> list[str]:
     found = (operation.payload or {}).get(_BEFORE)
     return [one for one in found if isinstance(one, str)][-_MAX_BEFORE:] if isinstance(found, list) else []
-
-
-def _text(operation: Operation, name: str) -> str:
-    found = (operation.payload or {}).get(name)
-    return found if isinstance(found, str) else ""
 
 
 def _load_book(path: str) -> _Book:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
 
 from told.files import read_text, write_private
 from told.ingest.archive import (
@@ -31,21 +32,15 @@ from told.ingest.leftovers import Forgetting, note_forgetting
 from told.journal.files import get_machine_id
 from told.journal.transfer import read_own_operations
 from told.jsontext import dump_json, load_json
-from told.memories.exports import Source, find_private, hide_private
+from told.memories.exports import find_private, hide_private
 from told.memories.forget import erase_sessions
+from told.memories.sync import SyncStores
 from told.pattern import lazy_pattern
 from told.store.sessions.erase import SessionEraser
 from told.store.sessions.read import SessionReader
 from told.sync.exchange import Exchanger
 from told.sync.heads import BadHeadError, Head
-from told.sync.session_files import (
-    Parts,
-    SessionFiles,
-    SessionList,
-    SharedSessions,
-    book_path,
-    group_by_size,
-)
+from told.sync.session_files import Parts, SessionFiles, SessionList, SharedSessions, book_path, group_by_size
 from told.sync.spaces import Space
 from told.sync.state import digest
 
@@ -86,19 +81,15 @@ class _Book:
 class SessionExchange:
     """Brings the archived sessions of this machine and of a space together."""
 
-    def __init__(
-        self, source: Source, space: Space, exchanger: Exchanger, is_excluded: Callable[[str], bool]
-    ) -> None:
+    def __init__(self, source: SyncStores, space: Space, exchanger: Exchanger) -> None:
         self._source, self._space, self._exchanger = source, space, exchanger
         self._home, self._connection = source.home, source.connection
-        self._is_excluded = is_excluded
+        self._is_excluded = source.is_excluded
         self._files = SessionFiles(space, exchanger.transport)
         self._machine = get_machine_id(source.home)
         self._path = book_path(source.home, space)
         self._book = _load_book(self._path)
         self._folders = ""
-        self._hidden: Forgotten | None = None
-        self._has_hidden = False
 
     def run(self) -> SharedSessions:
         """Erase what is forgotten, fetch what is new, and return what this machine publishes."""
@@ -152,7 +143,13 @@ class SessionExchange:
                     drafts[name] = self._fetch(series, name, parts)
                 except BadHeadError as error:
                     problems.append(f"{self._exchanger.describe(series)}: session {name}: {error}.")
-            self._import({name: draft for name, draft in drafts.items() if draft})
+            kept = {name: draft for name, draft in drafts.items() if draft}
+            for name, draft in kept.items():
+                write_lines(_path(self._home, name), format_draft(draft))
+            if kept:
+                sync_disk()
+                paths = [(name.partition("/")[0], _path(self._home, name)) for name in kept]
+                restore_sessions(self._connection, self._home, self._source.redact, paths)
             for name, parts in group:
                 if name in drafts:
                     got.parts[name] = [*parts]
@@ -181,14 +178,6 @@ class SessionExchange:
             return None
         is_older = draft.next_n < here.next_n + (here.origin.machine != series)
         return None if is_older else draft
-
-    def _import(self, drafts: dict[str, SessionDraft]) -> None:
-        for name, draft in drafts.items():
-            write_lines(_path(self._home, name), format_draft(draft))
-        if drafts:
-            sync_disk()
-            paths = [(name.partition("/")[0], _path(self._home, name)) for name in drafts]
-            restore_sessions(self._connection, self._home, self._source.redact, paths)
 
     def _collect(self) -> SessionList:
         """Return the sessions that this machine shares."""
@@ -227,18 +216,16 @@ class SessionExchange:
             return None
         draft.origin = Origin(self._machine, *place)
         forgotten.cut(agent, draft)
-        if hidden := self._find_hidden():
-            hidden.cut(agent, draft)
+        if self._hidden:
+            self._hidden.cut(agent, draft)
         return draft
 
-    def _find_hidden(self) -> Forgotten | None:
-        """Return what cuts out what private memories say."""
-        if not self._has_hidden:
-            self._has_hidden = True
-            operations = read_own_operations(self._home)
-            private = find_private(self._source.memories, operations)
-            self._hidden = hide_private(self._source, [one for one in operations if one.memory in private])
-        return self._hidden
+    @cached_property
+    def _hidden(self) -> Forgotten | None:
+        """What cuts out what private memories say."""
+        operations = read_own_operations(self._home)
+        private = find_private(self._source.memories, operations)
+        return hide_private(self._source, [one for one in operations if one.memory in private])
 
     def _read_content(self, name: str) -> bytes | None:
         """Return the content of one of this machine's sessions."""
@@ -301,17 +288,6 @@ def _state_of(path: str) -> State:
 
 def _describe_folders(home: str) -> str:
     """Return a digest that changes with every file of the archive, since told replaces files."""
-    times = sorted(_list_times(os.path.join(home, "archive"), 2))
+    folders = [one for depth in ("*", "*/*") for one in Path(home, "archive").glob(depth) if one.is_dir()]
+    times = sorted((str(one), one.lstat().st_mtime_ns) for one in folders)
     return digest(dump_json(times).encode())
-
-
-def _list_times(folder: str, depth: int) -> Iterator[tuple[str, int]]:
-    try:
-        with os.scandir(folder) as entries:
-            found = [one for one in entries if one.is_dir(follow_symlinks=False)]
-    except OSError:
-        return
-    for one in found:
-        yield one.path, one.stat(follow_symlinks=False).st_mtime_ns
-        if depth > 1:
-            yield from _list_times(one.path, depth - 1)

@@ -19,7 +19,7 @@ from told.agents.base import is_inside
 from told.files import NotReadableError, read_document
 from told.pattern import lazy_pattern
 from told.store.memories.records import FACT
-from told.text import clean
+from told.text import clean, shorten
 
 _MAX_BYTES = 1 << 20
 _MAX_FILES = 50_000
@@ -157,25 +157,16 @@ def skip_front_matter(lines: tuple[str, ...]) -> int:
     return 0
 
 
-def parse_json(document: Document | None) -> dict[str, Any]:
-    """Parse the object in a JSON file; empty if there is none."""
+def parse_manifest(document: Document | None) -> dict[str, Any]:
+    """Parse a JSON or TOML file; empty if there is none, or it has no table."""
     if document is None:
         return {}
+    parse = tomllib.loads if document.path.endswith(".toml") else json.loads
     try:
-        value = json.loads(document.text)
+        value = parse(document.text)
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
-
-
-def parse_toml(document: Document | None) -> dict[str, Any]:
-    """Parse a TOML file; empty if it is invalid."""
-    if document is None:
-        return {}
-    try:
-        return tomllib.loads(document.text)
-    except (ValueError, RecursionError):
-        return {}
 
 
 def get_nested(value: Any, *keys: str) -> Any:
@@ -186,7 +177,7 @@ def get_nested(value: Any, *keys: str) -> Any:
 
 
 STACK, COMMANDS, DECISIONS, INSTRUCTIONS = GROUPS = ("stack", "commands", "decisions", "instructions")
-_MAX_TEXT = 500  # characters
+MAX_TEXT, _MAX_COMMAND = 500, 160  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,20 +197,13 @@ def fact_from_line(
     group: str, topic: str, text: str, document: Document, line: int, *, kind: str = FACT
 ) -> ProjectFact:
     """Create a fact with a line of a file as evidence."""
-    return ProjectFact(group, topic, shorten(text), document.path, line, shorten(document.quote(line)), kind)
-
-
-def shorten(text: str) -> str:
-    """Return a text on one line, cut at a maximum length."""
-    line = " ".join(text.split(None, _MAX_TEXT))
-    return line if len(line) <= _MAX_TEXT else f"{line[: _MAX_TEXT - 1].rstrip()}…"
+    quote = shorten(document.quote(line), MAX_TEXT)
+    return ProjectFact(group, topic, shorten(text, MAX_TEXT), document.path, line, quote, kind)
 
 
 def quote_command(command: str) -> str:
     """Return a command in backticks, shortened."""
-    one = " ".join(command.split())
-    one = one if len(one) <= 160 else f"{one[:159].rstrip()}…"
-    return f"`{one.replace('`', chr(39))}`"
+    return f"`{shorten(command, _MAX_COMMAND).replace('`', chr(39))}`"
 
 
 # Override settings by which a repository could start programs.

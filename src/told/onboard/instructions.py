@@ -4,7 +4,7 @@ from __future__ import annotations
 
 # ruff: noqa: RUF001 - punctuation of many languages
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -12,23 +12,24 @@ from told.agents import installed_agents
 from told.capture.sentences import count_words, split_sentences
 from told.onboard.files import (
     INSTRUCTIONS,
+    MAX_TEXT,
     Document,
     ProjectFact,
     ProjectFiles,
     load_names,
     load_pattern,
     read_text_file,
-    shorten,
     skip_front_matter,
 )
 from told.pattern import lazy_pattern
+from told.text import shorten
 
 _CUE_WEIGHT = 0.3  # of each sign that a sentence states something for every session
 _MAX_FILES = 30
 _MAX_CHARACTERS = 150_000  # of a file
-_MAX_SECTION = 1800  # characters
 _RULE_HEADING = load_pattern("rule_heading")
 _IMPERATIVE = load_pattern("imperative")
+_LINE = lazy_pattern(r"[^\n]+")
 _ONLY_LINK = lazy_pattern(r"\W*(?:\[[^\]]*\]\([^)]*\)|https?://\S+|`[^`]*`)\W*$")
 _MIN_WORDS, _MAX_WORDS = 3, 60
 _BRACKETS = {ord("<"): "(", ord(">"): ")"}
@@ -97,29 +98,21 @@ def parse_instructions(document: Document, least: float = _CUE_WEIGHT) -> list[I
         document: The file.
         least: The least weight of a statement; 0 for all of them.
     """
+    lines, headings = _read_lines(document)
+    whole = "\n".join(lines)
     found: dict[str, Instruction] = {}
-    for start, heading, part in _split_sections(document):
-        # A `<name>` in a command is no tag here.
-        flat = _unwrap(part).translate(_BRACKETS)
-        for sentence in split_sentences(flat):
-            words = count_words(sentence.text)
-            if not _MIN_WORDS <= words <= _MAX_WORDS or _ONLY_LINK.match(sentence.text):
-                continue
-            if sentence.text.endswith(("?", "？", ":")):
-                continue
-            weight = _CUE_WEIGHT if _IMPERATIVE.match(sentence.text) else 0.0
-            weight += (
-                _CUE_WEIGHT
-                if sentence.item and _RULE_HEADING.search(f"{heading} {sentence.heading}")
-                else 0.0
-            )
-            if weight < least:
-                continue
-            line = start + part.count("\n", 0, sentence.start) + 1
-            text = shorten(part[sentence.start : sentence.end].replace("**", "").strip(" *_"))
-            if text.count("`") % 2:  # cut in the middle of a command
-                continue
-            found.setdefault(text, Instruction(text, document, line, round(weight, 3)))
+    # A `<name>` in a command is no tag here.
+    flat = _unwrap(lines).translate(_BRACKETS)
+    for sentence in split_sentences(flat, [one.span() for one in _LINE.finditer(flat)]):
+        is_statement = _MIN_WORDS <= count_words(sentence.text) <= _MAX_WORDS
+        if not is_statement or sentence.text.endswith(("?", "？", ":")) or _ONLY_LINK.match(sentence.text):
+            continue
+        line = whole.count("\n", 0, sentence.start)
+        is_listed = sentence.item and _RULE_HEADING.search(f"{headings[line]} {sentence.heading}")
+        weight = _CUE_WEIGHT * (bool(_IMPERATIVE.match(sentence.text)) + bool(is_listed))
+        text = shorten(whole[sentence.start : sentence.end].replace("**", "").strip(" *_"), MAX_TEXT)
+        if weight >= least and text.count("`") % 2 == 0:  # not cut in the middle of a command
+            found.setdefault(text, Instruction(text, document, line + 1, weight))
     return list(found.values())
 
 
@@ -129,12 +122,11 @@ def learn_instructions(tree: ProjectFiles) -> Iterator[ProjectFact]:
     found += tree.match(*load_names()["contributing"])
     if found:
         text = f"Instructions are in {', '.join(dict.fromkeys(found))}"
-        yield ProjectFact(INSTRUCTIONS, "files", shorten(text), ".")
+        yield ProjectFact(INSTRUCTIONS, "files", shorten(text, MAX_TEXT), ".")
 
 
-def _unwrap(part: str) -> str:
+def _unwrap(lines: Sequence[str]) -> str:
     """Join hard-wrapped lines; the text keeps its length."""
-    lines = part.split("\n")
     fenced = False
     kept = lines[0]
     for before, line in pairwise(lines):
@@ -144,32 +136,18 @@ def _unwrap(part: str) -> str:
     return kept
 
 
-def _split_sections(document: Document) -> Iterator[tuple[int, str, str]]:
-    """Yield (first line, heading, text) of each section, long ones in pieces."""
-    heading, begin, kept, size = "", 0, list[str](), 0
-    fenced = ours = False
+def _read_lines(document: Document) -> tuple[list[str], list[str]]:
+    """Return the lines, without headings and what told wrote, and the heading above each."""
+    lines, headings = [], []
+    heading, fenced, ours = "", False, False
     start = skip_front_matter(document.lines)
-    read = 0
-    for number in range(start, len(document.lines)):
-        line = document.lines[number]
-        read += len(line) + 1
+    for number, line in enumerate(document.text[:_MAX_CHARACTERS].split("\n")):
         mark = _TOLD_BLOCK.search(line)
         ours = mark[1] == "begin" if mark else ours
-        if ours:
-            continue
-        if read > _MAX_CHARACTERS:
-            break
-        fenced ^= line.lstrip().startswith(_FENCES)
+        is_fence = line.lstrip().startswith(_FENCES)
+        fenced ^= is_fence
         is_heading = line.startswith("#") and not fenced
-        if is_heading or (size > _MAX_SECTION and not fenced):
-            if kept:
-                yield begin, heading, "\n".join(kept)
-            kept, size = [], 0
-            heading = line.strip("# ") if is_heading else heading
-        if not is_heading:
-            if not kept:
-                begin = number
-            kept.append(line)
-            size += len(line)
-    if kept:
-        yield begin, heading, "\n".join(kept)
+        heading = line.strip("# ") if is_heading else heading
+        lines.append("" if ours or mark or is_heading or fenced or is_fence or number < start else line)
+        headings.append(heading)
+    return lines, headings

@@ -6,6 +6,7 @@ never shown to an agent unasked.
 
 from __future__ import annotations
 
+from base64 import b32encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
@@ -25,7 +26,6 @@ _FILE = "file"  # agent of the evidence
 _MAX_FACTS = 200  # of a project
 _READERS = (learn_stack, learn_tasks, learn_checks, learn_decisions, learn_instructions)
 _IMPORTANCE = 3.0  # below every statement
-_LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,19 +136,18 @@ def _make_mark(learned: ProjectFact, scope: str, key: bytes) -> str:
     It outlives a forgotten memory, so it must not reveal the words.
     """
     about = f"{scope}\0{learned.path}\0{learned.topic}".encode("utf-8", "replace")
-    number = int.from_bytes(blake2s(about, key=key, digest_size=5).digest(), "big")
-    letters = "".join(_LETTERS[number >> shift & 31] for shift in range(0, 40, 5))
-    return f"{learned.path}#{letters}"
+    mark = b32encode(blake2s(about, key=key, digest_size=5).digest())[::-1]
+    return f"{learned.path}#{mark.decode().lower()}"
 
 
 def _is_rejected(memories: Memories, mark: str, learned: ProjectFact) -> bool:
     """Return whether the user forgot or rejected what a file said there, or replaced it with a statement."""
     for old in memories.load(memories.of_session(mark)).values():
-        if old.status == FORGOTTEN or (old.is_rejected and old.text == learned.text):
+        is_same = old.text == learned.text
+        if old.status == FORGOTTEN or (old.is_rejected and is_same):
             return True
-        if old.status != SUPERSEDED or not old.superseded_by or old.text != learned.text:
-            continue
-        heir = memories.get([old.superseded_by]).get(old.superseded_by)
-        if heir and heir.status == ACTIVE and not source_file_of(heir):
-            return True
+        if old.status == SUPERSEDED and old.superseded_by and is_same:
+            heir = memories.get([old.superseded_by]).get(old.superseded_by)
+            if heir and heir.status == ACTIVE and not source_file_of(heir):
+                return True
     return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 
 from told.onboard.files import (
     COMMANDS,
@@ -14,21 +15,35 @@ from told.onboard.files import (
     fact_from_line,
     get_nested,
     load_names,
-    parse_json,
-    parse_toml,
+    parse_manifest,
     quote_command,
 )
 from told.pattern import lazy_pattern
 
 _COMMON_TASKS = frozenset(load_names()["common_tasks"].split())
 MAKEFILES = ("Makefile", "GNUmakefile", "makefile")
-_JUSTFILES = ("justfile", "Justfile", ".justfile")
-_TASKFILES = ("Taskfile.yml", "Taskfile.yaml", "taskfile.yml")
 _TARGET = lazy_pattern(r"([A-Za-z0-9][\w./ -]{0,120}?)\s*::?(?!=)(?:\s|$)")
-_RECIPE = lazy_pattern(r"@?([a-zA-Z_][\w-]{0,60})(?:\s[^:=]{0,200})?:(?!=)")
+_RECIPE = lazy_pattern(
+    r"(?!(?:set|export|alias|import|mod) )@?([a-zA-Z_][\w-]{0,60})(?:\s[^:=]{0,200})?:(?!=)"
+)
 _TASK = lazy_pattern(r"  ([A-Za-z][\w:.-]{0,60}):\s*(.*)$")
-_ENVIRONMENTS = lazy_pattern(r"\s*env_?list\s*=\s*(.*)$")
+_ENVIRONMENTS = lazy_pattern(r"\s*env_?list\s*=")
 _SESSION = lazy_pattern(r"def\s+(\w{1,60})\s*\(")
+# Files with a task in a line: their names, what runs it, its pattern, and the section that it is in.
+_LINE_FILES = (
+    (MAKEFILES, "make", _TARGET, ""),
+    (("justfile", "Justfile", ".justfile"), "just", _RECIPE, ""),
+    (("Taskfile.yml", "Taskfile.yaml", "taskfile.yml"), "task", _TASK, "tasks:"),
+)
+# Files with a table of tasks: what runs one, and the keys of the table.
+_TABLE_FILES = (
+    ("composer.json", "composer run", "scripts"),
+    ("deno.json", "deno task", "tasks"),
+    ("deno.jsonc", "deno task", "tasks"),
+    ("pyproject.toml", "poe", "tool.poe.tasks"),
+    ("pyproject.toml", "pdm run", "tool.pdm.scripts"),
+    ("pyproject.toml", "rye run", "tool.rye.scripts"),
+)
 _MAX_TASKS = 14  # of a file, described one by one
 _MAX_NAMED = 30
 
@@ -66,22 +81,18 @@ def learn_tasks(tree: ProjectFiles) -> Iterator[ProjectFact]:
 
 def find_tasks(tree: ProjectFiles) -> list[Task]:
     """Return all tasks that files in the root folder define."""
-    found = [
-        *_scripts(tree),
-        *parse_targets(tree.first(*MAKEFILES)),
-        *_recipes(tree),
-        *_python(tree),
-        *_yaml_tasks(tree),
-    ]
-    once: dict[tuple[str, str], Task] = {}
-    for one in found:
-        once.setdefault((one.runner, one.name), one)
-    return list(once.values())
+    found = list(parse_table(tree.document("package.json"), f"{package_manager(tree)} run", "scripts"))
+    for names, runner, pattern, section in _LINE_FILES:
+        found += _parse_lines(tree.first(*names), runner, pattern, section)
+    for name, runner, keys in _TABLE_FILES:
+        found += parse_table(tree.document(name), runner, keys)
+    found += [*_parse_environments(tree.document("tox.ini")), *_parse_sessions(tree.document("noxfile.py"))]
+    return list({(one.runner, one.name): one for one in reversed(found)}.values())[::-1]
 
 
 def package_manager(tree: ProjectFiles) -> str:
     """Return the Node package manager, by package.json or the lock file."""
-    named = parse_json(tree.document("package.json")).get("packageManager")
+    named = parse_manifest(tree.document("package.json")).get("packageManager")
     if isinstance(named, str) and named.partition("@")[0].isalnum():
         return named.partition("@")[0]
     present = set(tree.list_root())
@@ -93,106 +104,67 @@ def _is_common(name: str) -> bool:
     return parts[0] in _COMMON_TASKS or (parts[-1] in _COMMON_TASKS and len(parts) < 3)
 
 
-def _scripts(tree: ProjectFiles) -> Iterator[Task]:
-    yield from parse_scripts(tree.document("package.json"), "scripts", f"{package_manager(tree)} run")
-    yield from parse_scripts(tree.document("composer.json"), "scripts", "composer run")
-    for path in ("deno.json", "deno.jsonc"):
-        yield from parse_scripts(tree.document(path), "tasks", "deno task")
-
-
-def parse_scripts(document: Document | None, key: str, runner: str) -> Iterator[Task]:
-    """Yield the scripts below a key of a JSON file."""
-    scripts = parse_json(document).get(key)
+def parse_table(document: Document | None, runner: str, keys: str) -> Iterator[Task]:
+    """Yield the tasks below some keys of a JSON or TOML file."""
+    is_toml = document is not None and document.path.endswith(".toml")
+    scripts = get_nested(parse_manifest(document), *keys.split("."))
     if document is None or not isinstance(scripts, dict):
         return
-    begin = document.find_line(f'"{key}"')
+    begin = document.find_line(f"[{keys}" if is_toml else f'"{keys}"')
     for name, does in scripts.items():
-        if name and isinstance(name, str) and not name.startswith("//"):
-            said = does if isinstance(does, str) else ""
-            yield Task(runner, name, said, document, document.find_line(f'"{name}"', begin))
+        if name and not name.startswith("//"):
+            line = document.find_line(name if is_toml else f'"{name}"', begin)
+            yield Task(runner, name, does if isinstance(does, str) else "", document, line)
 
 
 def parse_targets(document: Document | None) -> Iterator[Task]:
     """Yield the targets of a makefile."""
-    if document is None:
-        return
-    for number, line in enumerate(document.lines):
-        target = _TARGET.match(line)
-        if target is None:
+    return _parse_lines(document, "make", _TARGET)
+
+
+def _parse_lines(
+    document: Document | None, runner: str, pattern: re.Pattern[str], section: str = ""
+) -> Iterator[Task]:
+    inside = not section
+    for number, line in enumerate(document.lines if document else (), 1):
+        if section and line[:1].strip():
+            inside = line.startswith(section)
+        found = pattern.match(line) if inside else None
+        if document is None or found is None:
             continue
-        does = _first_line_below(document, number, ("\t",))
-        for name in target.group(1).split():
+        does = found[2].strip(" '\"") if section else _first_line_below(document, number)
+        for name in found[1].split():
             if "%" not in name and "=" not in name:
-                yield Task("make", name, does, document, number + 1)
+                yield Task(runner, name, does, document, number)
 
 
-def _recipes(tree: ProjectFiles) -> Iterator[Task]:
-    document = tree.first(*_JUSTFILES)
-    if document is None:
-        return
-    for number, line in enumerate(document.lines):
-        recipe = _RECIPE.match(line)
-        if recipe and not line.startswith(("set ", "export ", "alias ", "import ", "mod ")):
-            does = _first_line_below(document, number, (" ", "\t"))
-            yield Task("just", recipe.group(1), does, document, number + 1)
+def _first_line_below(document: Document, number: int) -> str:
+    """Return the first command of a target or recipe."""
+    commands = (line.strip().lstrip("@-").strip() for line in _list_indented(document, number)[:3])
+    return next((one for one in commands if one and not one.startswith("#")), "")
 
 
-def _first_line_below(document: Document, number: int, indents: tuple[str, ...]) -> str:
-    for line in document.lines[number + 1 : number + 4]:
-        if not line.startswith(indents):
-            break
-        does = line.strip().lstrip("@-").strip()
-        if does and not does.startswith("#"):
-            return does
-    return ""
+def _list_indented(document: Document, number: int) -> list[str]:
+    """Return the indented lines below a line."""
+    return list(takewhile(lambda line: line.startswith((" ", "\t")), document.lines[number : number + 40]))
 
 
-def _python(tree: ProjectFiles) -> Iterator[Task]:
-    project = tree.document("pyproject.toml")
-    runners = (("poe", "poe", "tasks"), ("pdm run", "pdm", "scripts"), ("rye run", "rye", "scripts"))
-    for runner, tool, key in runners:
-        scripts = get_nested(parse_toml(project), "tool", tool, key)
-        if project is None or not isinstance(scripts, dict):
-            continue
-        for name, does in scripts.items():
-            at = project.find_line(name, project.find_line(f"[tool.{tool}.{key}"))
-            yield Task(runner, name, does if isinstance(does, str) else "", project, at)
-    tox = tree.document("tox.ini")
-    if tox is not None:
-        for number, line in enumerate(tox.lines):
-            listed = _ENVIRONMENTS.match(line)
-            if listed:
-                names = re.findall(r"[\w.{}-]+", " ".join([listed.group(1), *_indented(tox, number)]))
-                yield from (Task("tox -e", name, "", tox, number + 1) for name in names if "{" not in name)
-                break
-    nox = tree.document("noxfile.py")
-    if nox is not None:
-        for number, line in enumerate(nox.lines):
-            made = _SESSION.match(line)
-            if made and any("session" in above for above in nox.lines[max(0, number - 4) : number]):
-                yield Task("nox -s", made.group(1), "", nox, number + 1)
+def _parse_environments(document: Document | None) -> Iterator[Task]:
+    """Yield the environments of tox."""
+    for number, line in enumerate(document.lines if document else (), 1):
+        if document and _ENVIRONMENTS.match(line):
+            names = " ".join([line.partition("=")[2], *_list_indented(document, number)])
+            listed = re.findall(r"[\w.{}-]+", names)
+            yield from (Task("tox -e", name, "", document, number) for name in listed if "{" not in name)
+            return
 
 
-def _indented(document: Document, number: int) -> list[str]:
-    found = []
-    for line in document.lines[number + 1 : number + 40]:
-        if not line.startswith((" ", "\t")):
-            break
-        found.append(line.strip())
-    return found
-
-
-def _yaml_tasks(tree: ProjectFiles) -> Iterator[Task]:
-    document = tree.first(*_TASKFILES)
-    if document is None:
-        return
-    inside = False
-    for number, line in enumerate(document.lines):
-        if line[:1].strip():
-            inside = line.startswith("tasks:")
-        task = _TASK.match(line) if inside else None
-        if task:
-            yield Task("task", task.group(1), task.group(2).strip(" '\""), document, number + 1)
+def _parse_sessions(document: Document | None) -> Iterator[Task]:
+    """Yield the sessions of nox."""
+    for number, line in enumerate(document.lines if document else (), 1):
+        made = _SESSION.match(line)
+        if document and made and "session" in " ".join(document.lines[max(0, number - 5) : number - 1]):
+            yield Task("nox -s", made.group(1), "", document, number)
 
 
 _CHECK_WORKFLOW = lazy_pattern(r"(?i)[/._-](ci|tests?|build|lint|checks?|main|pull|pr|quality|verify)[._-]")
@@ -224,27 +196,27 @@ def learn_checks(tree: ProjectFiles) -> Iterator[ProjectFact]:
 def _runs(document: Document) -> Iterator[tuple[int, str]]:
     """Yield line number and text of each command in a workflow."""
     lines = document.lines
-    for number, line in enumerate(lines):
+    for number, line in enumerate(lines, 1):
         run, script = _RUN.match(line), _SCRIPT_LIST.match(line)
-        if run and run.group(2).strip() not in ("", "|", "|-", ">", ">-", "|+"):
-            block = [(number, run.group(2).strip().strip("\"'"))]
-        elif run or script:
-            start = len((run or script).group(1))  # type: ignore[union-attr]
-            block = list(_block_lines(lines, number, start))
+        found = run or script
+        if run and run[2].strip() not in ("", "|", "|-", ">", ">-", "|+"):
+            block = [(number, run[2])]
+        elif found:
+            block = list(_block_lines(lines, number, len(found[1])))
         else:
             continue
         for place, text in block:
-            item = _ITEM.match(text)
-            command = (item.group(2) if item and script else text).strip().strip("\"'")
+            item = _ITEM.match(text) if script else None
+            command = (item[2] if item else text).strip().strip("\"'")
             if _COMMAND.match(command) and not command.startswith(_NOT_COMMANDS) and "${{" not in command:
-                yield place + 1, command.rstrip("\\ ")
+                yield place, command.rstrip("\\ ")
 
 
-def _block_lines(lines: tuple[str, ...], number: int, start: int) -> Iterator[tuple[int, str]]:
+def _block_lines(lines: tuple[str, ...], number: int, indent: int) -> Iterator[tuple[int, str]]:
+    """Yield the lines below a line that are indented more; a command that goes on counts once."""
     goes_on = False
-    for place in range(number + 1, min(len(lines), number + 40)):
-        text = lines[place]
-        if text.strip() and len(text) - len(text.lstrip()) <= start:
+    for place, text in enumerate(lines[number : number + 40], number + 1):
+        if text.strip() and len(text) - len(text.lstrip()) <= indent:
             return
         if text.strip() and not goes_on:
             yield place, text.strip()

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from told.ingest.agent_prompts import TOPIC as PROMPTED
@@ -32,11 +30,10 @@ from told.store.memories.records import (
 )
 from told.store.sessions.facts import QueuedSession
 from told.store.sessions.read import TurnRow
+from told.tables import load_table
 from told.text import count_tokens, shorten
 
-_PROMPTS: Mapping[str, str] = tomllib.loads(
-    Path(__file__).with_name("prompts.toml").read_text(encoding="utf-8")
-)
+_PROMPTS: Mapping[str, str] = load_table(__file__, "prompts")
 ANSWER_TOKENS = 200  # that an answer usually has, for each session
 _MAX_ANSWER_TOKENS, _MAX_SUMMARY_TOKENS = 4_000, 600
 BATCH_TOKENS = 3_000  # of messages in one question

@@ -15,12 +15,14 @@ from told.memories import proof
 from told.memories.candidates import confirm_candidate
 from told.memories.change import REJECT
 from told.memories.journal_writer import JournalWriter
-from told.memories.lookup import find_put_away, find_unconfirmed
+from told.memories.lookup import find_put_away, find_same
 from told.memories.remember import NewMemory, add_memory, propose_replacement, remember
 from told.reader.answer import Answer, Item
 from told.reader.base import Stores
 from told.reader.question import Batch, Message, Part
 from told.search.query import find_keywords
+from told.search.vectors.arithmetic import similarity
+from told.search.vectors.table import make_vector
 from told.store.memories.records import (
     ACTIVE,
     AGENT,
@@ -37,6 +39,7 @@ _CERTAINTY = 0.9
 _WHY = "the reader found that it is said again or confirmed"
 _WHY_NOT = "the reader found nothing lasting in it"
 _REPLACED, _TAKEN_BACK, _REWORDED = "replaced by what you said later", "taken back by the user", "said better"
+_SOME_MEANING = 0.3  # similarity of a memory and what is said of it in other words
 _SAME_TEXT = 0.6  # share of words by which a reader's text names a known one
 
 
@@ -137,7 +140,7 @@ class Verdict:
             return
         memories, text = self._writer.memories, " ".join(self._stores.redact(item.text).split())
         scope = project_scope(part.session)
-        is_known = find_unconfirmed(memories, text, scope, self._stores.now) is not None
+        is_known = bool(find_same(memories, text, (scope,), self._stores.now, CANDIDATE))
         is_full = any(
             one.status == CANDIDATE and one.worded_by == READER
             for one in memories.load(memories.of_session(part.session.native)).values()
@@ -220,11 +223,12 @@ class Verdict:
             writer.write(sync=False)
 
     def _may_end(self, old: Memory, one: _Proven, new: Memory | None) -> bool:
-        """Tell whether something ends: not locked, of the same scope, and said before."""
+        """Tell whether something ends: not locked, of the same scope, said before, and spoken of."""
         scope = new.scope if new is not None else project_scope(one.part.session)
         said = max((place.at for place in old.evidence), default=old.created)
         at = one.message.at or self._stores.now
-        return not old.locked and old.scope == scope and said <= at
+        may_change = not old.locked and old.scope == scope and said <= at
+        return may_change and _is_spoken_of(old, f"{one.text}\n{one.message.text}\n{one.message.before}")
 
     def _find_named(self, given: Iterable[str]) -> list[str]:
         """Return the ids that a reader names, by id or by text, with what this answer made of them."""
@@ -260,6 +264,14 @@ class Verdict:
                 writer.begin_group()
                 confirm_candidate(writer, old.id, _WHY)
                 counts.confirmed += 1
+
+
+def _is_spoken_of(memory: Memory, text: str) -> bool:
+    """Tell whether a text shares a word or some meaning with a memory."""
+    if not set(find_keywords(memory.text)).isdisjoint(find_keywords(text)):
+        return True
+    first, second = make_vector(memory.text), make_vector(text)
+    return first is not None and second is not None and similarity(first, second) >= _SOME_MEANING
 
 
 def find_same_text(text: str, texts: Mapping[str, str]) -> str:

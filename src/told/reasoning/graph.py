@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from told.memories.history import find_predecessors
-from told.recall.search import MemoryMatch, MemoryQuestion, search_memories
+from told.recall.search import MemoryQuestion, search_memories
 from told.search.query import parse_query
 from told.store.fts import match_all
 from told.store.memories.protocol import Memories
@@ -62,7 +62,9 @@ def find_related(
     query = parse_query(topic, now)
     found = search_memories(memories, MemoryQuestion(query, tuple(scopes), now))[:_MAX_MATCHES]
     least = _MIN_OF_BEST * max((one.score for one in found), default=0.0)
-    nodes = {one.memory.id: _make_node(one) for one in found if one.score >= least}
+    nodes = {
+        one.memory.id: Node(one.memory, round(min(1.0, one.score), 3)) for one in found if one.score >= least
+    }
     for old in _find_ended(memories, query.terms, scopes) if ended else ():
         nodes.setdefault(old.id, Node(old, 1.0))
     edges: set[tuple[str, str, str]] = set()
@@ -71,21 +73,14 @@ def find_related(
             if name in nodes or origin not in nodes or len(nodes) >= _MAX_NODES:
                 continue
             memory = memories.get([name]).get(name)
-            if memory and memory.text and _is_shown(memory, now):
+            is_shown = memory and memory.status in (ACTIVE, SUPERSEDED) and not 0 < memory.expires <= now
+            if memory and memory.text and is_shown:
                 nodes[name] = Node(memory, round(_STEP_FACTOR * nodes[origin].fit, 3))
     _follow_edges(memories, list(nodes), edges)
     known = tuple(sorted(one for one in edges if one[0] in nodes and one[2] in nodes))
     order = {name: place for place, name in enumerate(nodes)}  # matches come ranked
     ordered = sorted(nodes.values(), key=lambda one: (-one.fit, order[one.memory.id]))
     return TopicGraph(tuple(ordered), known)
-
-
-def _make_node(match: MemoryMatch) -> Node:
-    return Node(match.memory, round(min(1.0, match.score), 3))
-
-
-def _is_shown(memory: Memory, now: int) -> bool:
-    return memory.status in (ACTIVE, SUPERSEDED) and not 0 < memory.expires <= now
 
 
 def _find_ended(memories: Memories, terms: Sequence[str], scopes: Sequence[str]) -> list[Memory]:

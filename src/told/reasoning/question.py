@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable
-from functools import cache
-from pathlib import Path
-from typing import Any, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 from told.search.tokens import PUNCTUATION, STOP_WORDS, are_alternatives, canonical_stem, tokenize
+from told.tables import load_table, load_words
 
-
-@cache
-def load_cues() -> dict[str, Any]:
-    """Load `words.toml`."""
-    return tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
-
-
-def load_words_of(name: str) -> frozenset[str]:
-    """Load a list of words of `words.toml`."""
-    return frozenset(load_cues()[name].split())
-
-
+load_words_of = partial(load_words, __file__, "words")
 WHETHER, OPEN = "whether", "open"
 USING, NEGATIONS = load_words_of("using"), load_words_of("negations")
 _OPEN_WORDS, _CHOICES, _ASKING = (
@@ -29,7 +17,7 @@ _OPEN_WORDS, _CHOICES, _ASKING = (
     load_words_of("choices"),
     load_words_of("asking"),
 )
-_OPEN_UNSPACED = load_cues()["open_unspaced"]
+_OPEN_UNSPACED = load_table(__file__, "words")["open_unspaced"]
 _ADVICE = load_words_of("advice")
 _MAX_TEXT = 2000
 _OPENING_WORDS = 3  # must contain the question word

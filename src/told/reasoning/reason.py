@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -54,9 +54,12 @@ def reason(
     used = [piece.memory for side in answer.sides for piece in side.pieces]
     ids = {memory.id for memory in used}
     missing = _describe_missing(answer, used) if answer.verdict == UNKNOWN else []
+    ended = (one.memory for one in around.of(SUPERSEDED))
+    alike = [one for one in ended if question.measure_share(one.text) >= _MIN_SHARE][:_MAX_PLACES]
+    before = find_changes(memories, used[0])[::-1] if used else []
     return replace(
         answer,
-        history=tuple(_find_history(question, memories, used, around)),
+        history=tuple(before or alike),
         conflicts=tuple(pair for pair in around.conflicts() if ids.intersection((pair[0].id, pair[1].id))),
         missing=tuple(missing),
         places=search_turns(reading, matching, text, where).turns[:_MAX_PLACES],
@@ -132,16 +135,6 @@ def _follow_edges(pieces: dict[str, list[Argument]], around: TopicGraph) -> Iter
                     worth = round(min(piece.worth, weigh_memory(nodes[linked])) * _EDGE_FACTOR, 3)
                     takes = side if kind == SUPPORTS else other[side]
                     yield Argument(nodes[linked], worth, takes, f"{kind} {piece.memory.id}")
-
-
-def _find_history(
-    question: Question, memories: Memories, used: list[Memory], around: TopicGraph
-) -> Iterable[Memory]:
-    """Return what the strongest evidence superseded, the latest first, or superseded matches."""
-    if used and (before := find_changes(memories, used[0])):
-        return reversed(before)
-    ended = (one.memory for one in around.of(SUPERSEDED))
-    return [one for one in ended if question.measure_share(one.text) >= _MIN_SHARE][:_MAX_PLACES]
 
 
 def _describe_missing(answer: Answer, used: list[Memory]) -> list[str]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 from typing import NamedTuple
 
 from told.conflict.reading import read_claim
-from told.pattern import lazy_pattern
 from told.reasoning.question import NEGATIONS, USING, Question, find_keys, find_words, load_words_of
 from told.search.tokens import PUNCTUATION, STOP_WORDS, canonical_stem, tokenize
+from told.words import split_sentences
 
 FOR, AGAINST = "for", "against"
-_SENTENCE_END = lazy_pattern(r"[;.!]+\s+|[。；！]|\n")  # noqa: RUF001 - many languages
 _CONDITIONS, _UNSURE = load_words_of("conditions"), load_words_of("unsure")
 _DUTY, _FREEDOM = load_words_of("duty"), load_words_of("freedom")
 _PLACES, _ANYWHERE = load_words_of("places"), load_words_of("anywhere")
@@ -47,10 +47,10 @@ def judge_statement(question: Question, text: str) -> tuple[str, str]:
 
 def _read_clauses(question: Question, text: str) -> Iterator[_Clause]:
     """Yield each unconditional sentence, and its part before the first comma."""
-    for sentence in _SENTENCE_END.split(text[:_MAX_TEXT]):
+    for sentence in split_sentences(text[:_MAX_TEXT], semicolons=True):
         tokens = tokenize(sentence.lower())
         limits = (_CONDITIONS | _UNSURE).difference(question.tokens).intersection(tokens)
-        if not limits and not sentence.rstrip().endswith(("?", "？")):  # noqa: RUF001
+        if not limits and not sentence.endswith(("?", "？")):  # noqa: RUF001
             yield from map(_read_clause, dict.fromkeys((sentence, sentence.partition(", ")[0])))
 
 
@@ -69,25 +69,23 @@ def _judge_clause(question: Question, clause: _Clause) -> tuple[str, str]:
         return _judge_number(asked, said, clause)
     if not clause.negations and asked.isdisjoint(clause.denied):
         return (FOR, "") if _affirms(question, clause) else ("", "")
-    if clause.negations == 1 and said == asked:
-        return AGAINST, "denies it"
     rest = said - asked - _ANYWHERE
     is_denied = clause.denied & asked and clause.denied <= asked | _ANYWHERE and clause.negations < 2
-    is_about_it = not rest or (
-        _has_no_subject(clause) if question.asks_for_use else _find_denying_part(clause) <= asked | _ANYWHERE
-    )
-    if is_denied and is_about_it and not _affirms_last(asked, clause):
-        return AGAINST, "denies it"
-    return "", ""
+    parts = [find_keys(part) for _, part in groupby(clause.tokens, PUNCTUATION.__contains__)]
+    denying = {word for keys in parts if keys & clause.denied for word in keys}  # "…, not in MongoDB"
+    is_plain = _has_no_subject(clause) if question.asks_for_use else denying <= asked | _ANYWHERE
+    is_opposite = clause.negations == 1 and said == asked
+    return (AGAINST, "denies it") if is_opposite or (is_denied and (not rest or is_plain)) else ("", "")
 
 
 def _affirms(question: Question, clause: _Clause) -> bool:
     """Tell whether a clause without a denial says what is asked."""
     rest = clause.keys - question.keys - clause.denied - _ANYWHERE
-    if not question.asks_for_use:
-        return not rest and _is_in_order(question, clause)
-    is_whole = not rest or not question.asks_for_advice
-    return is_whole and _has_no_subject(clause) and _is_used(question, clause)
+    if question.asks_for_use:
+        is_whole = not rest or not question.asks_for_advice
+        return is_whole and _has_no_subject(clause) and _is_used(question, clause)
+    words = iter(clause.words)  # in the question's order, but for a verb that begins it
+    return not rest and all(word in words for word in question.words[1:])
 
 
 def _has_no_subject(clause: _Clause) -> bool:
@@ -100,44 +98,12 @@ def _is_used(question: Question, clause: _Clause) -> bool:
     """Tell whether the question's words are all that follows the verb, up to a preposition of no place."""
     at = next(place for place, token in enumerate(clause.tokens) if token in USING)
     rest = [token for token in clause.tokens[at + 1 :] if token in PUNCTUATION or find_words([token])]
-    wanted = set(question.words)
-    for place, token in enumerate(rest):
-        words = find_words([token])
-        if wanted.intersection(words):
-            wanted.difference_update(words)
-        elif not wanted & question.keys:
-            following = "".join(find_words(rest[place + 1 : place + 2]))
-            return (
-                token in PUNCTUATION
-                or bool(clause.denied.intersection(words))
-                or (token in _ENDS and (token not in _PLACES or following in _ANYWHERE))
-            )
-        elif not set(words) <= set(question.words):
-            return False
-    return not wanted & question.keys
-
-
-def _is_in_order(question: Question, clause: _Clause) -> bool:
-    """Tell whether a clause has the words in the question's order, but for a verb that begins it."""
-    rest = iter(clause.words)
-    return all(word in rest for word in question.words[1:])
-
-
-def _find_denying_part(clause: _Clause) -> frozenset[str]:
-    """Return the words of the parts between commas in which something is denied."""
-    parts: list[list[str]] = [[]]
-    for token in clause.tokens:
-        if token in PUNCTUATION:
-            parts.append([])
-        parts[-1].append(token)
-    found = map(find_keys, parts)
-    return frozenset(word for keys in found if keys & clause.denied for word in keys)
-
-
-def _affirms_last(asked: frozenset[str], clause: _Clause) -> bool:
-    """Tell whether one of the words is affirmed after what is denied."""
-    last = max((at for at, word in enumerate(clause.words) if word in clause.denied), default=0)
-    return any(word in asked and word not in clause.denied for word in clause.words[last + 1 :])
+    wanted = len(question.words)
+    if set(find_words(rest[:wanted])) != set(question.words):
+        return False
+    first, *others = (*rest[wanted : wanted + 2], "")
+    is_limit = first in _ENDS and (first not in _PLACES or not _ANYWHERE.isdisjoint(find_words(others)))
+    return not first or first in PUNCTUATION or is_limit or not clause.denied.isdisjoint(find_words([first]))
 
 
 def _judge_number(asked: frozenset[str], said: frozenset[str], clause: _Clause) -> tuple[str, str]:

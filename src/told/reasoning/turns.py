@@ -78,18 +78,19 @@ def covers(text: str, words: Sequence[str]) -> bool:
 def _find_files(
     reading: SessionReading, sessions: Sequence[SessionRow], words: Sequence[str]
 ) -> tuple[Touched, ...]:
+    """Return the files of sessions: those that the topic names and those that were changed first."""
     worth: dict[str, float] = {}
-    by: dict[str, dict[str, None]] = {}
-    folders: dict[str, str] = {}
+    rows: dict[str, list[SessionRow]] = {}
     for row in sessions:
         for path, how, _ in reading.files_of(row.id):
-            named = any(word in path.lower() for word in words)
-            says = (1.0 if how == "read" else _CHANGE_FACTOR) * (_NAME_FACTOR if named else 1.0)
-            worth[path] = worth.get(path, 0.0) + says
-            by.setdefault(path, {})[row.public] = None
-            folders.setdefault(path, row.cwd)
+            factor = _NAME_FACTOR if any(word in path.lower() for word in words) else 1.0
+            worth[path] = worth.get(path, 0.0) + factor * (1.0 if how == "read" else _CHANGE_FACTOR)
+            rows.setdefault(path, []).append(row)
     best = sorted(worth, key=lambda path: (-worth[path], path))[:_MAX_FILES]
-    return tuple(Touched(path, folders[path], tuple(by[path])) for path in best)
+    return tuple(
+        Touched(path, rows[path][0].cwd, tuple(dict.fromkeys(row.public for row in rows[path])))
+        for path in best
+    )
 
 
 def turn_id(reading: SessionReading, session: str, turn: int) -> str:

@@ -86,19 +86,19 @@ def wonder(
     )
 
 
-def _find_changes(memories: Memories, known: Iterable[Memory]) -> Iterable[TopicChange]:
-    """Yield the memories that replaced others, the latest change first."""
-    found = []
-    for one in known:
-        before = find_changes(memories, one)
-        if before:
-            back = any(_read_words(old.text) == _read_words(one.text) for old in before)
-            found.append(TopicChange(one, tuple(before), back))
-    return sorted(found, key=lambda one: (-one.memory.created, one.memory.id))
+def _find_changes(memories: Memories, known: Iterable[Memory]) -> list[TopicChange]:
+    """Return the memories that replaced others, the latest change first."""
+    found = [(one, tuple(find_changes(memories, one))) for one in known]
+    changes = [
+        TopicChange(one, before, any(_read_words(old) == _read_words(one) for old in before))
+        for one, before in found
+        if before
+    ]
+    return sorted(changes, key=lambda one: (-one.memory.created, one.memory.id))
 
 
-def _read_words(text: str) -> frozenset[str]:
-    return find_keys(tokenize(text.lower()))
+def _read_words(memory: Memory) -> frozenset[str]:
+    return find_keys(tokenize(memory.text.lower()))
 
 
 def _find_waiting(

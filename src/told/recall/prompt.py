@@ -1,7 +1,5 @@
 """Read a prompt: its sentences, places and wording."""
 
-# ruff: noqa: RUF001 - signs of many languages are the subject
-
 from __future__ import annotations
 
 import os
@@ -11,13 +9,12 @@ from math import log2
 from typing import NamedTuple
 
 from told.conflict.places import ALL, AND, ARTICLES, BEFORE_FOLDER, BUT, find_own_folder, is_path
-from told.pattern import lazy_pattern
 from told.search.query import find_terms
 from told.search.tokens import VAGUE_WORDS
-from told.search.words import split_words
 from told.store.fts import unquote_phrase
 from told.store.memories.records import Memory
 from told.text import fix_surrogates
+from told.words import split_sentences, split_words
 
 # How much better a memory must fit a prompt that is worded like a general question, by the log odds of that;
 # a long one, which resembles something anyway, by the doublings of its words; and one without a subject.
@@ -30,7 +27,6 @@ _MAX_TERMS = 9  # that are looked up
 _MAX_OPENING = 12  # words
 _MAX_WORDS, _MAX_LENGTH, _MAX_UNKNOWN = 24, 9, 3  # that count for the wording
 _FOLDER = os.path.dirname(__file__)
-_SENTENCE_END = lazy_pattern(r"(?<=[.!?;])\s+|(?<=[。！？；])|\n+")
 _BETWEEN = BEFORE_FOLDER | ARTICLES | AND
 
 
@@ -67,8 +63,8 @@ def read_prompt(prompt: str, folder: str = "") -> Prompt:
     """
     text = fix_surrogates(prompt[:_MAX_PROMPT])
     words = tuple(split_words(text))
-    parts = [one.strip() for one in _SENTENCE_END.split(text)]
-    sentences = tuple(dict.fromkeys(one for one in parts if one.count(" ") >= _MIN_SENTENCE - 1))
+    parts = dict.fromkeys(split_sentences(text, semicolons=True))
+    sentences = tuple(one for one in parts if one.count(" ") >= _MIN_SENTENCE - 1)
     if len(sentences) > _MAX_SENTENCES:  # what is asked stands before or behind what is pasted
         half = _MAX_SENTENCES // 2
         sentences = (*sentences[:half], *sentences[-half:])

@@ -18,11 +18,10 @@ from told.recall.recall import ENOUGH, IS_NEWER, OVERRULED, TOO_LITTLE, Recalled
 from told.recall.score import WORDS
 from told.search.query import Query
 from told.search.rank import MIN_QUESTION_WORDS, SessionGroup
-from told.search.tokens import stem
-from told.search.words import split_words
 from told.store.fts import match_all
 from told.store.memories.protocol import Memories
 from told.store.memories.records import ACTIVE, AGENT, TOOL, Memory
+from told.words import WORD, split_words, stem
 
 MAX_FIRST = 3  # memories before the first session
 # Of a memory that a brief would leave out; a shared topic alone is a guess.
@@ -114,12 +113,8 @@ def _score(query: Query, chosen: Sequence[Recalled], others: Iterable[Recalled])
 
 def _contains_all(memory: Memory, words: Sequence[str]) -> bool:
     text = f"{memory.text} {memory.words}".lower()
-    known = {stem(part) for word in split_words(text) for part in (word, *_split_signs(word))}
+    known = {stem(part) for word in split_words(text) for part in (word, *WORD.findall(word))}
     return bool(words) and all(stem(word) in known if word.isascii() else word in text for word in words)
-
-
-def _split_signs(word: str) -> list[str]:
-    return "".join(char if char.isalnum() else " " for char in word).split()
 
 
 def _is_only_said_by_agent(memory: Memory) -> bool:

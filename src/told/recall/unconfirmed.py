@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 from told.recall.search import MemoryMatch
 from told.search.query import Query
-from told.search.tokens import stem
-from told.search.words import split_words
 from told.store.fts import match_any
 from told.store.memories.protocol import Memories
 from told.store.memories.records import AGENT, CANDIDATE, Memory
+from told.words import split_words, stem
 
 _MAX_FOUND = 3
 _MAX_LOADED = 30

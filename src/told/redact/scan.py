@@ -10,7 +10,7 @@ from typing import AnyStr, NamedTuple
 
 from told.pattern import lazy_pattern
 from told.redact.numbers import find_cards, find_seed_phrases
-from told.redact.rules import Rule, load_contexts, load_formats
+from told.redact.rules import load_contexts, load_formats
 from told.redact.stated import STATED_CHECKS
 from told.redact.unknown_tokens import find_emails, find_unknown_tokens
 from told.redact.values import VALUE_CHECKS
@@ -264,7 +264,9 @@ def _contexts() -> _ContextIndex:
     by_literal: dict[str, list[_CompiledRule]] = {}
     by_word: dict[str, list[_CompiledRule]] = {}
     for order, rule in enumerate(load_contexts()):
-        compiled = _compile_context(order, rule)
+        look = lazy_pattern(rule.look.encode()) if rule.look else None
+        pattern = lazy_pattern(rule.pattern, re.IGNORECASE)
+        compiled = _CompiledRule(_CONTEXT_RANK + order, rule.name, rule.accept, pattern, look, rule.back)
         for literal in rule.literals:
             by_literal.setdefault(literal, []).append(compiled)
         for word in rule.words:
@@ -278,12 +280,6 @@ def _contexts() -> _ContextIndex:
     first, second = ("".join(sorted({re.escape(word[at]) for word in by_word})) for at in (0, 1))
     words = lazy_pattern(f" [{first}][{second}](?<=(?=({_any_of(by_word)}))..)".encode())
     return _ContextIndex(plain, foreign, marks, starts, words)
-
-
-def _compile_context(order: int, rule: Rule) -> _CompiledRule:
-    look = lazy_pattern(rule.look.encode()) if rule.look else None
-    pattern = lazy_pattern(rule.pattern, re.IGNORECASE)
-    return _CompiledRule(_CONTEXT_RANK + order, rule.name, rule.accept, pattern, look, rule.back)
 
 
 def _any_of(words: Iterable[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import NamedTuple
 
-from told.search.tokens import load_data
+from told.tables import load_table
 
 DAY = 86_400_000  # ms
 NO_END = 1 << 52
@@ -21,7 +21,7 @@ _NIGHT = DAY // 4  # a working day ends after midnight
 
 _PUNCTUATION = {ord(char): " " for char in ',;:?!()[]{}<>"“”«»`=*|'} | {0x2019: "'"}
 
-_WORDS = load_data("dates.toml")
+_WORDS = load_table(__file__, "data/dates")
 MONTHS = [names.split()[0] for names in _WORDS["months"]]
 WEEKDAYS = [names.split()[0] for names in _WORDS["weekdays"]]
 _MONTH = {name: number for number, names in enumerate(_WORDS["months"], 1) for name in names.split()}

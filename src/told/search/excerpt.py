@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from told.search.tokens import is_unspaced
+from told.words import is_unspaced
 
 Range = tuple[int, int]
 Place = tuple[int, int, int]  # start, end, which of the words
@@ -12,6 +12,7 @@ Place = tuple[int, int, int]  # start, end, which of the words
 _MAX_TEXT = 200_000
 _MAX_PLACES = 60  # of one word
 _ENDINGS = ("ies", "ied", "ion", "ing", "es", "ed", "ly", "s", "e", "y")
+_MIN_STEM = 4
 _ACCENTED = str.maketrans(
     "àáâãäåāçćčèéêëēěìíîïīñńňòóôõöøōùúûüūýÿšžğşłđ", "aaaaaaaccceeeeeeiiiiinnnooooooouuuuuyyszgsld"
 )
@@ -51,7 +52,9 @@ def _find_places(text: str, words: list[str]) -> list[Place]:
     for index, word in enumerate(words):
         plain = _fold(word)
         unspaced = is_unspaced(plain[:1] or " ")
-        stem = plain if unspaced else _strip_ending(plain)
+        endings = (one for one in _ENDINGS if plain.endswith(one) and len(plain) >= len(one) + _MIN_STEM)
+        ending = next(endings, "")
+        stem = plain if unspaced else plain[: -len(ending)] if ending else plain
         at, found = folded.find(stem), 0
         while stem and at >= 0 and found < _MAX_PLACES:
             end = at + len(stem)
@@ -73,14 +76,6 @@ def _fold(text: str) -> str:
     if len(lower) != len(text):  # some capitals grow when lower-cased
         lower = "".join(char if len(char.lower()) > 1 else char.lower() for char in text)
     return lower if lower.isascii() else lower.translate(_ACCENTED)
-
-
-def _strip_ending(word: str) -> str:
-    """Cut a common ending."""
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) >= len(ending) + 4:
-            return word[: -len(ending)]
-    return word
 
 
 def _starts_word(text: str, at: int) -> bool:

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from told.pattern import lazy_pattern
 from told.search.dates import MONTHS, WEEKDAYS, day_word
-from told.search.tokens import UNSPACED_RANGES, is_unspaced
 from told.search.vectors.table import embed
 from told.store.memories.records import Embedding, IndexFields
 from told.text import remove_placeholders
+from told.words import UNSPACED, WORD, is_unspaced
 
 _MAX_PARTS = 120  # a turn with more identifiers is a listing
 _NEAR = 200  # characters of the previous and the next turn
@@ -20,11 +20,9 @@ _NEAR = 200  # characters of the previous and the next turn
 _HUMP = lazy_pattern(r"[A-Z](?:(?<=[a-z0-9].)|(?<=[A-Z].)(?=[a-z]))")
 _PART = lazy_pattern(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*|[0-9]+")
 _WORD = lazy_pattern(r"[a-z0-9]+")
-_RANGES = "".join(f"{chr(first)}-{chr(last)}" for first, last in UNSPACED_RANGES)
-_UNSPACED = lazy_pattern(f"[{_RANGES}]")
-_SEGMENT = lazy_pattern(rf"[{_RANGES}]+|[^{_RANGES}]+")
+_UNSPACED = lazy_pattern(f"[{UNSPACED}]")
+_SEGMENT = lazy_pattern(rf"[{UNSPACED}]+|[^{UNSPACED}]+")
 _VOWEL_SIGNS = lazy_pattern("[\u0e00-\u109f\u1780-\u17ff]")
-_LETTERS = lazy_pattern(r"[^\W_]+")
 
 _ASKED, _ANSWERED = 1500, 600  # characters of the first passage
 _ASKED_READ, _ANSWERED_READ = 3000, 2000  # characters split into passages
@@ -88,7 +86,7 @@ def _find_identifier_parts(text: str) -> list[str]:
 
 def _find_pairs(text: str) -> Iterator[str]:
     """Yield the character pairs of unspaced runs and the words glued to them."""
-    for word in _LETTERS.finditer(_strip_vowel_signs(text)):
+    for word in WORD.finditer(_strip_vowel_signs(text)):
         if word.group().isascii():
             continue
         parts = _SEGMENT.findall(word.group())

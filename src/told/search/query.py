@@ -6,18 +6,9 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from told.search.dates import find_time, list_day_words
-from told.search.tokens import (
-    PUNCTUATION,
-    STOP_WORDS,
-    VAGUE_WORDS,
-    canonical_stem,
-    character_pairs,
-    is_unspaced,
-    split_identifier,
-    split_scripts,
-    tokenize,
-)
+from told.search.tokens import PUNCTUATION, STOP_WORDS, VAGUE_WORDS, canonical_stem, tokenize
 from told.store.fts import quote_phrase, unquote_phrase
+from told.words import character_pairs, is_unspaced, split_identifier, split_scripts
 
 MAX_TERMS = 24  # of a long paste, the most specific terms are kept
 _MAX_TEXT = 6000
@@ -27,7 +18,6 @@ _MAX_QUOTING = 300  # in a longer text, quotes belong to pasted code
 
 _OPERATORS = frozenset(("AND", "OR", "NOT", "NEAR"))
 _SPLIT = {ord(char): " " for char in '()[]{}<>"“”„«»`,;|=+*!?&^~$%\0'} | {0x2018: "'", 0x2019: "'"}
-_ASCII_PUNCTUATION = {code: " " for code in range(128) if not chr(code).isalnum()}
 _EDGES = ".:'/\\-_@#"
 _OPENING, _CLOSING = '"“„«', '"”“»'
 _CONTRACTIONS = frozenset(("d", "ll", "m", "re", "s", "t", "ve"))  # don't, we're, they'll
@@ -123,19 +113,11 @@ def _split_runs(chunk: str, *, reduce: bool = True) -> list[str]:
         return [chunk]
     if reduce and "'" in chunk:
         chunk = _strip_contraction(chunk)
-    if chunk.isascii():
-        return chunk.translate(_ASCII_PUNCTUATION).split()
-    runs, letters = [], []
-    for char in chunk:
-        if char.isalnum():
-            letters.append(char)
-        elif not ("\u0300" <= char <= "\u036f" or is_unspaced(char)) and letters:
-            # Combining accents and vowel signs do not separate words.
-            runs.append("".join(letters))
-            letters = []
-    if letters:
-        runs.append("".join(letters))
-    return runs
+    # Combining accents and vowel signs do not separate words.
+    return "".join(
+        char if char.isalnum() else "" if "\u0300" <= char <= "\u036f" or is_unspaced(char) else " "
+        for char in chunk
+    ).split()
 
 
 def _strip_contraction(chunk: str) -> str:

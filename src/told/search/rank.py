@@ -8,8 +8,8 @@ from operator import mul
 from types import MappingProxyType
 from typing import NamedTuple
 
-from told.search.tokens import stem
 from told.store.fts import match_all, match_any, match_in, quote_phrase, unquote_phrase
+from told.words import WORD, stem
 
 # bm25 weights of the columns project, asked, answered, steps, near, extra.
 COLUMN_WEIGHTS = (0.0, 1.0, 0.8, 0.4, 0.35, 1.0)
@@ -39,8 +39,6 @@ _MAX_FADE = 30 * 86_400_000  # ms outside a named time until the time signal is 
 RANK_BUDGET = 2000  # rows that may be ranked
 MAX_COMMON_TERMS = 12  # common terms that take part in ranking
 
-_ASCII_SIGNS = {code: " " for code in range(128) if not chr(code).isalnum()}
-
 Hit = tuple[int, int, int, int, float]  # turn id, session id, n, at, bm25 (lower is better)
 Shape = tuple[int, str, bool]  # bytes, asked, whether it is an unanswered question
 
@@ -67,16 +65,10 @@ def measure_coverage(texts: Mapping[int, str], frequencies: Mapping[str, int], t
             weights[stem(word)] = max(rarity, weights.get(stem(word), 0.0))
     total_weight = sum(weights.values()) or 1.0
     words = {
-        turn: frozenset(map(stem, _split_words(text.lower()))) & weights.keys()
+        turn: frozenset(map(stem, WORD.findall(text.lower()))) & weights.keys()
         for turn, text in texts.items()
     }
     return Coverage({word: weight / total_weight for word, weight in weights.items()}, words)
-
-
-def _split_words(text: str) -> set[str]:
-    if text.isascii():
-        return set(text.translate(_ASCII_SIGNS).split())
-    return set("".join(char if char.isalnum() else " " for char in text).split())
 
 
 class RankContext(NamedTuple):

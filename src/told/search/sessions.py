@@ -27,13 +27,12 @@ from told.search.rank import (
     rank_turns,
     restrict_to_project,
 )
-from told.search.tokens import stem
 from told.search.vectors.arithmetic import find_nearest, pack_signs, similarities, unpack_vectors
 from told.search.vectors.embedder import Embedder
-from told.search.words import split_words
 from told.store.fts import match_all, match_any, quote_phrase, unquote_phrase
 from told.store.sessions.match import TurnVectors
 from told.store.sessions.schema import TITLE
+from told.words import WORD, split_words, stem
 
 if TYPE_CHECKING:
     from told.store.sessions.protocols import TurnMatching
@@ -167,12 +166,9 @@ def make_rank_context(store: TurnMatching, question: str, found: Candidates) -> 
     shapes = dict(store.shapes([hit[0] for hit in found.hits]))
     asked = {turn: text for turn, (_, text, _) in shapes.items()}
     covered = measure_coverage(asked, found.frequencies, store.turn_count())
-    return RankContext(found.query.window, split_written_words(question), shapes, found.near, covered)
-
-
-def split_written_words(question: str) -> frozenset[str]:
-    """Return the words of a question with their capitals, to match names."""
-    return frozenset("".join(char if char.isalnum() else " " for char in question[:1000]).split())
+    return RankContext(
+        found.query.window, frozenset(WORD.findall(question[:1000])), shapes, found.near, covered
+    )
 
 
 def gather_candidates(

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import tomllib
-from collections.abc import Iterator
-from functools import cache, lru_cache
-from typing import Any
+from functools import cache
 
-# First and last code points of Thai, Lao, Burmese, Hangul, Khmer, Kana and Han.
-UNSPACED_RANGES = (
-    (0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1100, 0x11FF), (0x1780, 0x17FF), (0x3005, 0x3007),
-    (0x3040, 0x30FF), (0x3130, 0x318F), (0x31F0, 0x31FF), (0x3400, 0x4DBF), (0x4E00, 0x9FFF),
-    (0xA960, 0xA97F), (0xAC00, 0xD7FF), (0xF900, 0xFAFF), (0xFF66, 0xFFDC), (0x20000, 0x3FFFD),
-)  # fmt: skip
+from told.tables import load_table
+from told.words import character_pairs, is_unspaced, split_scripts, stem
+
 PUNCTUATION = frozenset(",;:!?()[]{}|.。、-")
 _MAX_TOKENS = 160
-_SUFFIXES = (
-    "ations", "ation", "ments", "ment", "ingen", "ungen", "ung", "ings", "ing", "ies", "ied", "ed", "es",
-    "en", "er", "e", "s", "n",
-)  # fmt: skip
 _QUOTES = {ord(char): None for char in "'`\"“”„«»*"}
 # Full-width and curly signs become plain ones; dashes become a break.
 _PLAIN = {0x2018: "'", 0x2019: "'", 0xB4: "'", 0x2013: " ; ", 0x2014: " ; ", ord("="): " ", ord("~"): " "} | {
@@ -27,12 +16,6 @@ _PLAIN = {0x2018: "'", 0x2019: "'", 0xB4: "'", 0x2013: " ; ", 0x2014: " ; ", ord
 }
 _SPACED_SIGNS = {ord(char): f" {char} " for char in ";!?()[]{}|。、"} | {ord("\n"): " ; "}
 _ELISIONS = ("l'", "d'", "n'", "j'", "s'", "c'", "qu'", "m'", "t'")
-
-
-def load_data(name: str) -> dict[str, Any]:
-    """Read a TOML file of the data folder; literal strings, as in '…', are read several times faster."""
-    with open(os.path.join(os.path.dirname(__file__), "data", name), "rb") as file:
-        return tomllib.load(file)
 
 
 def _load_slots(table: dict[str, str]) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
@@ -48,8 +31,9 @@ def _load_slots(table: dict[str, str]) -> tuple[dict[str, tuple[str, ...]], dict
     return slots, values
 
 
-_SYNONYMS = load_data("synonyms.toml")
-_STOP_WORDS = load_data("stop_words.toml")
+# Literal strings, as in '…', are read several times faster.
+_SYNONYMS = load_table(__file__, "data/synonyms")
+_STOP_WORDS = load_table(__file__, "data/stop_words")
 
 SAME: dict[str, str] = {}  # synonym: canonical word
 for _words in map(str.split, _SYNONYMS["same"].splitlines()):
@@ -63,33 +47,11 @@ STOP_WORDS = frozenset().union(*STOP_WORDS_BY_LANGUAGE.values())
 VAGUE_WORDS = frozenset(_STOP_WORDS["vague_words"]["words"].split())
 
 
-def is_unspaced(char: str) -> bool:
-    """Tell whether a character's script has no spaces between words."""
-    code = ord(char)
-    return code >= 0x0E00 and any(first <= code <= last for first, last in UNSPACED_RANGES)
-
-
 @cache
 def _list_unspaced() -> list[str]:
     """Return the known words of scripts without spaces, long ones first."""
     known = (word for word in (*SAME, *VALUES) if is_unspaced(word[0]))
     return sorted(known, key=lambda word: (-len(word), word))
-
-
-def split_scripts(run: str) -> Iterator[tuple[bool, str]]:
-    """Split letters where the script changes: (is it unspaced?, the part)."""
-    start, kind = 0, is_unspaced(run[:1] or " ")
-    for at in range(1, len(run)):
-        if is_unspaced(run[at]) != kind:
-            yield kind, run[start:at]
-            start, kind = at, not kind
-    if run:
-        yield kind, run[start:]
-
-
-def character_pairs(run: str) -> list[str]:
-    """Return every two adjacent characters; a single character stays alone."""
-    return [run[at : at + 2] for at in range(len(run) - 1)] or [run]
 
 
 def canonical(word: str) -> str:
@@ -102,20 +64,6 @@ def are_alternatives(one: str, other: str) -> bool:
     if VALUES.get(one, one) == VALUES.get(other, other):
         return False
     return not set(SLOTS.get(one, ())).isdisjoint(SLOTS.get(other, ()))
-
-
-@lru_cache(maxsize=50_000)
-def stem(word: str) -> str:
-    """Return a crude stem, the same for most forms of a word."""
-    if not word.isalpha() or len(word) < 4:
-        return word
-    for suffix in _SUFFIXES:
-        if word.endswith(suffix) and len(word) - len(suffix) >= 3:
-            word = word[: -len(suffix)]
-            break
-    if len(word) > 3 and word[-1] == word[-2]:
-        word = word[:-1]
-    return word[:8]
 
 
 def canonical_stem(token: str) -> str:
@@ -134,16 +82,6 @@ def is_identifier(token: str) -> bool:
         or any(char in token for char in "/_.@\\")
         or (token.count("-") > 0 and len(token) > 5)
     )
-
-
-def split_identifier(word: str) -> list[str]:
-    """Split `getUserToken` and `HTTPServer2` where the case changes."""
-    cuts = [
-        at
-        for at, char in enumerate(word)
-        if not at or (char.isupper() and (not word[at - 1].isupper() or word[at + 1 : at + 2].islower()))
-    ]
-    return [word[start:end] for start, end in zip(cuts, [*cuts[1:], len(word)], strict=True)]
 
 
 def tokenize(text: str) -> list[str]:

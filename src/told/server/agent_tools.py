@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import secrets
-import tomllib
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from told.errors import NotFoundError, UsageError
@@ -31,9 +29,10 @@ from told.store.postgres.sessions.queries import project_number
 from told.store.postgres.sessions.write import PushedSession
 from told.store.sessions.read import CheckpointRow, Filter, SessionRow, TurnRow
 from told.store.sessions.schema import project_token
+from told.tables import load_table
 from told.text import clean, shorten
 
-_TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_TABLE = load_table(__file__)
 INSTRUCTIONS: str = _TABLE["instructions"]
 _AGENT = "mcp"  # what a client calls itself is not known: each request is one of its own
 _MOST_FOUND, _MOST_IDS = 50, 20
@@ -67,7 +66,8 @@ class _Teller:
 
     def turn(self, opened: TeamSessions, one: SessionRow, turn: TurnRow, most: int) -> str:
         """Return what was asked and answered in a turn."""
-        trust = self._trust(opened, one.id)
+        author = self._author(opened, one.id)
+        trust = "user" if author == "you" else f"team:{self._viewer.team_name}/{author}"
         lines = [f"{one.public}.{turn.n} ({self._age(turn.at)}, {self._author(opened, one.id)})"]
         for text, by in ((turn.asked, trust), (turn.answered, AGENT), (turn.steps, AGENT)):
             if text:
@@ -99,10 +99,6 @@ class _Teller:
             person = find_person(opened.connection, self._viewer.team, owner)
             self._names[owner] = person.name if person else "a colleague"
         return self._names[owner]
-
-    def _trust(self, opened: TeamSessions, session: int) -> str:
-        author = self._author(opened, session)
-        return "user" if author == "you" else f"team:{self._viewer.team_name}/{author}"
 
 
 def _search(server: Server, client: Client, given: dict[str, Any]) -> str:

@@ -59,7 +59,7 @@ def forget_session(memory: TeamMemory, public: str) -> list[str]:
     with memory.writer.lock():
         if not sessions.writer.delete_session(row.id):
             raise NotFoundError("Only its owner can delete a session.")
-        memory.writer.add(SET, "", **{SET: {SESSION_TOPIC: {_name(row): "1"}}})
+        memory.writer.add(SET, "", **{SET: {SESSION_TOPIC: {f"{row.agent}/{row.native}": "1"}}})
         memory.writer.write()
     request_purge(memory.connection, memory.client.viewer, SESSION_TABLES)
     own = PostgresMemories(memory.connection, memory.client.viewer, only_own=True)
@@ -148,7 +148,3 @@ def _cut_session(sessions: TeamSessions, row: SessionRow, forgotten: Forgotten) 
 def _as_note(row: SessionRow, one: CheckpointRow) -> Checkpoint:
     note = Checkpoint(row.native, one.number, "", at=one.at, status=one.status, path=one.path)
     return replace(note, **{name: getattr(one, name) for name in NOTE_TEXTS})
-
-
-def _name(row: SessionRow) -> str:
-    return f"{row.agent}/{row.native}"

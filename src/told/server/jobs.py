@@ -159,20 +159,17 @@ class Worker:
         except Exception as error:  # noqa: BLE001 - a bad item never stops the others
             if len(jobs) == 1:
                 with self._database.owning() as connection:
+                    line = next(iter(str(error).strip().splitlines()), "")
+                    text = line if isinstance(error, ToldError) else f"{type(error).__name__}: {line}"
                     fail(
                         connection,
                         self._team,
                         self._name,
                         jobs[0],
-                        error=self._describe(error),
+                        error=clean(self._server.settings.redact(text))[:_MAX_ERROR],
                         limits=self._limits,
                     )
             return None
-
-    def _describe(self, error: Exception) -> str:
-        line = next(iter(str(error).strip().splitlines()), "")
-        text = line if isinstance(error, ToldError) else f"{type(error).__name__}: {line}"
-        return clean(self._server.settings.redact(text))[:_MAX_ERROR]
 
     def _give_back(self, wait_seconds: float = 0.0) -> None:
         with self._database.owning() as connection:

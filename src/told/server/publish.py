@@ -94,7 +94,8 @@ class _Publisher:
 
     def publish(self, shared: dict[str, int]) -> None:
         """Append and erase what changed, sign the head again if it did."""
-        files = self._read_files()
+        names, size = [one.name for one in self._head.files], sum(one.size for one in self._head.files)
+        files = read_files(self._connection, self._key, self._own.series, names, size)
         operations = [
             parse_line(line, self._own.series) for data in files.values() for line in data.splitlines()
         ]
@@ -139,10 +140,6 @@ class _Publisher:
             Identity(self._own.secret).public, voucher="", name=person.name if person else "",
             team=self._server.team.team_name,
         )  # fmt: skip
-
-    def _read_files(self) -> dict[str, bytes]:
-        names, size = [one.name for one in self._head.files], sum(one.size for one in self._head.files)
-        return read_files(self._connection, self._key, self._own.series, names, size)
 
     def _sign(self, files: dict[str, bytes], seen: dict[str, int]) -> bytes:
         entries, number, own_hash = [], self._head.number, self._head.hash

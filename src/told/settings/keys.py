@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from told.errors import UsageError
+from told.tables import load_table
 
 CONFIG = "config.toml"
 ASK, AUTO, OFF = "ask", "auto", "off"
@@ -145,9 +145,7 @@ class Key(NamedTuple):
 
 
 def _load_keys() -> Iterator[Key]:
-    with open(os.path.join(os.path.dirname(__file__), "keys.toml"), "rb") as file:
-        tables = tomllib.load(file)
-    for name, table in tables.items():
+    for name, table in load_table(__file__).items():
         field = _FIELDS.get(name, name.replace(".", "_"))
         default = _DEFAULTS[name] if name in _DEFAULTS else _default(name, field)
         yield Key(name, default=default, field=field, **{**table, "choices": tuple(table.get("choices", ()))})

@@ -107,6 +107,11 @@ def _try_open(uri: str, *, with_log: bool) -> apsw.Connection:
     return connection
 
 
+def read_version(connection: apsw.Connection) -> int:
+    """Return the schema version of a database; 0 if it is empty."""
+    return int(fetch(connection, "PRAGMA user_version")[0][0])
+
+
 def has_tables(connection: apsw.Connection, names: Sequence[str]) -> bool:
     """Tell whether a database has all of these tables."""
     marks = ", ".join("?" * len(names))

@@ -37,6 +37,7 @@ from told.sync.session_files import Files, SharedSessions
 from told.sync.spaces import Space
 from told.sync.state import Known, State, digest, list_files, load_state, place_mark, read_file, save_state
 from told.sync.transports import Transport
+from told.words import WORD
 
 _NAME_WORDS, _MAX_NAME = 2, 24
 
@@ -297,7 +298,7 @@ def author_names(state: State) -> dict[str, str]:
     found: dict[str, str] = {}
     for known in sorted(state.series.values(), key=lambda one: (one.first, one.person)):
         if known.person not in found:
-            words = "".join(one if one.isalnum() else " " for one in known.name).split()
+            words = WORD.findall(known.name)
             bare = "-".join(words[:_NAME_WORDS])[:_MAX_NAME]  # agents read it: too short for a sentence
             name, mark = bare or "somebody", fingerprint(known.person)
             short = f"{name}-{mark[:4]}"

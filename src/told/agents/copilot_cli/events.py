@@ -10,7 +10,7 @@ from typing import Any
 
 from told.agents.reading import FAILED, REFUSED, RecentCalls, describe_call, is_failure, read_log
 from told.agents.values import as_list, as_millis, as_text, get_dict, get_dicts, get_text, parse_object
-from told.files import NotReadableError, read_document
+from told.files import NotReadableError, get_change_time, read_document
 from told.jsontext import parse_json
 from told.model import AGENT, USER, Checkpoint, Cursor, Event, Facts, Mark, Message, Problem, Source, Touch
 from told.pattern import lazy_pattern
@@ -52,19 +52,14 @@ def _read_checkpoints(folder: str, session: str) -> Iterator[Checkpoint]:
     """Yield a session folder's plan, as number 0, and its numbered checkpoints."""
     plan = os.path.join(folder, "plan.md")
     if overview := _read_note(plan).strip():
-        yield Checkpoint(session, 0, "Plan", overview, _change_time(plan))
+        yield Checkpoint(session, 0, "Plan", overview, get_change_time(plan))
     below = os.path.join(folder, "checkpoints")
     titles = _parse_titles(_read_note(os.path.join(below, "index.md")))
     for number, name in sorted(_numbered_files(below).items()):
         path = os.path.join(below, name)
         yield from _make_checkpoint(
-            session, number, titles.get(number, ""), _read_note(path), _change_time(path)
+            session, number, titles.get(number, ""), _read_note(path), get_change_time(path)
         )
-
-
-def _has_checkpoint(folder: str, number: int) -> bool:
-    """Tell whether the checkpoint with this number has a file."""
-    return number in _numbered_files(os.path.join(folder, "checkpoints"))
 
 
 def _make_checkpoint(session: str, number: int, title: str, content: str, at: int) -> Iterator[Checkpoint]:
@@ -135,13 +130,6 @@ def _read_note(path: str) -> str:
         return read_document(path, _MAX_NOTE).decode(errors="replace").removeprefix("\ufeff")
     except NotReadableError:
         return ""
-
-
-def _change_time(path: str) -> int:
-    try:
-        return os.stat(path).st_mtime_ns // 1_000_000
-    except OSError:
-        return 0
 
 
 def _first_line(content: str) -> str:
@@ -268,5 +256,6 @@ class _EventLog:
     def _parse_compaction(self, data: dict[str, Any], at: int) -> Iterator[Event]:
         number = data.get("checkpointNumber")
         number = number if isinstance(number, int) and not isinstance(number, bool) and number > 0 else at
-        if data.get("success") is not False and not _has_checkpoint(self._folder, number):
+        below = os.path.join(self._folder, "checkpoints")
+        if data.get("success") is not False and number not in _numbered_files(below):
             yield from _make_checkpoint(self._session, number, "", get_text(data, "summaryContent"), at)

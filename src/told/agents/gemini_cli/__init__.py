@@ -107,7 +107,10 @@ class _Chat:
         if isinstance(record.get("$set"), dict):
             record = record["$set"]
         if isinstance(record.get("$rewindTo"), str):
-            self._rewind(record["$rewindTo"])
+            keys = list(self.messages)
+            if record["$rewindTo"] in self.messages:
+                for key in keys[keys.index(record["$rewindTo"]) :]:
+                    del self.messages[key]
         elif isinstance(record.get("id"), str):
             self.messages[record["id"]] = record
         else:
@@ -125,12 +128,6 @@ class _Chat:
             key = get_text(message, "id") or f"#{number}"
             if key in self.messages or (get_text(message, "type"), _text_of(message)) not in said:
                 self.messages[key] = message
-
-    def _rewind(self, to: str) -> None:
-        keys = list(self.messages)
-        if to in self.messages:
-            for key in keys[keys.index(to) :]:
-                del self.messages[key]
 
 
 def _text_of(message: dict[str, Any]) -> str:

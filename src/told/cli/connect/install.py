@@ -27,7 +27,7 @@ from told.agents.wiring import (
 from told.app import match_agent
 from told.cli.arguments import Arguments, all_commands
 from told.cli.context import Context, confirm_yes, count, may_ask, short_home
-from told.cli.index import index
+from told.cli.index import index_history
 from told.cli.reader.reading import offer_reader, offer_reading
 from told.cli.review import offer_review
 from told.cli.terminal.blocks import Diff
@@ -347,7 +347,7 @@ def _import_now(context: Context, arguments: Arguments) -> None:
     settings = context.settings
     context.settings = settings._replace(background=False)  # show at once what was learned
     try:
-        index(context, arguments)
+        index_history(context, read=False)  # `offer_reading` asks first
     finally:
         context.settings = settings
     if settings.learn and not offer_review(context, arguments):

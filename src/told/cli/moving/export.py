@@ -91,10 +91,10 @@ def _source(view: MemoryView) -> Source:
 
 def _format_told(view: MemoryView, *, private: bool, sessions: bool) -> tuple[str, dict[str, int]]:
     made = iso(view.context.now) or ""
-    found = collect(_source(view), version=__version__, made=made, private=private, sessions=sessions)
+    head, lists = collect(_source(view), version=__version__, made=made, private=private, sessions=sessions)
     names = ("memories", "checkpoints", "sessions") if sessions else ("memories", "checkpoints")
-    counts = {name: len(found.lists[name]) for name in names}
-    return "".join(format_export(found.head, found.lists)), counts
+    counts = {name: len(lists[name]) for name in names}
+    return "".join(format_export(head, lists)), counts
 
 
 def _format_other(

@@ -100,7 +100,7 @@ def exchange(context: Context, spaces: list[Space]) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     with MemoryView(context) as view:
         stores = SyncStores(
-            context.home, view.memories, context.connection, context.key, context.now, context.redact,
+            context.home, view.memories, context.connection, context.key, context.redact, context.now,
             exclude_projects(context.connection, context.settings),
         )  # fmt: skip
         for space in spaces:

@@ -24,6 +24,7 @@ from told.reader.base import AGENT, Reader
 from told.reader.ledger import Ledger
 from told.reader.models import open_reader
 from told.reader.run import Estimate, ReadingRun, ReadResult
+from told.reader.verdict import Counts
 from told.settings.keys import OFF
 from told.store.memories.protocol import Memories
 
@@ -135,10 +136,7 @@ def _print_result(context: Context, result: ReadResult, *, stopped: bool) -> Non
         context.print("Stopped. `told learn` continues there.")
     context.print(
         f"Read {count(result.sessions, 'session')} with {count(result.calls, 'call')} and"
-        f" {result.tokens:,} tokens:"
-        f" {memory_count(done.new)} new, {done.reworded:,} reworded, {done.again:,} known before,"
-        f" {done.confirmed:,} confirmed, {done.dismissed:,} dropped, {done.ended:,} ended,"
-        f" {count(done.proposals, 'proposal')}."
+        f" {result.tokens:,} tokens: {_describe_counts(done)}."
     )
     if done.unproven or done.invalid:
         why = f" ({', '.join(done.faults)})" if done.faults else ""
@@ -149,6 +147,17 @@ def _print_result(context: Context, result: ReadResult, *, stopped: bool) -> Non
         context.print(f"{count(result.failed, 'call')} failed: {result.error}")
     if result.stopped:
         context.print(f"{result.stopped} {count(result.left, 'session')} left: run `told learn` again later.")
+
+
+def _describe_counts(done: Counts) -> str:
+    """Return what became of the answers, without what did not happen."""
+    parts = {
+        "reworded": done.reworded, "known before": done.again, "confirmed": done.confirmed,
+        "dropped": done.dismissed, "ended": done.ended, "to decide on in `told review`": done.proposals,
+    }  # fmt: skip
+    return ", ".join(
+        [f"{memory_count(done.new)} new", *(f"{many:,} {what}" for what, many in parts.items() if many)]
+    )
 
 
 def _print_learned(context: Context, learned: list[str]) -> None:

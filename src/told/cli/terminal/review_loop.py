@@ -107,7 +107,8 @@ class ReviewLoop:
 
     def _review(self, item: ReviewItem) -> bool:
         """Show an item and handle one key; return whether to go on."""
-        self._draw(self._page(item, self._notes))
+        page = item_blocks(self._view, item, self._position(item))
+        self._draw([*page, *self._notes, *key_lines(item_keys(item), self._width())])
         self._notes = []
         key = self._keyboard.read()
         if key in (QUIT, END):
@@ -192,10 +193,6 @@ class ReviewLoop:
 
     def _position(self, item: ReviewItem) -> str:
         return f"{self._order.index(item.id) + 1} of {len(self._order)}"
-
-    def _page(self, item: ReviewItem, notes: list[Block]) -> list[Block]:
-        page = item_blocks(self._view, item, self._position(item))
-        return [*page, *notes, *key_lines(item_keys(item), self._width())]
 
     def _width(self) -> int:
         return Screen.clamp(terminal_width(self._context.environ))

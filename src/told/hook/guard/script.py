@@ -123,7 +123,8 @@ class _Lexer:
         """Return the commands in their order."""
         while self.at < len(self.script):
             if self.script[self.at] == "#" and not self.is_glued:
-                self.at = _find_end(self.script, "\n", self.at)
+                found = self.script.find("\n", self.at)
+                self.at = len(self.script) if found < 0 else found
                 continue
             token = _TOKEN.match(self.script, self.at)
             if token is None:  # an open quote: better too many commands than too few
@@ -173,11 +174,6 @@ class _Lexer:
         else:
             draft.words.append(text)
             self.is_glued = True
-
-
-def _find_end(script: str, sign: str, at: int) -> int:
-    found = script.find(sign, at)
-    return len(script) if found < 0 else found
 
 
 def _find_closing(script: str, at: int) -> int:

@@ -8,7 +8,7 @@ from functools import cache
 
 from told.hook.guard import load_table, load_words
 from told.pattern import lazy_pattern
-from told.search.tokens import stem
+from told.words import stem
 
 COMMAND, OPTION, PATH, WORD, COMMA, STOP = "command", "option", "path", "word", "comma", "stop"
 _TOKEN = lazy_pattern(r"`([^`]+)`|((?<!\s)[.!?;:]+(?=\s|$)|;|\n|\s-\s)|(,)|([^\s,()`;]+)")
@@ -62,6 +62,7 @@ def find_zones(text: str) -> tuple[list[Zone], frozenset[str]]:
     """Return what a rule forbids, and the words that it does not."""
     zones: list[Zone] = []
     others: set[str] = set()
+    places = load_words("words", "branches") | load_words("words", "environments")
     for sentence in _split_sentences(_join_lists(tokenise(text))):
         lead: tuple[Token, ...] = ()
         for clause in sentence:
@@ -74,7 +75,7 @@ def find_zones(text: str) -> tuple[list[Zone], frozenset[str]]:
             if clause and clause[0].text in load_words("words", "leads"):
                 lead = tuple(clause)
             elif is_heading:  # "Don't touch main: no commits, no merges"
-                lead = tuple(one for one in clause if one.text in _places())
+                lead = tuple(one for one in clause if one.text in places)
     return zones, frozenset(others)
 
 
@@ -130,10 +131,6 @@ def _read_word(word: str) -> list[Token]:
     if dash and first in load_words("words", "hyphenated"):
         return [Token(first), *(Token(part) for part in rest.split("-") if part)]
     return [Token(text.replace("'", ""), WORD, bare)]
-
-
-def _places() -> frozenset[str]:
-    return load_words("words", "branches") | load_words("words", "environments")
 
 
 @cache

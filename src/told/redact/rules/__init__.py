@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from told import tables
 from told.pattern import lazy_pattern
 
 _NOT_IN_WORD = r"(?<![A-Za-z0-9_+])"
@@ -45,10 +45,10 @@ def all_rules() -> tuple[Rule, ...]:
 @cache
 def load_formats() -> tuple[Rule, ...]:
     """Load the rules for secrets that are known by their prefix."""
-    issuers = _read("issuers")
+    issuers = tables.load_table(__file__, "issuers")
     rows = issuers["issuers"]["table"].split("\n")
     simple = [_issuer_rule(row, issuers["alphabets"]) for row in rows if row]
-    return (*simple, *(_format_rule(table) for table in _read("formats")["rule"]))
+    return (*simple, *(_format_rule(table) for table in tables.load_table(__file__, "formats")["rule"]))
 
 
 @cache
@@ -56,7 +56,7 @@ def load_contexts() -> tuple[Rule, ...]:
     """Load the rules for secrets that are known by the text around them."""
     rules: list[Rule] = []
     for file in ("contexts", "sentences", "commands", "numbers"):
-        data = _read(file)
+        data = tables.load_table(__file__, file)
         fragments: dict[str, str] = {}
         for name, text in data["fragments"].items():
             fragments[name] = _insert(_join(text), fragments)
@@ -64,19 +64,12 @@ def load_contexts() -> tuple[Rule, ...]:
     return tuple(rules)
 
 
-def load_words(name: str) -> frozenset[str]:
-    """Load a word list of words.toml."""
-    return frozenset(_read("words")[name].split())
+load_words = partial(tables.load_words, __file__, "words")
 
 
 def load_pattern(name: str, flags: int = 0) -> re.Pattern[str]:
     """Compile a regular expression of patterns.toml."""
-    return lazy_pattern(_join(_read("patterns")[name]), flags)
-
-
-@cache
-def _read(name: str) -> dict[str, Any]:
-    return tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))
+    return lazy_pattern(_join(tables.load_table(__file__, "patterns")[name]), flags)
 
 
 def _issuer_rule(row: str, alphabets: Mapping[str, Mapping[str, str]]) -> Rule:

@@ -26,17 +26,8 @@ def make_prompt_vector(text: str) -> bytes | None:
 def _find_languages(text: str) -> list[str]:
     """Return the languages other than English that a text may be in, by its most common words."""
     words = {word.strip(".,;:!?¿¡()\"'") for word in text.lower().replace("'", "' ").split()}
-    words -= _list_stop_words(_ENGLISH)
-    return [
-        one
-        for one in STOP_WORDS_BY_LANGUAGE
-        if one != _ENGLISH and not words.isdisjoint(_list_stop_words(one))
-    ]
-
-
-@cache
-def _list_stop_words(language: str) -> frozenset[str]:
-    return STOP_WORDS_BY_LANGUAGE[language]
+    words -= STOP_WORDS_BY_LANGUAGE[_ENGLISH]
+    return [name for name, own in STOP_WORDS_BY_LANGUAGE.items() if name != _ENGLISH and words & own]
 
 
 @cache

@@ -122,7 +122,8 @@ class LoadedModel:
             self._inputs = {one.name: one for one in self._session.get_inputs()}
             outputs = [one.name for one in self._session.get_outputs()]
             self._output = _POOLED if _POOLED in outputs else outputs[0]
-            self._width = self._fixed_width()
+            shape = self._inputs["input_ids"].shape if "input_ids" in self._inputs else []
+            self._width = shape[1] if len(shape) > 1 and isinstance(shape[1], int) else 0
             self.tokenizer.no_padding()  # padding makes every text as slow as the longest
             self.tokenizer.enable_truncation(min(folder.max_len, self._width or folder.max_len))
         if unknown := set(self._inputs) - {"input_ids", "attention_mask", "token_type_ids"}:
@@ -152,11 +153,6 @@ class LoadedModel:
         """Return the tokens of a text, or of a pair."""
         with translate_errors(self._path):
             return self.tokenizer.encode(*(text.encode("utf-8", "replace").decode() for text in texts))
-
-    def _fixed_width(self) -> int:
-        """Return the fixed number of tokens a model takes; 0 if any."""
-        shape = self._inputs["input_ids"].shape if "input_ids" in self._inputs else []
-        return shape[1] if len(shape) > 1 and isinstance(shape[1], int) else 0
 
 
 @contextmanager

@@ -21,13 +21,13 @@ from typing import Any
 from unicodedata import category, normalize
 
 from told.hashing import blake2s
-from told.search.tokens import split_identifier
 from told.search.vectors.arithmetic import (
     normalize_vector,
     spread_lanes,
     sum_rows,
 )
 from told.store.memories.records import Embedding
+from told.words import split_identifier
 
 MAGIC = "told meaning 1"
 QUESTION_PREFIX = "?"

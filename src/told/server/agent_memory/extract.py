@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from told.agents.reading import FAILED, describe_call
@@ -28,9 +26,10 @@ from told.store.postgres.agent_memory.items import (
 from told.store.postgres.database import Connection, Viewer
 from told.store.postgres.people import MEMBER
 from told.store.sessions.read import TurnRow
+from told.tables import load_table
 from told.text import shorten
 
-_TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_TABLE = load_table(__file__)
 _SKIPPED_TOOLS = frozenset(_TABLE["skipped_tools"].split())
 _FAILURE = lazy_pattern("|".join(_TABLE["failures"]), re.IGNORECASE)
 _TYPES: dict[str, str] = _TABLE["types"]

@@ -7,7 +7,7 @@ from told.memories.change import correct
 from told.memories.journal_writer import JournalWriter
 from told.memories.remember import NewMemory, remember
 from told.pattern import lazy_pattern
-from told.store.memories.records import AGENT, GLOBAL, OBSERVATION, PROJECT, SUPERSEDED, Memory, Trigger
+from told.store.memories.records import AGENT, GLOBAL, OBSERVATION, PROJECT, SUPERSEDED, Trigger
 from told.store.postgres.agent_memory.lessons import LessonRow
 from told.store.postgres.agent_memory.observations import ObservationRow
 from told.store.postgres.agent_memory.sessions import UNKNOWN
@@ -40,17 +40,13 @@ def remember_row(
     if old is None or old.status == SUPERSEDED:
         return remember(writer, new).memory.id if is_active else known
     if not is_active:
-        _end(writer, old)
+        # What the user said or confirmed, too, stays.
+        if old.trust == AGENT and not old.is_decided_by_user and not old.locked:
+            writer.add("supersede", old.id, by="", why=f"turned off in {TOOL}")
+            writer.write()
     elif old.text != new.text:
         return correct(writer, old, new).memory.id
     return known
-
-
-def _end(writer: JournalWriter, memory: Memory) -> None:
-    """End the memory of a lesson that was turned off, unless the user said or confirmed it, too."""
-    if memory.trust == AGENT and not memory.is_decided_by_user and not memory.locked:
-        writer.add("supersede", memory.id, by="", why=f"turned off in {TOOL}")
-        writer.write()
 
 
 def make_memory(row: ObservationRow | LessonRow) -> NewMemory:

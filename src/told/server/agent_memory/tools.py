@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, Field, TypeAdapter, ValidationError
@@ -30,8 +28,9 @@ from told.store.postgres.agent_memory.observations import (
     list_around,
 )
 from told.store.postgres.people import MEMBER, READER
+from told.tables import load_table
 
-_TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_TABLE = load_table(__file__)
 INSTRUCTIONS: str = _TABLE["instructions"]
 _AS_JSON, _LESSONS_AS_JSON = TypeAdapter(ObservationRow), TypeAdapter(list[LessonRow])
 _MAX_TITLE = 80  # characters

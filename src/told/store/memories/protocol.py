@@ -196,9 +196,6 @@ class Memories(Protocol):
     ) -> list[int]:
         """Return the rows of memories triggered by commands, paths or tasks."""
 
-    def by_entity(self, names: Sequence[str], scopes: Sequence[str], limit: int = 200) -> list[int]:
-        """Return the rows of memories about entities, ignoring case."""
-
     def of_session(self, session: str) -> list[int]:
         """Return the rows of memories from a session, forgotten ones included."""
 

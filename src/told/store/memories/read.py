@@ -157,7 +157,8 @@ class SqliteMemories(MemoryIndex):
             conditions.append(f"scope IN ({_marks(scopes)})")
             values += scopes
         if kinds:
-            conditions.append(_match_kinds(kinds))
+            parts = ["(marks != '' AND instr(marks, ?))" if name in MARKS else "kind = ?" for name in kinds]
+            conditions.append(f"({' OR '.join(parts)})")
             values += kinds
         if not observations:
             conditions.append(f"NOT {_OBSERVATION}")
@@ -246,11 +247,6 @@ class SqliteMemories(MemoryIndex):
         where = f"kind = ? AND value IN ({_marks(values)}) AND scope IN ({_marks(scopes)})"
         return self._rows("trigger_of", where, (kind, *values, *scopes), limit)
 
-    def by_entity(self, names: Sequence[str], scopes: Sequence[str], limit: int = 200) -> list[int]:
-        """Return the rows of memories about entities, ignoring case."""
-        where = f"name IN ({_marks(names)}) AND scope IN ({_marks(scopes)})"
-        return self._rows("entity_of", where, (*(name.lower() for name in names), *scopes), limit)
-
     def of_session(self, session: str) -> list[int]:
         """Return the rows of memories from a session, forgotten ones included."""
         return self._rows("evidence_of", "session = ?", (session,), -1)
@@ -304,12 +300,6 @@ class SqliteMemories(MemoryIndex):
             found += self._fetch(sql, some)
         intact = [row for row in found if row[0] not in self.left_out and hash_row(row[:-1]) == row[-1]]
         return [(row[0], parse_memory(row[1:_END])) for row in intact]
-
-
-def _match_kinds(kinds: Sequence[str]) -> str:
-    """Return the condition for kinds and marks; the values are the names."""
-    parts = ["(marks != '' AND instr(marks, ?))" if name in MARKS else "kind = ?" for name in kinds]
-    return f"({' OR '.join(parts)})"
 
 
 def _marks(values: Sequence[Any]) -> str:

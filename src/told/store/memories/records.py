@@ -218,7 +218,6 @@ WRITTEN = ("row", *COLUMNS, "scope_word", "words", "extra", "hash")
 # Tables that link to memories, with their key columns.
 LINK_TABLES = {
     "trigger_of": ("kind", "value", "scope", "row"),
-    "entity_of": ("name", "scope", "row"),
     "evidence_of": ("session", "agent", "turn", "row"),
     "edge": ("source", "kind", "target", "at", "by"),
 }
@@ -250,6 +249,11 @@ def split_kind(name: str) -> tuple[str, tuple[str, ...]]:
 def make_scope_word(scope: str, status: str = ACTIVE) -> str:
     """Return the index word of a scope's memories of a status."""
     return public_id(_SCOPE_PREFIXES.get(status, "toldended"), scope, length=10)
+
+
+def row_key(memory: Memory) -> tuple[int, str, int]:
+    """Return what a memory's row id depends on."""
+    return memory.created, memory.machine, memory.number
 
 
 def make_row_id(memory: Memory) -> int:
@@ -309,5 +313,4 @@ def list_links(row: int, memory: Memory) -> set[tuple[Any, ...]]:
     found |= {("edge", memory.id, edge.kind, edge.target, edge.at, edge.by) for edge in memory.edges}
     if memory.status == ACTIVE:
         found |= {("trigger_of", one.kind, one.value, memory.scope, row) for one in memory.triggers}
-        found |= {("entity_of", name.lower(), memory.scope, row) for name in memory.entities}
     return found

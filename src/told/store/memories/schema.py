@@ -27,7 +27,7 @@ from told.store.memories.records import (
     list_links,
     parse_memory,
 )
-from told.store.opening import has_tables
+from told.store.opening import has_tables, read_version
 
 VERSION = 10
 _CORE = ("memory", "memory_words", "noted", "shown")
@@ -35,20 +35,16 @@ _CORE = ("memory", "memory_words", "noted", "shown")
 
 def migrate(connection: apsw.Connection) -> bool:
     """Create the tables of a new database; False if one of another version has to be rebuilt."""
-    if _version(connection) == VERSION:
+    if read_version(connection) == VERSION:
         return has_tables(connection, _CORE)
     with transaction(connection):
-        found = _version(connection)
+        found = read_version(connection)
         if found == 0 and not fetch(connection, "SELECT 1 FROM sqlite_schema LIMIT 1"):
             with open(os.path.join(os.path.dirname(__file__), "schema.sql"), encoding="utf-8") as file:
                 connection.execute(file.read())
             connection.execute(f"PRAGMA user_version={VERSION}")
             return True
         return found == VERSION and has_tables(connection, _CORE)
-
-
-def _version(connection: apsw.Connection) -> int:
-    return int(fetch(connection, "PRAGMA user_version")[0][0])
 
 
 _OTHER_TABLES = ("shown", "noted", "orphan", "word_of")
@@ -117,7 +113,7 @@ def _check_memories(connection: apsw.Connection) -> list[str]:
             found.append(f"memory {values[1]} was changed")
     stored = {(table, *row) for table in LINK_TABLES for row in fetch(connection, f"SELECT * FROM {table}")}
     if expected != stored and not found:
-        found.append("triggers, entities or edges do not fit the memories")
+        found.append("triggers, evidence or edges do not fit the memories")
     return found
 
 

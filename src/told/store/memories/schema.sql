@@ -2,7 +2,7 @@
 -- `word_of` repeats the index's words of active memories: the newest rows of a word in a scope are adjacent.
 -- `memory_idle` covers what may be archived, so that archived memories cost nothing in that search.
 -- `meaning_of` has the vectors of active memories; `meaning_signs` their signs, a thousand in a row.
--- `trigger_of` and `entity_of` only list active memories.
+-- `trigger_of` only lists active memories.
 CREATE TABLE memory(
   row INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, machine TEXT NOT NULL, number INTEGER NOT NULL,
   scope_word TEXT NOT NULL, text TEXT NOT NULL, words TEXT NOT NULL, extra TEXT NOT NULL,
@@ -41,9 +41,6 @@ CREATE TABLE meaning_of(
 CREATE TABLE meaning_signs(
   scope TEXT NOT NULL, model TEXT NOT NULL, first INTEGER NOT NULL, rows BLOB NOT NULL, signs BLOB NOT NULL,
   PRIMARY KEY(scope, model, first));
-CREATE TABLE entity_of(
-  name TEXT NOT NULL, scope TEXT NOT NULL, row INTEGER NOT NULL,
-  PRIMARY KEY(name, scope, row)) WITHOUT ROWID;
 CREATE TABLE evidence_of(
   session TEXT NOT NULL, agent TEXT NOT NULL, turn INTEGER NOT NULL, row INTEGER NOT NULL,
   PRIMARY KEY(session, agent, turn, row)) WITHOUT ROWID;

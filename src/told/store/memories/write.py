@@ -25,6 +25,7 @@ from told.store.memories.records import (
     make_row,
     make_row_id,
     parse_memory,
+    row_key,
 )
 
 _INSERT = f"INSERT INTO memory({', '.join(WRITTEN)}) VALUES({', '.join('?' * len(WRITTEN))})"
@@ -52,7 +53,7 @@ class MemoryWriter(IndexedWriter):
     def put(self, memory: Memory, make_fields: MakeFields, *, fresh: bool = False) -> None:
         """Store a memory; `make_fields` is only called for a new text, `fresh` ones are not stored yet."""
         old = None if fresh else self._stored(memory.id)
-        if old and _row_key(old.memory) != _row_key(memory):
+        if old and row_key(old.memory) != row_key(memory):
             self._remove(old)
             old = None
         row = old.row if old else self._find_free_row(make_row_id(memory))
@@ -187,11 +188,6 @@ class MemoryWriter(IndexedWriter):
         for table, *values in new - old:
             marks = ", ".join("?" * len(values))
             self._db.execute(f"INSERT OR REPLACE INTO {table} VALUES({marks})", values)
-
-
-def _row_key(memory: Memory) -> tuple[int, str, int]:
-    """Return what a memory's row id depends on."""
-    return memory.created, memory.machine, memory.number
 
 
 def _vector_key(memory: Memory) -> tuple[Any, ...]:

@@ -17,7 +17,7 @@ from told.store.postgres.jobs import enqueue
 PURGE = "purge"  # kind of the queue's items
 # Without the vectors for search, which have no words: rebuilding their HNSW index takes minutes.
 MEMORY_TABLES = (
-    "operation", "operation_of", "memory", "memory_own", "word_of", "trigger_of", "entity_of",
+    "operation", "operation_of", "memory", "memory_own", "word_of", "trigger_of",
     "meaning_of", "evidence_of", "edge", "shown", "noted", "orphan",
 )  # fmt: skip
 SESSION_TABLES = ("session", "turn", "touch", "ref", "checkpoint")

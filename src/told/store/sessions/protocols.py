@@ -8,13 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from told.store.sessions.checkpoints import Project
 from told.store.sessions.read import (
     CheckpointRow,
     Filter,
     ProjectRow,
     SessionRow,
-    TimelinePosition,
     TouchRow,
     TurnRow,
 )
@@ -42,14 +40,6 @@ class SessionReading(Protocol):
     def count_checkpoints(self, wanted: Filter) -> int: ...
     def checkpoints_like(self, text: str, limit: int) -> list[CheckpointRow]: ...
     def projects(self, wanted: Filter) -> list[ProjectRow]: ...
-
-
-class TimelineReading(Protocol):
-    """Reads the turns around a position; the methods are described at `TimelineReader`."""
-
-    def project_of(self, session_id: int) -> Project | None: ...
-    def before(self, position: TimelinePosition, wanted: Filter, limit: int) -> list[TurnRow]: ...
-    def after(self, position: TimelinePosition, wanted: Filter, limit: int) -> list[TurnRow]: ...
 
 
 class TurnMatching(Protocol):

@@ -24,7 +24,7 @@ from told.store.database import (
     spell_number,
     transaction,
 )
-from told.store.opening import has_tables
+from told.store.opening import has_tables, read_version
 
 # Notes are stored as turns before the first: the title at TITLE, checkpoint k at FIRST_NOTE - k.
 TITLE = -1
@@ -142,11 +142,6 @@ _CHECKSUMMED = {
     2: (*(one for one in TABLES if one not in (*LATER, *MEANING)), *DROPPED), 3: LATER, 4: ("checkpoint",),
     5: MEANING, _INDEX_REBUILT: (_BLOCKS,),
 }  # fmt: skip
-
-
-def read_version(connection: apsw.Connection) -> int:
-    """Return the schema version of a database; 0 if it is empty."""
-    return int(fetch(connection, "PRAGMA user_version")[0][0])
 
 
 def migrate(connection: apsw.Connection) -> bool:

@@ -51,7 +51,7 @@ def _folder(scope: str) -> str:
 
 
 def _format_note(one: Memory, titles: Mapping[str, str], superseded: Sequence[str]) -> str:
-    tags = _list_tags(one.entities)
+    tags = list(dict.fromkeys(filter(None, map(make_tag, one.entities))))
     head = {
         "title": titles[one.id], "type": "memory", "tags": [one.leading_kind, *tags],
         "permalink": f"told/{_folder(one.scope)}/{one.id}", "told": one.id, "kind": one.leading_kind,
@@ -69,10 +69,6 @@ def _format_note(one: Memory, titles: Mapping[str, str], superseded: Sequence[st
     links += [("supersedes", old) for old in superseded]
     lines += ["", *(f"- {kind} [[{titles[target]}]]" for kind, target in links)] if links else []
     return "\n".join([*lines, ""])
-
-
-def _list_tags(entities: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys(filter(None, map(make_tag, entities))))
 
 
 def _format_tags(tags: Sequence[str]) -> str:

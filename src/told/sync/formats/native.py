@@ -14,7 +14,7 @@ from told.errors import UsageError
 from told.journal.files import SET
 from told.journal.fold import KNOWN_KINDS
 from told.journal.transfer import Copy, is_too_long, seal_copies
-from told.jsontext import dump_json
+from told.jsontext import as_text, dump_json
 from told.pattern import lazy_pattern
 from told.store.memories.names import ACTIVE, AGENT, FORGOTTEN, GLOBAL, PROJECT
 from told.store.memories.records import Memory
@@ -149,7 +149,7 @@ def _parse_copy(one: Any, series: int) -> Copy | str:
 def _parse_checkpoints(value: dict[str, Any], problems: list[LeftOut]) -> Iterator[CheckpointFile]:
     for number, one in enumerate(_list(value, "checkpoints"), 1):
         given = one if isinstance(one, dict) else {}
-        folder, name, text = (_text(given.get(key)) for key in ("folder", "name", "text"))
+        folder, name, text = (as_text(given.get(key)) for key in ("folder", "name", "text"))
         if text and _NAME.fullmatch(folder) and _NAME.fullmatch(name) and name.endswith(".md"):
             yield CheckpointFile(folder, name, text, _time(given.get("changed")))
         else:
@@ -194,12 +194,12 @@ def list_items(document: Document, *, mine: bool = False) -> Iterator[Item | Lef
             continue
         importance = one.get("importance")
         yield Item(
-            one["id"], text, _text(one.get("kind")) or "fact", key,
+            one["id"], text, as_text(one.get("kind")) or "fact", key,
             _time(one.get("created")), _time(one.get("updated")),
-            trust=_text(one.get("trust")) if mine else AGENT, status=_text(status) or ACTIVE,
+            trust=as_text(one.get("trust")) if mine else AGENT, status=as_text(status) or ACTIVE,
             importance=float(importance) if isinstance(importance, (int, float)) else 0.0,
             entities=tuple(name for name in _list(one, "entities") if isinstance(name, str)),
-            links=tuple(_parse_links(one)), context=_text(one.get("context")),
+            links=tuple(_parse_links(one)), context=as_text(one.get("context")),
         )  # fmt: skip
 
 
@@ -225,7 +225,3 @@ def _is_number(value: Any) -> bool:
 
 def _time(value: Any) -> int:
     return value if _is_number(value) else 0
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from typing import Any
 
+from told.jsontext import as_dict
 from told.store.memories.names import ACTIVE, AGENT, ARCHIVED, GLOBAL, PROJECT, SUPERSEDED, USER
 from told.store.memories.records import KIND_NAMES, OBSERVATION, Memory
 from told.sync.formats.words import format_time, make_tag, parse_time
@@ -156,8 +157,8 @@ def list_items(value: dict[str, Any], *, mine: bool = False) -> Iterator[Item | 
 
 
 def _parse_memory(one: dict[str, Any], content: str, links: list[tuple[str, str]], *, mine: bool) -> Item:
-    told = _dict(_dict(one.get("metadata")).get("told"))
-    times, provenance = _dict(one.get("temporal")), _dict(one.get("provenance"))
+    told = as_dict(as_dict(one.get("metadata")).get("told"))
+    times, provenance = as_dict(one.get("temporal")), as_dict(one.get("provenance"))
     scope = str(told.get("scope", GLOBAL))
     marks = [mark for mark in told.get("marks") or () if mark in KIND_NAMES]
     kind = marks[0] if marks else told.get("kind") or _KINDS.get(str(one.get("type")), "fact")
@@ -187,7 +188,3 @@ def is_own(value: dict[str, Any]) -> bool:
 
 def _time(value: Any) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 1 << 53 else 0
-
-
-def _dict(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}

@@ -101,7 +101,7 @@ def _split_item(item: Item) -> Iterator[Item | LeftOut]:
         updated=max(_time(item.created), _time(item.updated)),
         status=item.status or ACTIVE,
         importance=min(10.0, max(0.0, item.importance)) if math.isfinite(item.importance) else 0.0,
-        entities=_names(item.entities),
+        entities=tuple(dict.fromkeys(filter(None, map(_name, item.entities))))[:_MAX_NAMES],
         links=tuple(
             (kind, _source(other)) for kind, other in item.links if _source(other) not in ("", source)
         ),
@@ -134,11 +134,6 @@ def _split_text(text: str) -> list[str]:
         parts.append(part.strip())
         text = text[len(part) :].strip()
     return [part for part in parts if any(map(str.isalnum, part))]
-
-
-def _names(values: Iterable[str]) -> tuple[str, ...]:
-    """Return the different names among tags, concepts and files."""
-    return tuple(dict.fromkeys(filter(None, map(_name, values))))[:_MAX_NAMES]
 
 
 def _name(value: str) -> str:

@@ -8,7 +8,7 @@ import json
 import ssl
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -126,7 +126,8 @@ class ServerConnection:
         self._connection.request(method, self._address.path.rstrip("/") + path, body, headers)
         answer = self._connection.getresponse()
         wait = answer.getheader("Retry-After", "")
-        content = _read(answer)
+        is_message = answer.getheader("Content-Type", "").startswith(_BINARY)
+        content = answer.read() if is_message else answer.read(_MAX_ANSWER)
         if answer.will_close:
             self.close()
         return Answer(answer.status, content, float(wait[:6]) if wait.isascii() and wait.isdigit() else 0.0)
@@ -265,12 +266,6 @@ def _split(files: Mapping[str, bytes | None]) -> list[dict[str, bytes | None]]:
             size = len(data or b"")
         parts[-1][name] = data
     return parts
-
-
-def _read(answer: HTTPResponse) -> bytes:
-    """Read a body: a message of told, or the start of something else."""
-    is_message = answer.getheader("Content-Type", "").startswith(_BINARY)
-    return answer.read() if is_message else answer.read(_MAX_ANSWER)
 
 
 def _reason(error: Exception) -> str:

@@ -234,13 +234,20 @@ class PostgresMemories(MemoryIndex):
         self, kind: str, values: Sequence[str], scopes: Sequence[str], limit: int = 200
     ) -> list[int]:
         """Return the rows of memories triggered by commands, paths or tasks."""
-        where = "t.kind = %(kind)s AND t.value = v.value"
-        return self._any_of("trigger_of", where, values, scopes, limit, kind=clean(kind))
-
-    def by_entity(self, names: Sequence[str], scopes: Sequence[str], limit: int = 200) -> list[int]:
-        """Return the rows of memories about entities, ignoring case."""
-        lower = [name.lower() for name in names]
-        return self._any_of("entity_of", "t.name = v.value", lower, scopes, limit)
+        if not values or not scopes:
+            return []
+        statement = (
+            "SELECT DISTINCT t.row FROM unnest(%(values)s::text[]) AS v(value) JOIN trigger_of t ON"
+            " t.team = %(team)s AND t.kind = %(kind)s AND t.value = v.value AND t.scope = ANY(%(scopes)s)"
+            " AND t.reader = ANY(%(readers)s) ORDER BY t.row DESC LIMIT %(limit)s"
+        )
+        return self._fetch_column(
+            statement,
+            kind=clean(kind),
+            values=clean_all(values),
+            scopes=clean_all(scopes),
+            limit=limit_of(limit),
+        )  # fmt: skip
 
     def of_session(self, session: str) -> list[int]:
         """Return the rows of the viewer's memories from a session, forgotten ones included."""
@@ -297,21 +304,6 @@ class PostgresMemories(MemoryIndex):
     def _rows(self, condition: str, scopes: Sequence[str] = (), limit: int = -1, **values: Any) -> list[int]:
         statement = f"SELECT m.row {self._where(condition, scopes)} ORDER BY m.row DESC LIMIT %(limit)s"
         return self._fetch_column(statement, scopes=clean_all(scopes), limit=limit_of(limit), **values)
-
-    def _any_of(
-        self, table: str, where: str, values: Sequence[str], scopes: Sequence[str], limit: int, **more: Any
-    ) -> list[int]:
-        """Return the newest rows with one of some values."""
-        if not values or not scopes:
-            return []
-        statement = (
-            f"SELECT DISTINCT t.row FROM unnest(%(values)s::text[]) AS v(value) JOIN {table} t ON"
-            f" t.team = %(team)s AND {where} AND t.scope = ANY(%(scopes)s) AND t.reader = ANY(%(readers)s)"
-            " ORDER BY t.row DESC LIMIT %(limit)s"
-        )
-        return self._fetch_column(
-            statement, values=clean_all(values), scopes=clean_all(scopes), limit=limit_of(limit), **more
-        )
 
     def _load(self, column: str, values: list[Any]) -> list[tuple[int, Memory]]:
         if not values:

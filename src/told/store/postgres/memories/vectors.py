@@ -57,15 +57,6 @@ def list_models(connection: Connection) -> list[EmbeddingModel]:
     return [EmbeddingModel(*row) for row in connection.execute(statement)]
 
 
-def drop_model(database: Database, model: str) -> None:
-    """Remove a model, its vectors and its index."""
-    with database.owning() as connection:
-        connection.execute("DELETE FROM memory_vector WHERE model = %s AND team IS NOT NULL", (model,))
-        connection.execute("DELETE FROM embedding_model WHERE model = %s", (model,))
-        name = sql.Identifier(public_id("memory_vector_", model))
-        connection.execute(sql.SQL("DROP INDEX IF EXISTS {}").format(name))
-
-
 def write_missing_vectors(
     database: Database, team: str, model: str, embed: Embed, *, most: int = -1, ids: Sequence[str] = ()
 ) -> int:

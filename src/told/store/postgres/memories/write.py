@@ -23,6 +23,7 @@ from told.store.memories.records import (
     make_row,
     make_row_id,
     parse_memory,
+    row_key,
 )
 from told.store.postgres.database import Connection, Viewer
 from told.store.postgres.fts import format_tsvector, split_words
@@ -55,7 +56,7 @@ _STORED = (
     " WHERE m.team = %(team)s AND m.id = %(id)s AND m.owner = %(person)s"
 )
 # Tables that list active memories by scope and reader, and those of the owner alone.
-_LISTED = {"trigger_of": ("kind", "value"), "entity_of": ("name",)}
+_LISTED = {"trigger_of": ("kind", "value")}
 _OWN = {
     "evidence_of": ("session", "agent", "turn", "row"), "edge": ("source", "kind", "target", "at", "by"),
 }  # fmt: skip
@@ -96,7 +97,7 @@ class PostgresWriter(ViewerQueries):
     def put(self, memory: Memory, make_fields: MakeFields, *, fresh: bool = False) -> None:
         """Store a memory; `make_fields` is only called for a new text, `fresh` ones are not stored yet."""
         old = None if fresh else self._stored(memory.id)
-        if old and _row_key(old.memory) != _row_key(memory):
+        if old and row_key(old.memory) != row_key(memory):
             self._remove(old)
             old = None
         made: IndexFields | None = None
@@ -240,7 +241,7 @@ class PostgresWriter(ViewerQueries):
             )
 
     def _link(self, new: _Stored) -> None:
-        """List an active memory by its words, topics, names and triggers."""
+        """List an active memory by its words and triggers."""
         for table, columns in self._list(new).items():
             names = ", ".join(columns)
             values = ", ".join(f"%({name})s::text[]" for name in columns)
@@ -300,11 +301,6 @@ class PostgresWriter(ViewerQueries):
         own = "WHERE team = %(team)s AND owner = %(person)s AND row = %(row)s"
         self._run(f"DELETE FROM memory_own {own}", row=old.row)
         self._run(f"DELETE FROM memory {own}", row=old.row)
-
-
-def _row_key(memory: Memory) -> tuple[int, str, int]:
-    """Return what a memory's row depends on."""
-    return memory.created, memory.machine, memory.number
 
 
 def _links_key(stored: _Stored) -> tuple[Any, ...]:

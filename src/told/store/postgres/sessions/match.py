@@ -24,6 +24,7 @@ from told.store.postgres.fts import (
 from told.store.postgres.sessions.queries import TeamQueries
 from told.store.sessions.match import MAX_ASKED, MAX_QUESTION
 from told.store.sessions.schema import FIRST_NOTE
+from told.words import WORD
 
 # The weight labels of the columns. What is asked for in `asked` is checked once more, because of `extra`.
 LABELS = {"project": "", "asked": "A", "answered": "B", "steps": "C", "near": "D", "extra": "A"}
@@ -36,7 +37,6 @@ _GROUPS = 3  # of phrases of similar rarity, for the rough score
 _K1, _B = 1.2, 0.75
 _LEAST_RARITY = 1e-6
 _PLACE = lazy_pattern(r"(\d+)([A-C]?)")
-_WORD = lazy_pattern(r"[^\W_]+")
 
 
 class _Weights(NamedTuple):
@@ -189,7 +189,7 @@ class TeamTurnIndex(TeamQueries):
         )
         found = self._fetch(sql, query=f"'{stem}':ABC")
         for text in found[0] if found else ():
-            for word in _WORD.findall(text):
+            for word in WORD.findall(text):
                 if split_words(word) == [stem]:
                     return str(word).lower()
         return stem

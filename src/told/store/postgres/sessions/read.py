@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from told.store.postgres.sessions.queries import TeamQueries
-from told.store.sessions.checkpoints import Project
 from told.store.sessions.read import (
     CheckpointRow,
     Filter,
     ProjectRow,
     SessionRow,
-    TimelinePosition,
     TouchRow,
     TurnRow,
 )
@@ -184,39 +182,6 @@ class TeamSessionReader(TeamQueries):
             FROM session s WHERE s.team = %(team)s AND s.turns > 0{_where(wanted)}
             GROUP BY s.project_key HAVING count(*) FILTER (WHERE s.kind = '') > 0 ORDER BY 6 DESC, 1"""
         return self._fetch_all(ProjectRow, sql, **wanted._asdict())
-
-
-class TeamTimelineReader(TeamQueries):
-    """Reads the turns around a position, without helpers' turns."""
-
-    def project_of(self, session_id: int) -> Project | None:
-        """Return the project of a session."""
-        sql = f"SELECT project, project_key, project_name, '' FROM session {_OF_SESSION} AND project != 0"
-        return next(iter(self._fetch_all(Project, sql, session=session_id)), None)
-
-    def before(self, position: TimelinePosition, wanted: Filter, limit: int) -> list[TurnRow]:
-        """Return the last turns before a position, in order."""
-        return self._turns("<", "DESC", position, wanted, limit)[::-1]
-
-    def after(self, position: TimelinePosition, wanted: Filter, limit: int) -> list[TurnRow]:
-        """Return the first turns after a position, in order."""
-        return self._turns(">", "ASC", position, wanted, limit)
-
-    def _turns(
-        self, sign: str, order: str, position: TimelinePosition, wanted: Filter, limit: int
-    ) -> list[TurnRow]:
-        # Only who and where, as for SQLite: the position says when.
-        where = _where(Filter(wanted.project, wanted.agent, helpers=False))
-        sql = (
-            f"SELECT {_TURN} FROM turn t JOIN session s ON s.team = t.team AND s.session = t.session"
-            f" WHERE t.team = %(team)s AND t.n >= 0 AND t.asked != ''{where} AND t.at {sign}= %(at)s"
-            f" AND (t.at, s.public, t.n) {sign} (%(at)s, %(public)s, %(n)s)"
-            f" ORDER BY t.at {order}, s.public {order}, t.n {order} LIMIT %(limit)s"
-        )
-        return self._fetch_all(
-            TurnRow, sql, **wanted._asdict(), at=position.at, public=position.session, n=position.n,
-            limit=_limit(limit),
-        )  # fmt: skip
 
 
 def _where(wanted: Filter, at: str = "s.ended") -> str:

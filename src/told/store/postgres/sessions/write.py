@@ -118,7 +118,8 @@ class TeamSessionWriter(TeamQueries):
             project=number, title=pushed.title, started=pushed.started, shared=pushed.shared
         )
         if known.project != number:
-            self._index_again(state)
+            turns = self._stored(state.session, "AND n != %(title)s", title=TITLE)
+            self._index(state, turns, turns.keys(), turns)
         if known.title != pushed.title or known.project != number:
             self._put_note(state, TITLE, pushed.started, pushed.title)
         self._update_times(known.session)
@@ -271,11 +272,6 @@ class TeamSessionWriter(TeamQueries):
     def _stored(self, session_id: int, where: str, **values: object) -> dict[int, _StoredTurn]:
         found = self._fetch_all(_StoredTurn, f"{_STORED} {where}", session=session_id, **values)
         return {turn.n: turn for turn in found}
-
-    def _index_again(self, session: _SessionState) -> None:
-        """Index a session's turns by the token of another project."""
-        turns = self._stored(session.session, "AND n != %(title)s", title=TITLE)
-        self._index(session, turns, turns.keys(), turns)
 
     def _index(
         self, session: _SessionState, turns: Mapping[int, _StoredTurn], numbers: Iterable[int],
