@@ -29,7 +29,7 @@ from told.store.memories.records import (
 )
 from told.store.opening import has_tables, read_version
 
-VERSION = 10
+VERSION = 11
 _CORE = ("memory", "memory_words", "noted", "shown")
 
 
