@@ -200,7 +200,7 @@ def test_another_project_never_meets_it(kept: Kept) -> None:
 def test_a_brief_keeps_its_budget(kept: Kept) -> None:
     for number in range(12):
         said(kept, f"Install packages of group {number} with pnpm, registry {number} only.", now=NOW + number)
-    assert len(given(kept, "install packages with pnpm from the registry")) <= 6
+    assert len(given(kept, "install packages with pnpm from the registry")) <= 8
     ask = RecallRequest("install packages with pnpm from the registry", (SHOP,), NOW + DAY)
     made = make_prompt_brief(kept.memories, ask, Fence(b"key"), budget=60)
     assert 0 < count_tokens(made.text) <= 60

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import re
 import signal
@@ -171,19 +170,6 @@ def test_history_is_learned_in_portions_without_a_background(
     assert "`told index` finishes it." in early.err
     assert machine.told("index").code == 0
     assert len(machine.told("memories", "--all-projects", "--json").json["memories"]) == 5
-
-
-def test_long_session_is_learned_in_portions(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = machine.folder("shop")
-    rules = [f"Always use tool{number} for job{number}." for number in range(5)]
-    machine.claude(*((f"Remember: {rule}", "OK.") for rule in rules), cwd=folder)
-    monkeypatch.setattr(time, "monotonic", itertools.count(step=0.3).__next__)
-    monkeypatch.setattr(app, "_LEARN_ALONE_SECONDS", 1.0)
-    first, *others = (machine.told("memories", "--all-projects", "--json").json for _ in range(8))
-    assert 0 < len(first["memories"]) < len(rules)
-    assert first["unlearned_sessions"] == 1
-    assert sorted(one["text"] for one in others[-1]["memories"]) == rules
-    assert "unlearned_sessions" not in others[-1]
 
 
 @pytest.mark.parametrize("name", [database.LEARN_LOCK, database.EMBED_LOCK])

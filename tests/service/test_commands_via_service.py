@@ -186,7 +186,7 @@ def test_listing_sessions_loads_only_what_reads_them(machine: Machine) -> None:
     rooms = {name.split(".")[1] for name in imported if name.startswith("told.")}
     assert rooms <= {
         "__main__", "cli", "hook", "app", "agents", "errors", "fence", "files", "ingest", "redact",
-        "settings", "store", "text", "hashing", "pattern",
+        "settings", "store", "tables", "text", "hashing", "pattern", "words",
     }  # fmt: skip
     assert not imported & {
         "told.ingest.sweep",

@@ -10,8 +10,10 @@ from told.conflict.places import ARTICLES
 from told.conflict.reading import load_words
 from told.conflict.statement import mark_values, read_whole, strip_lead
 from told.conflict.subjects import find_difference
+from told.pattern import lazy_pattern
 from told.search.tokens import STOP_WORDS, canonical_stem, tokenize
 
+_CLAUSE_END = lazy_pattern(r"[,;:.](?:\s|$)")
 _MIN_SHARED = 2  # words that a denial must share
 _LIMITING = load_words("limiting", "claims")
 # Stop words elsewhere; here they reverse or limit a statement. Words of a group mean the same.
@@ -29,9 +31,15 @@ def say_same(old: str, new: str) -> bool:
     if " ".join(old.casefold().split()) == " ".join(new.casefold().split()):
         return True
     before, now = normalise_claim(old), normalise_claim(new)
+    if before and before != now and sorted(_split(old)) == sorted(_split(new)):
+        return _list_clauses(old) == _list_clauses(new)  # the same clauses in another order
     if not before or before != now or _exchanges_words(old, new):
         return False
     return not find_difference(read_whole(old), read_whole(new))  # plan A and plan I
+
+
+def _list_clauses(text: str) -> list[tuple[str, ...]]:
+    return sorted(filter(None, map(normalise_claim, _CLAUSE_END.split(text))))
 
 
 def _exchanges_words(old: str, new: str) -> bool:

@@ -23,8 +23,8 @@ from told.store.memories.records import Memory
 
 # Lowest scores; a locked rule needs less. However clearly a prompt needs something, a memory must fit a bit.
 FLOOR, LOCKED_FLOOR, LEAST = 0.13, 0.12, 0.11
-FLOOR_PHRASED = 0.40  # of one with phrases of prompts that need it, however the prompt is worded
-NEAR_BEST, NEAR_BEST_PHRASED = 0.45, 0.80  # lowest share of the best score
+FLOOR_PHRASED = 0.33  # of one with phrases of prompts that need it, however the prompt is worded
+NEAR_BEST, NEAR_BEST_PHRASED = 0.45, 0.70  # lowest share of the best score
 MOST = 8  # lines for a prompt
 _LONG = 3  # sentences
 MOST_OF_OTHERS = 2  # lines that the user neither said nor confirmed
