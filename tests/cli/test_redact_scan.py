@@ -46,7 +46,8 @@ def answers(machine: Machine) -> list[Any]:
         machine.told("show", NATIVE, "--full", "--json"),
     ]
     assert {one.code for one in told} == {0}
-    return [one.json for one in told]
+    # Which memories a search finds beside the sessions depends on all of their words.
+    return [{"results": one.json["results"]} if "query" in one.json else one.json for one in told]
 
 
 def test_a_scan_shows_the_places_and_never_the_secret(desk: Machine) -> None:
