@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import apsw
 
+from told.agents.headless import HeadlessReply
 from told.errors import BusyError
 from told.ingest.complete_sessions import CompleteSessions
 from told.settings.keys import OFF
@@ -25,15 +26,6 @@ class Question:
     prompt: str
     schema: Mapping[str, Any]  # JSON schema of the answer
     max_tokens: int  # of the answer
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """The text of an answer; tokens are 0 if the model does not say."""
-
-    text: str
-    tokens_in: int = 0
-    tokens_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +59,7 @@ class Reader(Protocol):
     def sends(self) -> str:
         """Where the text goes, in words."""
 
-    def ask(self, question: Question) -> Reply:
+    def ask(self, question: Question) -> HeadlessReply:
         """Answer a question.
 
         Raises NoAnswerError, or MissingError until the user changes something.

@@ -15,7 +15,7 @@ from typing import Any
 
 from told.agents import installed_agents
 from told.agents.base import Agent
-from told.agents.headless import Headless, HeadlessTask, is_scratch_folder, make_scratch_folder
+from told.agents.headless import Headless, HeadlessReply, HeadlessTask, is_scratch_folder, make_scratch_folder
 from told.endpoint import Response, post_json
 from told.errors import MissingError, UsageError
 from told.files import write_private
@@ -28,7 +28,6 @@ from told.reader.base import (
     NoAnswerError,
     Question,
     Reader,
-    Reply,
 )
 from told.settings import Settings
 from told.settings.endpoints import Address, is_local_host, parse_address
@@ -104,11 +103,13 @@ class _Remote:
             answer = None
         return answer if isinstance(answer, dict) else {}
 
-    def _reply(self, texts: Sequence[Any], answer: dict[str, Any], tokens_in: str, tokens_out: str) -> Reply:
+    def _reply(
+        self, texts: Sequence[Any], answer: dict[str, Any], tokens_in: str, tokens_out: str
+    ) -> HeadlessReply:
         text = "".join(one for one in texts if isinstance(one, str))
         if not text.strip():
             raise NoAnswerError(f"{self._address.host} answers without a text. Check reader.url.")
-        return Reply(text, _count(answer, tokens_in), _count(answer, tokens_out))
+        return HeadlessReply(text, _count(answer, tokens_in), _count(answer, tokens_out))
 
     def _fail(self, found: Response) -> Exception:
         host, status = self._address.host, found.status
@@ -129,7 +130,7 @@ class EndpointReader(_Remote):
 
     mode = ENDPOINT
 
-    def ask(self, question: Question) -> Reply:
+    def ask(self, question: Question) -> HeadlessReply:
         """Ask with a schema; without one if the server does not accept it."""
         messages = [
             {"role": "system", "content": question.system},
@@ -156,7 +157,7 @@ class AnthropicReader(_Remote):
 
     mode = ANTHROPIC
 
-    def ask(self, question: Question) -> Reply:
+    def ask(self, question: Question) -> HeadlessReply:
         """Ask for a JSON answer."""
         body = {
             "model": self._model,
@@ -237,7 +238,7 @@ class AgentReader:
         self.title = f"{agent.title}{f' ({named})' if named else ''}"
         self.sends = f"to the provider of {agent.title}"
 
-    def ask(self, question: Question) -> Reply:
+    def ask(self, question: Question) -> HeadlessReply:
         """Run the agent in an empty folder, which is deleted afterwards."""
         task = HeadlessTask(question.system, self._model or self._headless.small_model)
         prompt = question.prompt
@@ -263,7 +264,7 @@ class AgentReader:
             found = self._headless.read(done.stdout)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise NoAnswerError(f"{self._name} printed no answer that told can read.") from None
-        return Reply(found.text, found.tokens_in, found.tokens_out)
+        return found
 
 
 def open_agent(name: str, model: str, environ: Mapping[str, str]) -> AgentReader:
@@ -317,7 +318,7 @@ class GgufReader:
         self._environ = environ
         self.title = os.path.basename(path)
 
-    def ask(self, question: Question) -> Reply:
+    def ask(self, question: Question) -> HeadlessReply:
         """Load the model, answer and exit: told itself stays small."""
         given = json.dumps({
             "file": self._path, "system": question.system, "prompt": question.prompt,
@@ -328,7 +329,7 @@ class GgufReader:
             raise NoAnswerError(f"{self.title} did not answer within {_FILE_SECONDS:.0f} seconds.")
         try:
             found = json.loads(done.stdout.splitlines()[-1])
-            return Reply(found["text"], int(found["tokens_in"]), int(found["tokens_out"]))
+            return HeadlessReply(found["text"], int(found["tokens_in"]), int(found["tokens_out"]))
         except (ValueError, KeyError, TypeError, IndexError):
             last = (done.stderr.strip().splitlines() or ["no message"])[-1][:160]
             raise NoAnswerError(f"{self.title} failed: {last}") from None
