@@ -16,6 +16,7 @@ from told.memories.candidates import confirm_candidate
 from told.memories.change import REJECT
 from told.memories.journal_writer import JournalWriter
 from told.memories.lookup import find_put_away, find_same
+from told.memories.payload import evidence_of
 from told.memories.remember import NewMemory, add_memory, propose_replacement, remember
 from told.reader.answer import Answer, Item
 from told.reader.base import Stores
@@ -92,8 +93,10 @@ class Verdict:
         """Apply the items in the order in which they were said, then the decisions on what told kept."""
         self._counts.invalid += self._answer.invalid
         proven = [one for item in self._answer.items if (one := self._prove(item)) is not None]
+        sessions = (part.session for part in self._batch.parts)
+        forgotten = {one.id: forgotten_turns(self._stores.memories, one) for one in sessions}
         for one in sorted(proven, key=lambda one: one.message.id):
-            if one.message.turn in forgotten_turns(self._stores.memories, one.part.session):
+            if one.message.turn in forgotten[one.part.session.id]:
                 continue
             memory = self._remember(one) if one.text else None
             if memory is not None:
@@ -117,7 +120,7 @@ class Verdict:
         if not found.why_not or found.said:
             part, message = next(pair for pair in order if found.message and pair[1].id == found.message.turn)
             text = item.text
-            if found.why_not:
+            if found.why_not and text:  # a retraction has no text, and its words are no memory
                 self._count_fault(found.why_not)
                 self._counts.own_words += 1
                 text = found.said
@@ -212,10 +215,8 @@ class Verdict:
                     self._counts.proposals += 1
                     continue
                 if new is None:
-                    place = {
-                        "agent": session.agent, "session": session.native, "turn": one.message.turn,
-                        "quote": one.item.quote, "at": one.message.at or self._stores.now,
-                    }  # fmt: skip
+                    said = self._make_memory(one.part, one.message, one.item, one.item.quote)
+                    place = evidence_of(said, writer.now)
                     writer.add(REJECT, old.id, retracted=True, why=_TAKEN_BACK, evidence=[place])
                 else:
                     writer.add("supersede", old.id, by=new.id, why=_REPLACED)

@@ -249,7 +249,7 @@ def describe_prompt(found: Recall) -> str:
     parts = [f"about: {named}" if named else "no subject"]
     parts += [f"paths: {len(prompt.paths)}"] if prompt.paths else []
     parts += ["in a folder of the project"] if prompt.folder else []
-    parts += [f"a memory must score {max(0.0, FLOOR + prompt.doubt):.2f}"]
+    parts += [f"a memory must score {max(FLOOR + prompt.doubt, LEAST):.2f}"]
     return "; ".join(parts)
 
 
