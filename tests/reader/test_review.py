@@ -448,15 +448,3 @@ def test_what_was_not_spoken_of_is_not_ended(desk: Machine, endpoint: ModelServe
     assert desk.told("learn", "--yes", "--json").json["ended"] == 0
     assert old in texts(desk)
     assert len(desk.told("proposals", "--json").json["proposals"]) == 1
-
-
-def test_the_words_of_a_retraction_are_no_memory(desk: Machine, endpoint: ModelServer) -> None:
-    old = "Customer ids are integers in all tables of the importer."
-    desk.told("remember", old)
-    quote = "forget integers"
-    endpoint.answer = lambda asked: answers(
-        item(text="", quote=quote, replaces=[one["id"] for one in asked["known"]])
-    )
-    say(desk, quote, at=ago(days=-1))
-    desk.told("learn", "--yes")
-    assert set(texts(desk)) <= {old}
